@@ -1,20 +1,21 @@
-"""`registry login
-logout
-whoami`: tokens are tried before they are stored, in a file that only the user can read."""
+"""`registry login logout whoami`: tokens are tried before they are stored, in a file that only the user can read."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import click
+import tomli_w
 
-from registry.commands.config_file import write_config
-from registry.commands.screen.page import Part
+from registry.commands.page import Part
 from registry.commands.session import Session, asks_server
-from registry.errors import Unauthenticated
+from registry.errors import Misconfigured, Unauthenticated
 from registry.renderings.sheet import Heading
 from registry.renderings.table import Column, Table
 from registry.settings import inherited_environment
@@ -96,3 +97,20 @@ def _show(session: Session, identity: dict[str, Any]) -> None:
 
 def _day(instant: str | None) -> str:
     return "never" if instant is None else instant[:16].replace("T", " ") + " UTC"
+
+
+def write_config(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a document as TOML with mode 0600, replacing the file."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            tomli_w.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise Misconfigured(f"{path} cannot be written: {error.strerror}.") from None

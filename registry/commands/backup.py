@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from migrations.grants import regrant
 from registry.commands.servers import home_option, settings_of_servers
-from registry.commands.writing import writable
+from registry.commands.status import writable
 from registry.errors import Conflict, NotFound
 from registry.local.embedded.copying import dump, load
 from registry.settings import Settings

@@ -11,7 +11,7 @@ import orjson
 
 from registry.claims.grammar import MOST_CLAIMS
 from registry.commands.claim_files import Place, Unread, claims_of, not_read, placed, told
-from registry.commands.screen import styled
+from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
 from registry.renderings.table import Column, Table

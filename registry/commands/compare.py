@@ -7,14 +7,12 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import Named, find_grid, is_grid, names_grids
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant
+from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
+from registry.commands.page import coloured, until
 from registry.commands.polling import NotDefined, awaited, waits
-from registry.commands.scopes import one_scope
-from registry.commands.screen import coloured, until
-from registry.commands.screen.screen import rows_of_csv
+from registry.commands.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices, of_an_instant
 from registry.commands.statistics import sign
 from registry.commands.status import CheckFailed
 from registry.errors import Conflict

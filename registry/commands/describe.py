@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import find_grid
-from registry.commands.screen.page import Part
+from registry.commands.finding import find_grid
+from registry.commands.page import Part
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
 from registry.renderings.sheet import Heading

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from registry.commands.error_summary import Reasons
 from registry.commands.polling import Failed, polled, waits
 from registry.commands.push import reads_files
+from registry.commands.pushing import Reasons
 from registry.commands.session import Session, asks_server
 from registry.commands.status import CHECK_FAILED, UNDECIDED
 from registry.errors import Malformed, NotFound, TryLater

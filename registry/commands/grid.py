@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import find_grids, name_of, read_reference
+from registry.commands.finding import find_grids, name_of, read_reference
 from registry.commands.listing import filters_grids, grid_rows
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound

@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import KINDS, Named, find_grids, name_of, names_grids, short_ids
-from registry.commands.screen import styled
-from registry.commands.screen.page import Part
+from registry.commands.arguments import Parameters, cuts_slices
+from registry.commands.finding import KINDS, Named, find_grids, name_of, names_grids, short_ids
+from registry.commands.page import Part, styled
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
 from registry.errors import NotFound
 from registry.renderings.sheet import Lines
 from registry.renderings.table import Column, Table

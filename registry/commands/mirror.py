@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite
 from registry.commands.session import Session, asks_server
-from registry.commands.writing import Unwritable, writable
+from registry.commands.status import Unwritable, writable
 from registry.errors import NotFound, NotInstalled
 from results_registry.errors import NotNow, Unreachable
 

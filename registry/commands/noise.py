@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from registry.commands.grids import Named, names_grids
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite, Parameters, cuts_slices
+from registry.commands.finding import Named, names_grids, one_scope
+from registry.commands.page import coloured
 from registry.commands.polling import NotDefined, awaited, waits
-from registry.commands.scopes import one_scope
-from registry.commands.screen import coloured
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
 from registry.renderings.repeat_noise import page, rows
 from registry.results.codec import from_document
 from registry.results.repeat_noise import RepeatNoise

@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import Named, find_grid, is_grid, names_grids
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite
+from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
+from registry.commands.page import coloured
 from registry.commands.polling import polled, waits
-from registry.commands.scopes import one_scope
-from registry.commands.screen import coloured
 from registry.commands.session import Session, asks_server
 from registry.renderings.plan import page, sheet
 from registry.results.codec import from_document

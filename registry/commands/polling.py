@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite
 from registry.commands.session import Session
 from registry.errors import RegistryError, TryLater
 from results_registry.response import Answer

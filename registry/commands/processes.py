@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from registry.commands.environment import settings_of_environment
+from registry.commands.servers import settings_of_environment
 from registry.local import processes
 from registry.settings import given_variables
 

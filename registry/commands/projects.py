@@ -1,14 +1,26 @@
-"""`registry project`: make a project, list the projects there are, delete one and restore it."""
+"""`registry project alias share suite`: projects, names that count as one, links, lists of benchmarks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import click
 
-from registry.commands.listing import projects_page
+from registry.commands.finding import KINDS
+from registry.commands.listing import one_by_id, projects_page, show_rows
+from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
+from registry.commands.status import USER_ERRORS
 from registry.errors import Forbidden, NotFound
+from registry.renderings.table import Column, Table
 from results_registry.errors import NotAllowed, NotThere
 from results_registry.origin import segment
+
+_ALIAS_HEADER = ("kind", "alias", "name", "created_at")
+_KIND = click.Choice(KINDS)
+_SHARE_HEADER = ("id", "path", "created_at", "expires_at")
+_DAY = 86_400
 
 
 @click.group(name="project")
@@ -81,3 +93,161 @@ def restore(session: Session, slug: str) -> None:
     except NotThere:
         raise NotFound(f'There is no project "{slug}" at {session.config.url} that this token may restore.') from None
     session.screen.note(f"Restored the project {slug}.")
+
+
+@click.group()
+def alias() -> None:
+    """Let two names count as one: list, set and remove aliases."""
+
+
+@alias.command(name="ls")
+@asks_server
+def list_aliases(session: Session) -> None:
+    """List the aliases of a project, the oldest first."""
+    nothing = "No alias yet; `registry alias set model OTHER NAME` makes one."
+    show_rows(session, list(session.transport.pages(session.in_project("aliases"))), _ALIAS_HEADER, "alias", nothing)
+
+
+@alias.command(name="set")
+@click.argument("kind", type=_KIND)
+@click.argument("other", metavar="ALIAS")
+@click.argument("name")
+@asks_server
+def set_alias(session: Session, kind: str, other: str, name: str) -> None:
+    """Let grids that say ALIAS count as grids of NAME, instead of what it stood for before.
+
+    KIND is experiment, benchmark, model, variant or metric. Grids keep the names that they were published with.
+    """
+    before = _found(session, kind, other)
+    if before is None:
+        before = _made(session, kind, other, name)
+    elif before["name"] != name:
+        session.transport.call("DELETE", session.in_project(f"aliases/{before['id']}"))
+        try:
+            made = _made(session, kind, other, name)
+        except USER_ERRORS:
+            _made(session, kind, other, before["name"])
+            raise
+        session.screen.note(f"{other} does not stand for {before['name']} any more.")
+        before = made
+    show_rows(session, [before], _ALIAS_HEADER, "alias", "")
+
+
+@alias.command(name="rm")
+@click.argument("kind", type=_KIND)
+@click.argument("other", metavar="ALIAS")
+@asks_server
+def remove_alias(session: Session, kind: str, other: str) -> None:
+    """Let grids that say ALIAS count by their own name again."""
+    found = _found(session, kind, other)
+    if found is None:
+        raise NotFound(f'The project {session.project} has no alias "{other}" of a {kind}.')
+    session.transport.call("DELETE", session.in_project(f"aliases/{found['id']}"))
+    session.screen.note(f"The {kind} {other} does not stand for {found['name']} any more.")
+
+
+def _made(session: Session, kind: str, other: str, name: str) -> Mapping[str, Any]:
+    sent = {"kind": kind, "alias": other, "name": name}
+    found: Mapping[str, Any] = session.transport.call("POST", session.in_project("aliases"), sent).json()
+    return found
+
+
+def _found(session: Session, kind: str, other: str) -> Mapping[str, Any] | None:
+    every = session.transport.pages(session.in_project("aliases"))
+    return next((one for one in every if (one["kind"], one["alias"]) == (kind, other)), None)
+
+
+@click.group()
+def share() -> None:
+    """Make, list and revoke links that need no token."""
+
+
+@share.command()
+@click.argument("path", required=False)
+@click.option("--days", type=click.IntRange(1, 366), default=30, show_default=True, help="Until it expires.")
+@asks_server
+def make(session: Session, path: str | None, days: int) -> None:
+    """Make a link to PATH, such as /grids/ID or /projects/SLUG/rankings; the page of the project if not given.
+
+    Whoever has it reads that path, its forms and what is below it. It is shown this once.
+    """
+    sent = {"path": path or f"/projects/{segment(session.project)}", "expires_in": days * _DAY}
+    made = session.transport.call("POST", session.in_project("shares"), sent).json()
+    show_rows(session, [made], (*_SHARE_HEADER, "url"), "url", "")
+
+
+@share.command(name="ls")
+@asks_server
+def list_shares(session: Session) -> None:
+    """List the links that have not expired, without their addresses."""
+    found = list(session.transport.pages(session.in_project("shares")))
+    show_rows(session, found, _SHARE_HEADER, "id", "No link; `registry share make PATH` makes one.")
+
+
+@share.command(name="rm")
+@click.argument("link", metavar="ID")
+@asks_server
+def revoke(session: Session, link: str) -> None:
+    """Revoke the link with this ID, or its first characters: it is worthless at once."""
+    found = one_by_id(session, "shares", "link", link)
+    session.transport.call("DELETE", session.in_project(f"shares/{found['id']}"))
+    session.screen.note(f"Revoked the link to {found['path']}.")
+
+
+@click.group(name="suite")
+def suite() -> None:
+    """Set, list and delete suites: lists of benchmarks for `registry rank --suite`."""
+
+
+@suite.command(name="set")
+@click.argument("name")
+@click.argument("benchmarks", nargs=-1, required=True)
+@asks_server
+def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
+    """Make the suite NAME of these BENCHMARKS, or give it other ones.
+
+    Each is whole, or at levels of its own: STS22@subset=en,split=test.
+    """
+    found = session.transport.call("PUT", _path(session, name), {"benchmarks": list(benchmarks)}).json()
+    count = len(found["benchmarks"])
+    session.screen.show(
+        found,
+        lambda: [f"The suite {found['name']} has {count} {'benchmark' if count == 1 else 'benchmarks'}."],
+        lambda: _rows([found]),
+        essence=lambda: [found["name"]],
+    )
+    for warning in found["warnings"]:
+        session.screen.note(f"Warning: {warning['detail']}")
+
+
+@suite.command(name="ls")
+@asks_server
+def list_suites(session: Session) -> None:
+    """List the suites of a project with their benchmarks, a row each."""
+    found = list(session.transport.pages(session.in_project("suites")))
+    header, rows = _rows(found)
+    table = Table([Column(title, [row[place] for row in rows]) for place, title in enumerate(header)])
+    shown: list[Any] = (
+        [styled(table, {})] if rows else ["No suite yet; `registry suite set NAME BENCHMARK …` makes one."]
+    )
+    session.screen.show(found, lambda: shown, lambda: (header, rows), essence=lambda: [one["name"] for one in found])
+
+
+@suite.command(name="rm")
+@click.argument("name")
+@asks_server
+def remove_suite(session: Session, name: str) -> None:
+    """Delete a suite; the grids stay as they are."""
+    try:
+        session.transport.call("DELETE", _path(session, name))
+    except NotThere:
+        raise NotFound(f'The project {session.project} has no suite "{name}".') from None
+    session.screen.note(f"Deleted the suite {name}.")
+
+
+def _path(session: Session, name: str) -> str:
+    return session.in_project(f"suites/{segment(name)}")
+
+
+def _rows(found: list[dict[str, Any]]) -> tuple[tuple[str, str], list[list[str]]]:
+    return ("suite", "benchmark"), [[one["name"], benchmark] for one in found for benchmark in one["benchmarks"]]

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import find_grid, names_grids
-from registry.commands.screen import styled
+from registry.commands.finding import find_grid, names_grids
+from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
 from registry.grids.protocol import written
 from registry.renderings.table import Column, Table

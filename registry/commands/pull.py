@@ -1,24 +1,84 @@
-"""`registry pull` and `registry plot`: write a grid, matching cells or a picture to a file."""
+"""`registry pull plot lines`: write grids, cells or pictures to files, each as a whole or not at all."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import Any
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, get_args
 
 import click
 
-from registry.commands.download import save
-from registry.commands.grids import Named, find_grid, names_grids
+from registry.commands.arguments import Parameters, cuts_slices, of_an_instant, sets_aside
+from registry.commands.finding import Named, find_grid, names_grids
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
+from registry.commands.status import writable
+from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap.options import PALETTES, THEMES
+from registry.renderings.lines.options import XScale
 
+_EVERY = 1 << 20
 _OF_GRID = ("json", "csv", "md", "txt")
 _TIDY = ("csv", "ndjson", "json", "parquet", "arrow")
 FORMATS = tuple(dict.fromkeys((*_OF_GRID, *_TIDY)))
 STATISTICS = ("trends", "peaks", "coverage")
 PICTURES = ("svg", "png", "vl.json")
 _BINARY = ("parquet", "arrow", "png")
+_PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
+
+
+def save(session: Session, path: str, query: dict[str, Any], target: str, *, binary: bool) -> int:
+    """Write the response at a path to the file `target`, or to standard output if that is `-`; return its size in
+    bytes."""
+    if target == "-":
+        if binary and sys.stdout.isatty():
+            raise click.UsageError("This is no text for a terminal; name a file with -o.")
+        with session.transport.stream(path, query=query) as (_, chunks):
+            return _to_stdout(chunks)
+    whole = Path(target)
+    fresh = whole.with_name(f".{whole.name}.{os.getpid()}")
+    try:
+        with writable(target), fresh.open("wb") as file:
+            with session.transport.stream(path, query=query) as (_, chunks):
+                size = _copied(chunks, file, session, target)
+            fresh.replace(whole)
+    finally:
+        with suppress(OSError):
+            fresh.unlink()
+    return size
+
+
+def _to_stdout(chunks: Iterable[bytes]) -> int:
+    size = 0
+    for chunk in chunks:
+        try:
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains at its end
+            raise click.exceptions.Exit(1) from None
+        size += len(chunk)
+    return size
+
+
+def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: str) -> int:
+    """Copy, showing the amount on a terminal's standard error once it exceeds a megabyte."""
+    size, next_report = 0, _EVERY
+    shown = session.screen.notes_are_seen and not session.screen.quiet
+    for chunk in chunks:
+        with writable(target):
+            file.write(chunk)
+        size += len(chunk)
+        if shown and size >= next_report:
+            click.echo(f"\r\x1b[K{size / _EVERY:.0f} MiB … ", err=True, nl=False)
+            next_report = size + _EVERY
+    if next_report > _EVERY:
+        click.echo("\r\x1b[K", err=True, nl=False)
+    with writable(target):
+        file.flush()
+    return size
 
 
 @click.command()
@@ -98,3 +158,35 @@ def tell(session: Session, output: str, size: int) -> None:
     """Note what was written to a file."""
     if output != "-":
         session.screen.note(f"{output}: {size:,} bytes.")
+
+
+@click.command()
+@names_grids
+@click.option("--along", metavar="AXIS", help="The axis.  [default: the one in order with the most levels]")
+@click.option("--by", metavar="model|variant|benchmark|axis:NAME", help="What has a line.  [default: model]")
+@click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Over which slots means are.  [default: matched]")
+@sets_aside
+@click.option("--x", type=click.Choice(get_args(XScale)), help="The scale of the axis.  [default: its own]")
+@click.option("--theme", type=click.Choice(THEMES), help="Of a picture.")
+@click.option(
+    "-o", "--output", default="-", metavar="FILE", help="x.svg, x.png, x.vl.json, x.csv, x.json, x.txt, x.md."
+)
+@cuts_slices
+@of_an_instant
+@asks_server
+def lines(session: Session, named: Named, output: str, theme: str | None, at: Parameters, **asked: Any) -> None:
+    """Draw several models along one axis of an experiment.
+
+    Needs one experiment (-e) and one --metric. Means are over the slots that all of them share, with 95 % intervals.
+    Without a file, the table.
+    """
+    for kind in ("experiment", "metric"):
+        if len(named[kind]) != 1:
+            raise click.UsageError(f"Lines are of one {kind}; --{kind} is given {len(named[kind])} times.")
+    form = "txt" if output == "-" else by_suffix(output, (*_PICTURES, *_TABLES))
+    if form is None:
+        raise click.UsageError(f"{output} ends in none of .{', .'.join((*_PICTURES, *_TABLES))}.")
+    query = {kind: list(names) for kind, names in named.items()} | at | asked
+    query |= {"theme": theme} if form in _PICTURES else {}
+    size = save(session, session.in_project(f"lines.{form}"), query, output, binary=form == "png")
+    tell(session, output, size)

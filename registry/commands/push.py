@@ -14,10 +14,9 @@ from typing import Any
 
 import click
 
-from registry.commands.completing import names
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite
 from registry.commands.pushing import Push, Report
-from registry.commands.session import advised
+from registry.commands.session import advised, names
 from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission

@@ -3,12 +3,15 @@
 The journal makes the next run of an interrupted push send only the missing grids: it names every grid that the registry
 acknowledged by the digest of its JSON. A push that ends well deletes it, because a day later the registry may hold
 other content, and pushing a file again must make its content the current one.
+
+Error lines grouped by reason: of a reason that repeats in a thousand files only a few lines are shown.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -19,7 +22,6 @@ from typing import Any
 
 import orjson
 
-from registry.commands.error_summary import Reasons
 from registry.importers.reading import Item, Message, Skipped, missing_names, with_warnings
 from registry.renderings.words import counted
 from results_registry.config import Config
@@ -28,12 +30,52 @@ from results_registry.item import GRID, make_item
 from results_registry.origin import segment
 from results_registry.spool import Spool
 
+_SHOWN = 3
+"""Lines shown for one reason; a further one counts the rest."""
+_REASONS = 20
+_VARIES = re.compile(r'"[^"]*"|\([^()]*\)|[-+]?\d[\w.,:-]*')
 TOGETHER = 500
 BYTES = 4 * 1024 * 1024
 CELLS = 20_000
 """Limits of a batch, so that it is answered in time; a single grid may have more bytes or cells."""
 _FRESH = 24 * 3600.0
 _POLL = 30
+
+
+@dataclass
+class Reasons:
+    """Lines of the form `PLACE: REASON`, in the order in which their reasons first occurred."""
+
+    lines: dict[str, int] = field(default_factory=dict)
+    """Number of occurrences of each line."""
+    _by_reason: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, message: Message) -> None:
+        line = str(message)
+        self.lines[line] = self.lines.get(line, 0) + 1
+        if self.lines[line] == 1:
+            self._by_reason.setdefault(reason_of(message.detail), []).append(line)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def shown(self, what: str, elsewhere: str = "; --json has all") -> Iterator[str]:
+        """At most a few lines for each reason, each after `what`; the rest of a reason is one line with their number,
+        and where they are."""
+        for lines in list(self._by_reason.values())[:_REASONS]:
+            if len(lines) > _SHOWN:
+                yield f"{what}: {lines[0]} (and {len(lines) - 1} more like this{elsewhere})"
+                continue
+            for line in lines:
+                times = self.lines[line]
+                yield f"{what}: {line}" + (f" ({times} times)" if times > 1 else "")
+        if (more := len(self._by_reason) - _REASONS) > 0:
+            yield f"… and {more} more reasons{elsewhere}."
+
+
+def reason_of(detail: str) -> str:
+    """A sentence without the parts that differ between files: quoted names, numbers, and text behind a colon."""
+    return _VARIES.sub("…", detail).partition(": ")[0]
 
 
 @dataclass

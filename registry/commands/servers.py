@@ -1,4 +1,7 @@
-"""Servers that a command looks after: those of the environment, else those of a home on this machine."""
+"""Servers that a command looks after: those of the environment, else those of a home on this machine.
+
+Settings of commands that run parts of the service.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import Any
 
 import click
 
-from registry.commands.environment import settings_of_environment
 from registry.local.embedded import Home, Postgres, Valkey
-from registry.settings import Settings, given_variables
+from registry.logs import configure_logs
+from registry.settings import Settings, given_variables, refuse_unknown
 
 
 def home_option(command: Any) -> Any:
@@ -34,3 +37,13 @@ def home_of_servers(home: Path | None) -> Home | None:
     place = Home(home or settings_of_environment().home)
     is_meant = home is not None or ("database_url" not in given_variables() and place.postgres_data.exists())
     return place if is_meant else None
+
+
+def settings_of_environment(*, of_process: bool = False) -> Settings:
+    """Settings of the environment; configures the logs as they say. A process of the service does not begin beside a
+    variable that nothing reads."""
+    if of_process:
+        refuse_unknown()
+    settings = Settings.from_environment()
+    configure_logs(settings.log_level)
+    return settings

@@ -1,31 +1,91 @@
-"""Session of a command with a server: options, a connection, a project, errors with advice."""
+"""Session of a command with a server: options, a connection, a project, errors with advice.
+
+The registry is found by the client's rules, with more care for files that others can write. It is queried for names
+when Tab is pressed; a slow one gives none.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from registry.commands.completing import names
-from registry.commands.screen import Screen
-from registry.commands.screen.screen import Colour
+from registry.commands.screen import Colour, Screen
 from registry.commands.status import USER_ERRORS, UserError
-from registry.commands.target import find_registry
 from registry.errors import Misconfigured
 from registry.settings import inherited_environment
-from results_registry.config import Config
-from results_registry.errors import NotAllowed, NotThere, Refused, Unreachable
+from results_registry.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path
+from results_registry.errors import BadAddress, ClientError, NotAllowed, NotThere, Refused, Unreachable
 from results_registry.http import Transport
 from results_registry.origin import segment
 
+Warn = Callable[[str], None]
+_SECONDS = 2.0
+_MOST = 1000
+
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 _HIDDEN = "There is nothing here"
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
+
+
+def find_registry(url: str | None, project: str | None, warn: Warn) -> Config:
+    """Registry, token and project to use. Warns of a token in a file that others can read, and does not use it.
+
+    Raises `BadAddress` for an unusable file.
+    """
+    _refuse_foreign(repository_file(Path.cwd()))
+    return _without_open_token(find_config(url=url, project=project), warn)
+
+
+def _without_open_token(found: Config, warn: Warn) -> Config:
+    """Configuration without the token, if that comes from the user's file and others can read the file."""
+    path = user_config_path()
+    kept = kept_token(read_toml(path), found.url)
+    if kept is None or kept != found.token or not path.stat().st_mode & 0o077:
+        return found
+    warn(f"Warning: the token in {path} is not used, because others can read that file; chmod 600 it.")
+    return found._replace(token=None)
+
+
+def _refuse_foreign(path: Path | None) -> None:
+    """Refuse a file of another user in a directory above, which could redirect results and tokens."""
+    if path is None:
+        return
+    owner = path.stat().st_uid
+    if owner not in (os.geteuid(), 0, Path.cwd().stat().st_uid):
+        raise BadAddress(f"{path} belongs to another user, so it is not used; remove it, or work elsewhere.")
+
+
+def names(kind: str) -> Complete:
+    """Completion of a name of this kind, in the project that the words so far name; `project` completes a project's
+    slug."""
+
+    def complete(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+        try:
+            place = find_registry(context.params.get("url"), context.params.get("project"), lambda _warning: None)
+            with place.transport(timeout=_SECONDS, patience=_SECONDS) as transport:
+                if kind == "project":
+                    return _that_begin(begun, [one["slug"] for one in transport.get("projects", limit=_MOST)["items"]])
+                if place.project is None:
+                    return []
+                found = transport.get(f"projects/{segment(place.project)}/{kind}s", limit=_MOST)["items"]
+        except (ClientError, OSError):
+            return []
+        return _that_begin(begun, [one["name"] for one in found])
+
+    return complete
+
+
+def _that_begin(begun: str, found: list[str]) -> list[str]:
+    return [name for name in found if name and name.casefold().startswith(begun.casefold())]
 
 
 @dataclass(frozen=True)

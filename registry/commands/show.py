@@ -1,19 +1,22 @@
-"""`registry show`: a grid as a table whose colours are its values."""
+"""`registry show`: a grid as a table whose colours are its values.
+
+`registry open`: open the page of a grid or a project in the browser, or print its address where there is none.
+"""
 
 from __future__ import annotations
 
+import sys
+import webbrowser
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from registry.commands.grids import Named, find_grid, names_grids, read_grid
-from registry.commands.screen import StyledTable
-from registry.commands.screen.colours import on_colour, on_number
-from registry.commands.screen.page import Part
-from registry.commands.screen.screen import Screen, rows_of_csv
+from registry.commands.arguments import Parameters, cuts_slices
+from registry.commands.finding import Named, find_grid, names_grids, read_grid
+from registry.commands.page import Part, StyledTable, on_colour, on_number
+from registry.commands.screen import Screen, rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
 from registry.renderings.cells import cells_csv, flat
 from registry.renderings.grid import page
 from registry.renderings.heatmap.colours import STEPS, colour, ink_on
@@ -22,6 +25,8 @@ from registry.renderings.heatmap.scale import Scale, scale_of
 from registry.renderings.numbers import MISSING, decimals_of, fixed
 from registry.renderings.table import Column, Table
 from registry.results.grid import GridDocument
+from registry.settings import inherited_environment
+from results_registry.origin import segment
 
 _LEGEND_STEPS = 24
 _OF_256 = {
@@ -29,6 +34,7 @@ _OF_256 = {
     "blues": (231, 195, 153, 117, 74, 32, 25, 18, 17),
 }
 """The palettes in steps whose lightness goes one way; that of the nearest of 256 to each shade goes to and fro."""
+_DISPLAYS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 
 class Range(click.ParamType[Any]):
@@ -117,3 +123,34 @@ def _legend(scale: Scale, palette: str, screen: Screen, values: list[float | Non
     styles = ["faint", *shades, "faint"]
     table = Table([Column("", [text]) for text in texts], keys=1)
     return StyledTable(table, [[style] for style in styles], solid=False, flush=True)
+
+
+@click.command(name="open")
+@click.argument("grid", required=False)
+@names_grids
+@click.option("-n", "--no-browser", is_flag=True, help="Only print the address.")
+@asks_server
+def open_page(session: Session, grid: str | None, named: Named, no_browser: bool) -> None:
+    """Open the page of a grid, or of the project, in the browser.
+
+    The address is printed instead where there is no browser, and for a pipe.
+    """
+    if grid is not None or any(named.values()):
+        address = f"{session.config.url}/grids/{find_grid(session, grid, named)}"
+    else:
+        address = f"{session.config.url}/projects/{segment(session.project)}"
+    screen = session.screen
+    if screen.json:
+        screen.show_json({"url": address})
+    elif no_browser or not screen.is_terminal or not _opened(address):
+        click.echo(address)
+
+
+def _opened(address: str) -> bool:
+    """Whether a browser has opened the address; one inside the terminal does not count."""
+    if sys.platform == "linux" and not any(inherited_environment().get(name) for name in _DISPLAYS):
+        return False
+    try:
+        return webbrowser.open(address)
+    except webbrowser.Error:
+        return False

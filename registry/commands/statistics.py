@@ -7,15 +7,12 @@ from typing import Any
 
 import click
 
-from registry.commands.grids import Named, find_grid, names_grids, read_grid
-from registry.commands.numbers import Finite
+from registry.commands.arguments import Finite, Parameters, cuts_slices
+from registry.commands.finding import Named, find_grid, names_grids, read_grid
+from registry.commands.page import Part, Style, coloured
 from registry.commands.polling import awaited, waits
-from registry.commands.screen import coloured
-from registry.commands.screen.page import Part
-from registry.commands.screen.screen import rows_of_csv
-from registry.commands.screen.styled_table import Style
+from registry.commands.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
 from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
 from registry.renderings.sheet import Block, Heading

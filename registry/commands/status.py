@@ -1,6 +1,10 @@
-"""Exit statuses of all commands, for scripts to branch on."""
+"""Errors of commands: those that they raise themselves, and exit statuses of all, for scripts to branch on."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from registry.errors import Forbidden, RegistryError, Unauthenticated, Unavailable
 from results_registry.errors import ClientError, NotAllowed, NotNow, Unreachable
@@ -43,3 +47,18 @@ def status_of(error: UserError) -> int:
             return UNREACHABLE
         case _:
             return ERROR
+
+
+class Unwritable(RegistryError):
+    """A file or a directory cannot be written."""
+
+    code = "unwritable"
+
+
+@contextmanager
+def writable(target: str | Path) -> Iterator[None]:
+    """Report an error of the system as one of this file or directory, and not as one of the connection."""
+    try:
+        yield
+    except OSError as error:
+        raise Unwritable(f"{target} cannot be written: {error.strerror or error}.") from error

@@ -8,12 +8,11 @@ from typing import Any
 
 import click
 
-from registry.commands import completing
-from registry.commands.numbers import Finite
+from registry.commands import session
+from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside
 from registry.commands.polling import NotDefined, awaited, waits
-from registry.commands.screen.screen import rows_of_csv
+from registry.commands.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices, of_an_instant, sets_aside
 from registry.query import REDUCTIONS, SLOT_POLICIES
 from registry.renderings.aggregates import AXIS, aggregates_csv, aggregates_latex, aggregates_markdown, page
 from registry.results.aggregates import Aggregates
@@ -43,12 +42,12 @@ def lays_out(command: Callable[..., None]) -> Callable[..., None]:
 
 def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     text = f"Only this {kind}; may be repeated."
-    return click.option(f"--{kind}", multiple=True, metavar="NAME", help=text, shell_complete=completing.names(kind))
+    return click.option(f"--{kind}", multiple=True, metavar="NAME", help=text, shell_complete=session.names(kind))
 
 
 @click.command()
-@click.argument("experiment", shell_complete=completing.names("experiment"))
-@click.argument("metric", shell_complete=completing.names("metric"))
+@click.argument("experiment", shell_complete=session.names("experiment"))
+@click.argument("metric", shell_complete=session.names("metric"))
 @lays_out
 @click.option("--value", type=click.Choice(REDUCTIONS), help="What becomes of all other cells.  [default: mean]")
 @click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Which slots count.  [default: matched]")

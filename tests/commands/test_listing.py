@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry.commands.grids import short_ids
+from registry.commands.finding import short_ids
 from tests.commands.terminal import Person
 from tests.house import Project
 

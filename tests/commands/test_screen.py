@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from registry.commands.config_file import write_config
-from registry.commands.screen.colours import bare, colour_of, ink, on_number
-from registry.commands.screen.fit import cut, fitted
-from registry.commands.screen.page import page, wrapped
-from registry.commands.screen.screen import field
+from registry.commands.account import write_config
+from registry.commands.page import bare, colour_of, cut, fitted, ink, on_number, page, wrapped
+from registry.commands.screen import field
 from registry.commands.show import _OF_256
 from registry.errors import Misconfigured
 from registry.renderings.heatmap.colours import luminance

@@ -13,7 +13,7 @@ import termios
 
 import pytest
 
-from registry.commands.screen.colours import bare
+from registry.commands.page import bare
 from tests.commands.terminal import Person
 from tests.house import Project
 from tests.live.processes.system import awaited

@@ -1,5 +1,7 @@
-"""Find the grid a command is about: by its id, the beginning of its id, or names. Several matches are listed, none is
-guessed."""
+"""Find the grid a command is about, by its id, the beginning of its id, or names, and the experiment and metric.
+
+Several matches are listed, none is guessed.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
+from shlex import quote
 from typing import Any, cast
 
 import click
 
-from registry.commands import completing
-from registry.commands.screen.page import page
+from registry.commands import session
+from registry.commands.page import page
 from registry.commands.session import Session
 from registry.errors import NotFound
 from registry.renderings.table import Column, Table
@@ -28,6 +31,8 @@ _SHORTEST_ID = 8
 
 Named = Mapping[str, Sequence[str]]
 """For each kind of name the wanted ones, joined by OR; an empty sequence matches all."""
+_ASKED = 64
+"""Largest number of pairs of an experiment and a metric that are queried one by one."""
 
 
 def names_grids(command: Callable[..., None]) -> Callable[..., None]:
@@ -43,7 +48,7 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
     for kind in reversed(KINDS):
         text = f"Only this {kind}; may be repeated."
         names = [*short.get(kind, []), f"--{kind}"]
-        run = click.option(*names, multiple=True, metavar="NAME", help=text, shell_complete=completing.names(kind))(run)
+        run = click.option(*names, multiple=True, metavar="NAME", help=text, shell_complete=session.names(kind))(run)
     return run
 
 
@@ -143,3 +148,42 @@ def short_ids(ids: Iterable[str]) -> list[str]:
         if len({one[:size] for one in whole}) == different and not any(one[size - 1] == "-" for one in whole):
             return [one[:size] for one in whole]
     return whole
+
+
+def one_scope(session: Session, named: Named, done: str) -> dict[str, str]:
+    """Experiment and metric that a question is about; `NotFound` with the choices where there are several. `done` says
+    what is done with them."""
+    for kind in ("experiment", "metric"):
+        if len(named[kind]) > 1:
+            raise click.UsageError(f"One {kind} is {done}; --{kind} is given {len(named[kind])} times.")
+    if named["experiment"] and named["metric"]:
+        return {"experiment": named["experiment"][0], "metric": named["metric"][0]}
+    pairs = _pairs(session, named)
+    if len(pairs) == 1:
+        return dict(zip(("experiment", "metric"), pairs[0], strict=True))
+    if not pairs:
+        raise NotFound(f"No grid in {session.project} at {session.config.url} fits; `registry ls` lists them.")
+
+    listed = "\n".join(f"  -e {quote(one)} --metric {quote(other)}" for one, other in itertools.islice(pairs, 20))
+    raise NotFound(f"Say which of these {len(pairs)} is {done}:\n{listed}")
+
+
+def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
+    """Experiments with the metrics of their grids: queried pair by pair if those are few, else grid by grid."""
+    choices = [list(named[kind]) or _names(session, kind) for kind in ("experiment", "metric")]
+    pairs = list(itertools.product(*choices))
+    if len(pairs) > _ASKED:
+        grids = find_grids(session, _kinds(named))
+        return list(dict.fromkeys((one["experiment"], one["metric"]["name"]) for one in grids))
+    queries = [({**_kinds(named), "experiment": (one,), "metric": (other,)}, (one, other)) for one, other in pairs]
+    return [pair for query, pair in queries if next(find_grids(session, query, limit=1), None) is not None]
+
+
+def _names(session: Session, kind: str) -> list[str]:
+    """The first names of a kind in use; more are not needed for a message."""
+    listed = session.transport.get(session.in_project(f"{kind}s"), limit=_ASKED + 1)["items"]
+    return [str(one["name"]) for one in listed]
+
+
+def _kinds(named: Named) -> dict[str, Sequence[str]]:
+    return {kind: named[kind] for kind in KINDS}

@@ -1,4 +1,4 @@
-"""Destination and form of the output, decided once from standard output and the options."""
+"""Output of a command: a page for a terminal, TSV for a pipe, JSON on request; notes and progress on stderr."""
 
 from __future__ import annotations
 
@@ -7,21 +7,54 @@ import io
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import click
 
-from registry.commands.screen.page import Part, page
-from registry.commands.screen.spinner import spinner
+from registry.commands.page import Part, page
 from registry.renderings.width import one_line
 
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_BEGINS_AFTER, _TURNS_EVERY = 0.3, 0.1
 Colour = Literal["auto", "always", "never"]
 Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """Headings, and rows of values."""
 _NARROWEST = 40
+
+
+@contextmanager
+def spinner(sentence: Callable[[], str], *, shown: bool) -> Iterator[None]:
+    """Spin beside the sentence as it is by then, until the block ends; a block that takes less than a third of a second
+    shows nothing."""
+    if not shown:
+        yield
+        return
+    done = threading.Event()
+    turning = threading.Thread(target=_turn, args=(sentence, done), daemon=True)
+    turning.start()
+    try:
+        yield
+    finally:
+        done.set()
+        turning.join()
+
+
+def _turn(sentence: Callable[[], str], done: threading.Event) -> None:
+    if done.wait(_BEGINS_AFTER):
+        return
+    turn = 0
+    while True:
+        sys.stderr.write(f"\r\x1b[K{_FRAMES[turn % len(_FRAMES)]} {sentence()} … ")
+        sys.stderr.flush()
+        turn += 1
+        if done.wait(_TURNS_EVERY):
+            break
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
 
 
 @dataclass(frozen=True, slots=True)

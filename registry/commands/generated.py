@@ -1,4 +1,4 @@
-"""`registry deploy-files`: what production is set up with, where there is no checkout."""
+"""`registry openapi completion deploy-files`: files that are made for other programs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,37 @@ import shutil
 from pathlib import Path
 
 import click
+from click.shell_completion import get_completion_class
 
 from registry.distribution import production_files
 from registry.errors import Conflict, NotFound
+
+_INTO = {
+    "bash": 'eval "$(registry completion bash)" in ~/.bashrc',
+    "zsh": 'eval "$(registry completion zsh)" in ~/.zshrc',
+    "fish": "registry completion fish > ~/.config/fish/completions/registry.fish",
+}
+
+
+@click.command()
+@click.option("--client", is_flag=True, help="As generators of clients read it, as ?view=client does.")
+def openapi(*, client: bool) -> None:
+    """Print the OpenAPI document as YAML."""
+    from registry import create_app
+    from registry.api.openapi import openapi_yaml
+    from registry.settings import Settings
+
+    click.echo(openapi_yaml(create_app(Settings()), client=client), nl=False)
+
+
+@click.command(epilog="Put into use with: " + "; ".join(_INTO.values()) + ".")
+@click.argument("shell", type=click.Choice(list(_INTO)))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the completion script of a shell."""
+    kind = get_completion_class(shell)
+    assert kind is not None  # noqa: S101 (click has these three)
+    click.echo(kind(context.find_root().command, {}, "registry", "_REGISTRY_COMPLETE").source())
 
 
 @click.command("deploy-files")

@@ -1,0 +1,228 @@
+"""`registry doctor verify retry partition purge bi-role`: look after the servers of a registry."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from sqlalchemy.exc import OperationalError
+
+from migrations.partitions import check_partitioning, largest_share, partition
+from registry.commands.servers import home_of_servers, home_option, settings_of_servers
+from registry.commands.status import CHECK_FAILED
+from registry.errors import Unavailable
+from registry.local import processes
+from registry.operations.acts import retry_failed
+from registry.operations.audit_log import COMMAND
+from registry.operations.bi import make_reader
+from registry.operations.check import Check
+from registry.operations.doctor import address_of_url, run_checks
+from registry.operations.projects import find_project
+from registry.operations.purge import count_purgeable, purge, purge_item_ids, purge_projects, purge_shapes
+from registry.operations.purge_claims import purge_claims
+from registry.operations.retry import AT_ONCE
+from registry.settings import given_variables
+from registry.storage.database import Database
+from results_registry.local_instance import address_in
+
+_COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
+_MOST_DRAWN = 1_000_000
+"""Grids of which the ids are held in memory, a hundred megabytes."""
+_LARGEST_SEED = (1 << 63) - 1
+FEWEST_PARTS, MOST_PARTS, USUAL_PARTS = 2, 64, 16
+"""Until PostgreSQL 18 a session locks 16 tables and indices cheaply; a statement that names no project locks all."""
+
+
+@click.command()
+@home_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
+@click.option("--web", default=1, help="Web processes that the database must have room for.")
+@click.option("--workers", default=1, help="Workers that it must have room for.")
+@click.pass_context
+def doctor(ctx: click.Context, home: Path | None, as_json: bool, web: int, workers: int) -> None:
+    """Check the database, the broker, the disk and the port; exit status 3 when one of them is bad."""
+    settings = settings_of_servers(home)
+    database = Database(settings, name="doctor")
+    checks = []
+    of_home = home is not None or not given_variables() & {"database_url", "port"}
+    address = address_in(settings.home) if of_home else None
+    if address is not None:
+        settings = dataclasses.replace(settings, port=address_of_url(address)[1])
+    for check in run_checks(settings, database, address, web=web, workers=workers):
+        checks.append(check)
+        if not as_json:
+            show(check)
+    database.close()
+    bad = [check.name for check in checks if check.state == "bad"]
+    if as_json:
+        click.echo(orjson.dumps({"healthy": not bad, "signs": [dataclasses.asdict(check) for check in checks]}))
+    if bad:
+        ctx.exit(CHECK_FAILED)
+
+
+def show(check: Check) -> None:
+    """Print a check in the colour of its state, and its advice below."""
+    mark = click.style(f"{check.state:<8}", fg=_COLOURS[check.state])
+    click.echo(f"{mark}  {check.name:<18}  {check.found}")
+    if check.advice:
+        click.echo(f"{'':28}  {check.advice}")
+
+
+@click.command()
+@home_option
+@click.option("--project", help="The project's slug; every project if not given.")
+@click.option("--most", type=click.IntRange(1), help="Stop after so many revisions, and say where to go on.")
+@click.option("--after", help="Go on after this place, which the run before named.")
+@click.option("--sample", metavar="N", type=click.IntRange(1, _MOST_DRAWN), help="Check N grids drawn at random.")
+@click.option(
+    "--seed", metavar="S", type=click.IntRange(0, _LARGEST_SEED), help="Draw as the run did that named this seed."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
+def verify(home: Path | None, as_json: bool, **given: Any) -> None:
+    """Compute digests, statistics and sums again from the stored revisions, and compare.
+
+    Exit status 3 when something differs; each difference names its grid and revision. With --sample, the end says how
+    much of all differs at most, with 95 % confidence, and the seed that draws the same again.
+    """
+    _refuse_contradictions(given)
+    # Workers compute, and this package may not import them: the process is replaced by one that does.
+    command = [sys.executable, "-P", "-m", "workers.verify", json.dumps(given | {"as_json": as_json})]
+    processes.become(command, settings_of_servers(home))
+
+
+def _refuse_contradictions(given: dict[str, Any]) -> None:
+    if given["sample"] is None:
+        if given["seed"] is not None:
+            raise click.UsageError("--seed says which sample is drawn, and belongs to --sample.")
+        return
+    for name in ("most", "after"):
+        if given[name] is not None:
+            raise click.UsageError(
+                f"--{name} divides a whole run, and --sample draws from all of it: give one of them."
+            )
+
+
+@click.command("retry")
+@home_option
+@click.option("--project", help="The project's slug; every project if not given.")
+def retry_command(home: Path | None, project: str | None) -> None:
+    """Make failed statistics, rankings and other answers due again, with all their attempts.
+
+    The page /status says why they failed; that should be repaired first.
+    """
+    database = Database(settings_of_servers(home), name="retry")
+    derivations = answers = 0
+    while True:
+        with database.transaction() as connection:
+            row = None if project is None else find_project(connection, project)
+            if project is not None and row is None:
+                raise click.ClickException(f"There is no project {project}.")
+            found = retry_failed(connection, COMMAND, row and row.id)
+        derivations, answers = derivations + found.derivations, answers + found.answers
+        if max(found.derivations, found.answers) < AT_ONCE:
+            break
+    database.close()
+    click.echo(f"{derivations} statistics and {answers} rankings and other answers are tried again.")
+
+
+@click.command("partition")
+@home_option
+@click.option(
+    "--parts",
+    type=click.IntRange(FEWEST_PARTS, MOST_PARTS),
+    default=USUAL_PARTS,
+    show_default=True,
+    help="Of each table.",
+)
+@click.option("--yes", is_flag=True, help="Do it; without this it is only told what it would do.")
+def partition_command(home: Path | None, parts: int, yes: bool) -> None:
+    """Bring revisions, jobs and statistics into partitions, for vacuum and new indices one part at a time.
+
+    Stop the web processes, dispatchers and workers first: while one is connected, this is refused, except in the home
+    of `registry up`, which runs the database. The rows are copied, in one transaction: it takes as long as a restore
+    of these tables and as much disk again, and whoever asks meanwhile waits. There is no way back but a backup. See
+    "Partitions" in docs/operating.md.
+    """
+    try:
+        _run(settings_of_servers(home).database_url, parts, beside_service=home_of_servers(home) is not None, yes=yes)
+    except OperationalError as error:  # away, cut off, or its disk is full
+        said = str(error.orig).strip()
+        raise Unavailable(f"The database says: {said}\nWhat was not committed is undone; run it again.") from error
+
+
+def _run(url: str, parts: int, *, beside_service: bool, yes: bool) -> None:
+    if not yes:
+        check_partitioning(url)
+        share = largest_share(url)
+        click.echo(
+            f"Revisions, jobs and statistics would be copied into {parts} partitions each; --yes does it.\n"
+            f"A project is in one of them: the largest has {share:.0%} of all grids, and so does one partition."
+        )
+        return
+    begun = time.monotonic()
+
+    def said(what: str) -> None:
+        click.echo(f"{time.monotonic() - begun:8.1f} s  {what}", err=True)
+
+    partition(url, parts, said, beside_service=beside_service)
+    said("done")
+
+
+@click.command("purge")
+@home_option
+@click.option("--older-than", "days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="In days.")
+@click.option("--yes", is_flag=True, help="Do it; without this it is only told how much it would be.")
+def purge_command(home: Path | None, days: int, yes: bool) -> None:
+    """Remove deleted grids and projects for good, with everything that was computed from them.
+
+    Each is named in the audit log. Backups still hold it.
+    """
+    database = Database(settings_of_servers(home), name="purge")
+    with database.reading() as connection:
+        left, whole = count_purgeable(connection, older_than_days=days)
+    if not yes:
+        click.echo(f"{left} grids and {whole} projects were deleted over {days} days ago; --yes removes them for good.")
+        return
+    removed = 0
+    while True:
+        with database.transaction() as connection:
+            count = purge(connection, COMMAND, older_than_days=days)
+        if not count:
+            break
+        removed += count
+        click.echo(f"{removed} of {left}", err=True)
+    with database.transaction() as connection:
+        emptied = purge_projects(connection, COMMAND, older_than_days=days)
+    with database.transaction() as connection:
+        purge_claims(connection, older_than_days=days)
+    with database.transaction() as connection:
+        purge_shapes(connection)
+    with database.transaction() as connection:
+        purge_item_ids(connection)
+    database.close()
+    click.echo(f"{removed} grids and {emptied} projects were removed.")
+
+
+@click.command()
+@home_option
+@click.argument("name", metavar="ROLE")
+@click.option("--project", "projects", multiple=True, help="A project that it may see; may be repeated.")
+@click.option("--all", "every", is_flag=True, help="It may see every project, also those to come.")
+def bi_role(home: Path | None, name: str, projects: tuple[str, ...], every: bool) -> None:
+    """Make a role for SQL tools, or change what an existing one may see. Its new password is shown only once.
+
+    Needs a database user that may make roles.
+    """
+    if every == bool(projects):
+        raise click.UsageError("Say either --all or the projects: --project demo --project another.")
+    password = secrets.token_urlsafe(24)
+    with Database(settings_of_servers(home), name="bi-role").transaction() as connection:
+        make_reader(connection, name, password, projects)
+    click.echo(password)
