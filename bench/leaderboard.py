@@ -37,15 +37,10 @@ GRIDS = 200_000
 SUITE = tuple(f"b{number:04}" for number in range(56))
 POLICIES = [
     ("mean_difference", "matched"),
-    ("standardised_difference", "matched"),
     ("mean", "available"),
-    ("adjusted_mean", "matched"),
     ("win_rate", "matched"),
     ("win_rate", "zero_votes"),
-    ("helm_win_rate", "matched"),
     ("bradley_terry", "matched"),
-    ("mean_rank", "zero_votes"),
-    ("mean_rank", "worst"),
     ("borda", "zero_votes"),
     ("borda", "zero_points"),
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from registry.pages.blocks import Part, typeset
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
-from registry.renderings.ranking import SIGNED, letters_text, rank_range
+from registry.renderings.ranking import letters_text, rank_range
 from registry.results.ranking import Ranked, Ranking
 
 WIDTH = 260.0
@@ -40,7 +40,7 @@ def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ())
     rows = ranking.ranking
     most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
     places = places_of(row.score for row in rows)
-    written = signed if ranking.method in SIGNED else fixed
+    written = signed if ranking.method == "mean_difference" else fixed
     return [
         _bar(
             row,

@@ -14,7 +14,7 @@ from registry.results.stability import OtherRank, PolicyAgreement, PolicySensiti
 
 MOST_NAMED = 100
 """Names up to which ranks are written out a second time, beside the order."""
-_AUTHORS = {"helm win rate": "HELM win rate", "bradley terry": "Bradley–Terry", "borda": "Borda"}
+_AUTHORS = {"bradley terry": "Bradley–Terry", "borda": "Borda"}
 _TARGETS = {
     "rerun": "these cells, run again",
     "new_questions": "other questions of these benchmarks",

@@ -40,8 +40,6 @@ _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
 """Pairs that never met, as far as they are written out."""
-SIGNED = ("mean_difference", "standardised_difference")
-"""Methods whose score is a difference, written with its sign."""
 
 
 def ranking_text(ranking: Ranking) -> str:
@@ -193,7 +191,8 @@ def letters_text(group: Sequence[str]) -> str:
 
 
 def _score(ranking: Ranking, row: Ranked, places: int | None) -> str:
-    return signed(row.score, places) if ranking.method in SIGNED else fixed(row.score, places, UNDEFINED)
+    signs = ranking.method == "mean_difference"
+    return signed(row.score, places) if signs else fixed(row.score, places, UNDEFINED)
 
 
 def _stderr(rows: Sequence[Ranked], places: int | None) -> Iterator[Column]:

@@ -182,7 +182,7 @@ class Ranking:
         Presence.OPTIONAL,
     ] = None
     friedman: Annotated[
-        Friedman | None, "mean_rank and borda: complete blocks, a benchmark each.", Presence.OPTIONAL
+        Friedman | None, "borda: the benchmarks are blocks, where these are complete.", Presence.OPTIONAL
     ] = None
     assumes: Assumptions = ()
     warnings: Annotated[

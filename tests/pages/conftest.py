@@ -241,7 +241,7 @@ PATHS = (
     "/projects/demo/experiments/size-by-progress?palette=blues",
     "/projects/demo/rankings",
     f"/projects/demo/rankings?{WINDOWS}",
-    f"/projects/demo/rankings?{WINDOWS}&method=mean_rank&missing=complete",
+    f"/projects/demo/rankings?{WINDOWS}&method=borda&missing=complete",
     "/projects/demo/rankings?experiment=type-by-length&metric=accuracy&by=axis:Type&benchmark=Core+Generalization",
     "/projects/demo/aggregates",
     f"/projects/demo/aggregates?{WINDOWS}",

@@ -92,7 +92,7 @@ def test_no_link_is_offered_that_can_only_fail_and_a_refusal_links_what_it_needs
     for experiment, drawn in (("single", False), ("type-by-length", True)):
         for path in (f"/experiments/{experiment}", f"/rankings?experiment={experiment}&metric=accuracy"):
             assert bool(visitor.computed(pages + path).links("/lines?")) == drawn, path
-    page = visitor.computed(f"{pages}/rankings?experiment=single&metric=accuracy&method=mean_rank&set_aside=none")
+    page = visitor.computed(f"{pages}/rankings?experiment=single&metric=accuracy&method=borda&set_aside=none")
     assert "Nothing is ranked" in page.text
     [link] = [one for one in page.links("missing=complete") if "/api/" not in one]
     assert "Nothing is ranked" not in visitor.computed(link).text

@@ -60,10 +60,9 @@ def count_sums(boards: House, project: Project) -> None:
 ASKED: list[dict[str, Any]] = [
     {},
     {"method": "borda", "missing": "zero_points"},
-    {"method": "helm_win_rate"},
-    {"method": "adjusted_mean"},
+    {"method": "mean", "missing": "available"},
     {"method": "win_rate", "missing": "zero_votes"},
-    {"method": "mean_rank", "missing": "worst"},
+    {"method": "borda", "missing": "worst"},
     {"benchmark": ("B", "D")},
     {"benchmark": ("B", "D"), "model": ("m1", "m3", "m4"), "method": "bradley_terry"},
 ]

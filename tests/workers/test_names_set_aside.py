@@ -37,7 +37,7 @@ def contexts(project: Project) -> Project:
 
 
 def test_a_ranking_over_common_slots_is_that_of_the_others(contexts: Project, subtests: pytest.Subtests) -> None:
-    for asked in ({"missing": "complete"}, {"method": "mean"}, {"method": "borda"}, {"method": "mean_rank"}):
+    for asked in ({"missing": "complete"}, {"method": "mean"}, {"method": "borda"}):
         with subtests.test(msg=str(asked)):
             found = answered(contexts, **asked)
             assert [one["name"] for one in found["set_aside"]] == ["Gemma"]

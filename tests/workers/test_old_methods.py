@@ -94,6 +94,23 @@ def test_what_nobody_looks_at_waits_and_what_failed_by_older_methods_is_tried_ag
     assert requeue(mine) == 0
 
 
+def test_a_stored_question_by_a_method_that_went_says_which_there_are(mine: Project) -> None:
+    """An older release answered it; nobody can ask it any more."""
+    mine.published()
+    grow_old(mine)
+    gone = func.jsonb_set(cached_results.c.query, "{method}", '"adjusted_mean"')
+    change(mine, [cached_results], query=gone)
+    requeue(mine)
+    for _ in range(mine.house.settings.attempts):
+        mine.house.compute()
+        change(mine, [cached_results], due_at=func.now())
+    asked = mine.get(f"projects/{mine.slug}/rankings?experiment=type-by-length&metric=accuracy&method=adjusted_mean")
+    assert asked.status_code == 422
+    five = "mean_difference, mean, win_rate, bradley_terry, borda"
+    [(state, reason)] = stored(mine, cached_results.c.state, cached_results.c.reason)
+    assert (state, five in reason, five in asked.text) == ("failed", True, True)
+
+
 def test_who_reads_an_old_one_gets_it_and_the_new_one_comes(mine: Project) -> None:
     grid = mine.published()["id"]
     grow_old(mine)

@@ -261,8 +261,7 @@ def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project
             score(project, model, cells, benchmark=benchmark, **sizes(1, 2))
     asked = [{"method": method, "missing": missing} for method in METHODS for missing in MISSING]
     everybody = {"set_aside": "none"}
-    of_values = ("mean_difference", "standardised_difference", "mean", "adjusted_mean")
-    refused = [("zero_votes", method) for method in of_values]
+    refused = [("zero_votes", method) for method in ("mean_difference", "mean")]
     refused += [("zero_points", method) for method in METHODS if method != "borda"]
     for question in asked:
         answer = ask(project, **question, **everybody)
@@ -270,12 +269,12 @@ def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project
             [(place, detail)] = faults_of(answer).items()
             assert (place, "ask with method=" in detail) == ("/missing", True), question
     asked = [one for one in asked if (one["missing"], one["method"]) not in refused]
-    asked = [one for one in asked if one["missing"] == "matched" or one["method"] in ("borda", "mean_rank", "win_rate")]
+    asked = [one for one in asked if one["missing"] == "matched" or one["method"] in ("borda", "win_rate")]
     documents = [answered(project, **question, **everybody) for question in asked]
     for (method, missing), document in zip((question.values() for question in asked), documents, strict=True):
         with subtests.test(method, missing=missing):
             assert (document["method"], document["missing"]) == (method, missing)
-            undefined = method in ("mean_rank", "borda") and missing in ("matched", "available")
+            undefined = method == "borda" and missing in ("matched", "available")
             assert document["status"] == ("undefined" if undefined else "ok"), document.get("reason")
             assert bool(document["reason"] if undefined else document["ranking"])
             if not undefined:
@@ -298,13 +297,12 @@ def test_means_are_refused_across_units_and_directions_but_not_wins(
     asked = [{"experiment": experiment, "method": method} for experiment in others for method in METHODS]
     for question, document in zip(asked, all_answered(project, *asked), strict=True):
         with subtests.test(**question):
-            if question["method"] in ("mean_difference", "mean", "adjusted_mean"):
+            if question["method"] in ("mean_difference", "mean"):
                 assert (document["status"], document["ranking"]) == ("undefined", [])
                 assert "no means" in document["reason"]
             else:
                 assert [row["name"] for row in document["ranking"]] == ["A", "B", "C"]
-            if question["method"] != "standardised_difference":
-                assert [pair["difference"] for pair in document["pairs"]] == [None] * 3
+            assert [pair["difference"] for pair in document["pairs"]] == [None] * 3
             assert "scale" not in document
 
 

@@ -107,7 +107,7 @@ def test_more_than_a_thousand_scores_are_left_out_and_said() -> None:
 def test_scores_stay_in_the_unit_of_the_metric_and_within_its_bounds() -> None:
     values = np.array([[99.5, 10.0], [98.0, 20.0]])
     board = ScoreMatrix(("a", "b"), values, np.array([0, 1]), ("X", "Y"), np.full((2, 2), 200), "higher", 0.0, 100.0)
-    for method in ("mean_difference", "standardised_difference"):
+    for method in ("mean_difference", "win_rate"):
         first, second = rank(board, method).by_benchmark
         assert [one.score for one in (*first.names, *second.names)] == [99.5, 98.0, 10.0, 20.0]
         assert first.names[0].interval is not None

@@ -16,9 +16,6 @@ from scipy.special import expit
 
 from workers.statistics.terms import FloatArray, IntArray
 
-MOST_ROWS = 1_500
-"""Rows up to which a matrix of theirs by theirs is solved, whatever the number of columns."""
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -102,29 +99,6 @@ def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
     size = layout.offsets[-1]
     regular = matrix + layout.redundant * (matrix.trace() / size / size)
     return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
-
-
-def two_way(values: FloatArray) -> list[FloatArray]:
-    """The effects of rows and of columns, whose sum fits a connected matrix with gaps (NaN); rows have mean 0.
-
-    The columns are eliminated first (Searle 1987, 4.9): what is solved is as large as the rows are many; of very many
-    rows, as the columns are.
-    """
-    if len(values) > max(MOST_ROWS, values.shape[1]):
-        columns, rows = two_way(values.T)
-        return [rows - rows.mean(), columns + rows.mean()]
-    present = np.isfinite(values)
-    has = present.astype(np.float64)
-    filled = np.where(present, values, 0.0)
-    count = has.sum(axis=0)
-    mean = filled.sum(axis=0) / count
-    left = np.diag(has.sum(axis=1)) - (has / count) @ has.T
-    right = (filled - has * mean).sum(axis=1)
-    # The rows are determined up to a constant: the first is held at 0, which leaves a regular matrix.
-    rows = np.zeros(len(values))
-    rows[1:] = np.linalg.solve(left[1:, 1:], right[1:])
-    rows -= rows.mean()
-    return [rows, np.asarray(mean - (has * rows[:, None]).sum(axis=0) / count, dtype=np.float64)]
 
 
 def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:

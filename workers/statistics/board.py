@@ -30,7 +30,7 @@ from workers.statistics.dominance import dominance_of_benchmarks
 from workers.statistics.pairs import estimand_of
 from workers.statistics.rank_groups import components
 from workers.statistics.ranking import asked
-from workers.statistics.ranking_methods import Refused, Scores, order, prepared, refusal, standardised
+from workers.statistics.ranking_methods import Refused, Scores, order, prepared, refusal, shares_beaten
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.strengths import bradley_terry
@@ -38,8 +38,7 @@ from workers.statistics.terms import FloatArray, computable
 
 MOST_PAIRED = 1_500
 """Names up to which each is tested against every other one; what is kept of the pairs grows with their square."""
-OF_DIFFERENCES = ("mean_difference", "standardised_difference")
-OF_PAIRS = (*OF_DIFFERENCES, "win_rate", "bradley_terry")
+OF_PAIRS: tuple[Method, ...] = ("mean_difference", "win_rate", "bradley_terry")
 _UNPAIRED = f"more than {MOST_PAIRED:,} names are not tested against each other; name those to compare with model=…"
 _LEFT_OUT = (
     Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
@@ -67,7 +66,6 @@ def rank_board(
     kept = prepared(standings, frame.missing)
     if not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
-    kept = standardised(kept) if frame.method == "standardised_difference" else kept
     if len(standings.names) > MOST_PAIRED:
         return _without_pairs(standings, kept, frame)
     counted = replace(counted_cells(kept), slots=slots, cells=tuple(standings.present.sum(axis=1).tolist()))
@@ -112,13 +110,13 @@ def _unpaired(here: ScoreMatrix, method: Method, missing: Missing) -> Scores | R
     if (refused := refusal(here, method, missing)) is not None or method not in OF_PAIRS:
         return refused or order(here, method, missing)
     if method == "bradley_terry" or not here.present.all():
-        other = "adjusted_mean" if method in OF_DIFFERENCES else "helm_win_rate"
         many = f"it compares pairs, and {len(here.names):,} names have too many"
-        return Refused(f"{many}; ask with method={other}, or about up to {MOST_PAIRED:,} names with model=…")
+        other = "method=borda and missing=zero_points"
+        return Refused(f"{many}; ask with {other}, or about up to {MOST_PAIRED:,} names with model=…")
+    weights = here.weights(np.arange(here.values.shape[1]))
     if method == "win_rate":
-        return order(here, "helm_win_rate", missing)  # where everybody is there, the same
-    own = here.values / (1.0 if here.divisor is None else here.divisor)
-    means = own @ here.weights(np.arange(own.shape[1]))
+        return Scores(shares_beaten(here) @ weights)
+    means = here.values @ weights
     return Scores(means - means.mean(), here.sign > 0)
 
 
@@ -163,11 +161,7 @@ def _others(
     """The goodness of the members under other policies, as far as these have an order."""
     changed = frame.missing in ("complete", "worst")
     label: Missing = frame.missing if changed else "matched"
-    methods: list[Method] = ["mean_difference", "adjusted_mean", "win_rate", "helm_win_rate", "bradley_terry"]
-    if here.divisor is not None:
-        # What was counted is in units of each benchmark's spread.
-        methods.remove("mean_difference")
-    found = {(method, label): _order(here, counted, part, method, label) for method in methods}
+    found = {(method, label): _order(here, counted, part, method, label) for method in OF_PAIRS}
     found["mean", "available"] = order(posted, "mean", "available")
     found["borda", "zero_points"] = order(posted, "borda", "zero_points")
     own = (frame.method, frame.missing)
@@ -187,7 +181,7 @@ def _order(
         refused = Refused(LOOSE)
     if refused is not None:
         return refused
-    if method in OF_DIFFERENCES:
+    if method == "mean_difference":
         return mean_difference(counted, part)
     if method not in ("win_rate", "bradley_terry"):
         return order(here, method, missing)

@@ -19,7 +19,7 @@ from registry.results.stability import LeaveOneOut
 from workers.statistics.blocks import ranks_of
 from workers.statistics.counted import Counted
 from workers.statistics.counted_cells import Blocks, blocks_of, difference_within
-from workers.statistics.ranking_methods import Refused, Scores, block_goodness, borda_points, helm_rates
+from workers.statistics.ranking_methods import Refused, Scores, block_goodness, borda_points, shares_beaten
 from workers.statistics.ranks import rank_rows, shared_ranks
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.stability import ranges
@@ -62,13 +62,12 @@ def averages(
     here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
 ) -> Averages | None:
     """What the benchmarks give in an order that is an average of them, or None."""
-    if method in ("mean_difference", "standardised_difference"):
+    if method == "mean_difference":
         return _of_differences(here, counted, part, own)
-    if method in ("mean_rank", "borda"):
+    if method == "borda":
         return _of_ranks(here, missing)
-    complete = bool(here.present.all())
-    if method == "helm_win_rate" or (method == "win_rate" and complete):
-        return _of_cells(here, helm_rates(here, missing), 1)
+    if method == "win_rate" and here.present.all():
+        return _of_cells(here, shares_beaten(here), 1)
     if method != "mean":
         return None
     usable = here.present if missing == "available" else here.present.all(axis=0)

@@ -7,7 +7,7 @@ before errors that were estimated from repeats. A binomial error is taken at (k 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,7 @@ class Cells:
     `df` its degrees of freedom, infinite unless it was estimated from repeats. `question` is the bound on the
     variance of a cell under other questions, NaN where their number is unknown. `starts` are the first slots of the
     benchmarks, `benchmarks` their indices. `independent` says where only trials without a posted design effect
-    speak for the noise. `items` are the outcomes of items, an outcome of 1 in units of `divisor`; None without any.
+    speak for the noise. `items` are the outcomes of items; None without any.
     """
 
     present: BoolArray
@@ -65,39 +65,26 @@ class Cells:
 
 
 def cells_of(standings: ScoreMatrix) -> Cells:
-    """The cells of the standings, with differences in units of `standings.divisor` where there is one."""
+    """The cells of the standings."""
     order = np.argsort(standings.benchmarks, kind="stable")
     benchmarks, starts = np.unique(standings.benchmarks[order], return_index=True)
-    unit = np.ones(order.size) if standings.divisor is None else standings.divisor
     n, k, variance, df, independent = noise(standings)
-    scaled = variance / unit**2
-    # In units of a benchmark's own spread there is no table of successes any more.
-    table = n if standings.divisor is None else np.zeros(n.shape)
     return Cells(
         standings.present[:, order],
         standings.ticks[:, order],
-        (10.0**standings.decimals * unit)[order],
+        np.power(10.0, standings.decimals)[order],
         standings.sign,
-        table[:, order],
+        n[:, order],
         k[:, order],
         standings.proportion_of or 1.0,
-        scaled[:, order],
+        variance[:, order],
         df[:, order],
-        (of_questions(standings, variance) / unit**2)[:, order],
+        of_questions(standings, variance)[:, order],
         independent[:, order],
         starts,
         benchmarks,
-        None if standings.items is None else _in_units(standings.items[:, order], unit[order]),
+        None if standings.items is None else standings.items[:, order],
     )
-
-
-def _in_units(items: Objects, unit: FloatArray) -> Objects:
-    if (unit == 1).all():
-        return items
-    found = items.copy()
-    for i, slot in np.argwhere(items != None).tolist():  # noqa: E711 (each element of an array)
-        found[i, slot] = replace(items[i, slot], whole=items[i, slot].whole / unit[slot])
-    return found
 
 
 def noise(standings: ScoreMatrix) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
@@ -141,19 +128,3 @@ def of_questions(standings: ScoreMatrix, variance: FloatArray) -> FloatArray:
     # fmax, not maximum: a variance that is NaN, so unknown, leaves the bound.
     bound = np.fmax(bound, variance)
     return np.asarray(np.where(asked > 0, bound, np.nan), dtype=np.float64)
-
-
-def spreads(standings: ScoreMatrix) -> FloatArray:
-    """Standard deviation, for each slot, of the values within the slots of its benchmark, pooled over them; 1
-    where all are equal. Slots on other scales have one of their own."""
-    held = standings.present.sum(axis=0)
-    mean = np.where(standings.present, standings.values, 0.0).sum(axis=0) / np.maximum(held, 1)
-    square = np.where(standings.present, standings.values - mean, 0.0) ** 2
-    rooms = standings.benchmarks if not standings.mixed else np.arange(held.size)
-    size = int(rooms.max(initial=-1)) + 1
-    total = np.bincount(rooms, square.sum(axis=0), size)
-    df = np.bincount(rooms, np.maximum(held - 1, 0), size)
-    deviation = np.sqrt(np.divide(total, df, out=np.zeros(size), where=df > 0))
-    largest = np.max(np.abs(np.where(standings.present, standings.values, 0.0)), initial=0.0)
-    # Values that differ by rounding errors alone are equal.
-    return np.asarray(np.where(deviation > 1e-12 * largest, deviation, 1.0)[rooms], dtype=np.float64)

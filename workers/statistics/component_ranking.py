@@ -18,7 +18,7 @@ from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.stability import ComponentStability, stability
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
-RELATIVE = ("mean_difference", "standardised_difference", "bradley_terry")
+RELATIVE = ("mean_difference", "bradley_terry")
 """Methods whose scores have a mean of 0 over the names of a component."""
 
 

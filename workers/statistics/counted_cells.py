@@ -25,7 +25,7 @@ _RANKS = np.int16
 class Blocks:
     """M names x S slots, those of each benchmark side by side, and M x B: how many slots of a benchmark a name has.
 
-    `values` are centred by slot, 0 where absent, in units of the standings' divisor; `ranks` are equal for ties.
+    `values` are centred by slot, 0 where absent; `ranks` are equal for ties.
     """
 
     present: BoolArray
@@ -51,8 +51,6 @@ def blocks_of(standings: ScoreMatrix) -> Blocks:
     order = order[np.any(standings.present[:, order], axis=0)]
     present = standings.present[:, order]
     values = np.where(present, standings.values[:, order], 0.0)
-    if standings.divisor is not None:
-        values = values / standings.divisor[order]
     # Sums of squared differences are taken from squares: centred, they lose no digits to a common offset.
     values = np.where(present, values - values.sum(axis=0) / np.maximum(present.sum(axis=0), 1), 0.0)
     starts = np.unique(standings.benchmarks[order], return_index=True)[1]
@@ -95,7 +93,7 @@ def counted_cells(standings: ScoreMatrix) -> Counted:
         unit=1.0,
         sign=standings.sign,
         slots=Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1))),
-        bounded=standings.bounded and standings.divisor is None,
+        bounded=standings.bounded,
         common=common.astype(np.int64),
         larger=larger.astype(np.int64),
         equal=(common - larger - larger.T).astype(np.int64),

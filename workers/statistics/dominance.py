@@ -54,5 +54,5 @@ def said(squares: FloatArray, names: Sequence[str], group: str) -> str | None:
         return None
     return (
         f'The {group} "{names[largest]}" carries {share:.0%} of the squared differences; '
-        f"method=standardised_difference weighs every {group} by its own spread."
+        "method=win_rate and method=borda count only who is ahead."
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.results.pairs import Pair
-from registry.results.policies import Estimand, Target
+from registry.results.policies import OF_UNITS, Estimand, Target
 from registry.results.ranking import Omission
 from registry.results.terms import Interval
 from workers.statistics.cells import Cells, cells_of
@@ -27,7 +27,6 @@ from workers.statistics.sign_law import sign_flip_of
 from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
 from workers.statistics.terms import IntArray, detectable
 
-OF_WINS = ("win_rate", "helm_win_rate", "bradley_terry", "mean_rank", "borda")
 APART = "the two have no slot in common"
 SCALE = "scale: where the two meet, their values are on different scales"
 UNASKED = "the number of questions behind some common cell is unknown"
@@ -97,8 +96,7 @@ def pair_table(
 
 def estimand_of(method: str, mixed: bool) -> Estimand:
     """Estimand that the pairs of an order are tested for: its differences, or who wins more often."""
-    of_units = method not in OF_WINS and not (mixed and method != "standardised_difference")
-    return "difference" if of_units else "lead"
+    return "difference" if method in OF_UNITS and not mixed else "lead"
 
 
 def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[str, ...]:
@@ -179,8 +177,6 @@ class Desk:
         shared = self.cells.present[i] & self.cells.present[j]
         moves, owners = self.cells.ticks[i, shared] - self.cells.ticks[j, shared], self.cells.owners[shared]
         counts = np.bincount(owners)[owners]
-        if self.standings.divisor is not None:
-            return sign_flip_of(moves / self.cells.divisor[shared] / counts, self.work)
         units = np.rint(np.log10(self.cells.divisor[shared])).astype(np.int64)
         return sign_flip(whole(moves, units, counts), self.work)
 

@@ -28,7 +28,6 @@ from workers.statistics.ranking_methods import (
     block_goodness,
     order,
     prepared,
-    standardised,
 )
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.terms import computable
@@ -97,7 +96,6 @@ def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
     kept = prepared(standings, frame.missing)
     if standings.present.any() and not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
-    kept = standardised(kept) if frame.method == "standardised_difference" else kept
     table = pair_table(kept, frame.alpha, frame.target, estimand_of(frame.method, kept.mixed))
     frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
     parts = components(kept)
@@ -164,7 +162,7 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
         warnings=frame.warnings + tuple(contradicted(*pair) for one in found for pair in one.against),
         mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,
         prior="half_tie" if any(needs_prior(score) for score in scores) else None,
-        friedman=blocks(contest, frame.alpha) if frame.method in ("mean_rank", "borda") else None,
+        friedman=blocks(contest, frame.alpha) if frame.method == "borda" else None,
     )
 
 

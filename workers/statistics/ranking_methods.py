@@ -1,34 +1,28 @@
 """Orders of names: every method is a view of the same slots, computed for one connected component.
 
-`mean_difference` is the default. `helm_win_rate` is that of Liang et al. (2023), section 5: the share of present
-rivals that a name beats in a slot, averaged over its slots. Ties count half everywhere.
+`mean_difference` is the default. Ties count half everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 import numpy as np
-from scipy.special import expit
 
-from registry.results.policies import Method, Missing, unordered
-from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals, two_way
+from registry.results.policies import OF_UNITS, Method, Missing, unordered
 from workers.statistics.blocks import ranks_of
-from workers.statistics.cells import spreads
 from workers.statistics.contrasts import contrasts_of
 from workers.statistics.least_squares_scores import potentials
 from workers.statistics.ranks import rank_rows
 from workers.statistics.score_matrix import ScoreMatrix, filled, only
-from workers.statistics.sensitivity import MOST_LEVELS
 from workers.statistics.strengths import bradley_terry
 from workers.statistics.tally import tally
 from workers.statistics.terms import FloatArray, IntArray
 
 METHODS: tuple[Method, ...] = get_args(Method)
 MISSING: tuple[Missing, ...] = get_args(Missing)
-OF_UNITS = ("mean_difference", "mean", "adjusted_mean")
 
 
 @dataclass(frozen=True)
@@ -90,22 +84,12 @@ def mean_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refuse
     found = contrasts_of(standings)
     linked = (found.common > 0) & ~np.eye(len(standings.names), dtype=np.bool_)
     size = len(standings.names)
-    if standings.bounded and standings.divisor is None and int(linked.sum()) * 2 < size * (size - 1):
+    if standings.bounded and int(linked.sum()) * 2 < size * (size - 1):
         return Refused(
             f"only {int(linked.sum()) // 2} of {size * (size - 1) // 2} pairs share a slot: differences of a bounded "
-            "metric do not add up over so long chains; ask with method=adjusted_mean or method=win_rate"
+            "metric do not add up over so long chains; ask with method=win_rate"
         )
     return Scores(potentials(found.difference, linked), standings.sign > 0)
-
-
-def standardised_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
-    """The same in units of each benchmark's own spread between names."""
-    return mean_difference(standardised(standings), missing)
-
-
-def standardised(standings: ScoreMatrix) -> ScoreMatrix:
-    """The standings with differences in units of each benchmark's spread."""
-    return standings if standings.divisor is not None else replace(standings, divisor=spreads(standings))
 
 
 def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
@@ -120,41 +104,6 @@ def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     return Scores(standings.values[:, slots] @ standings.weights(slots), standings.sign > 0, {"slots": int(slots.size)})
 
 
-def adjusted_mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
-    """Means as if every name had every slot: name and slot effects add up, on the logit scale for proportions of
-    trials that are all known."""
-    names, slots = np.nonzero(standings.present)
-    layout = Layout((names, slots), standings.values.shape)
-    weights = standings.weights(np.arange(standings.values.shape[1]))
-    split = [layout.sizes[0]]
-    counted = votes(standings, names, slots)
-    if sum(layout.sizes) > 4 * MOST_LEVELS:
-        if counted is not None:
-            return Refused(f"more than {4 * MOST_LEVELS} names and slots, whose trials are known")
-        effects = two_way(standings.values)
-        return Scores(effects[0] + float(weights @ effects[1]), standings.sign > 0)
-    if counted is None:
-        values = standings.values[names, slots]
-        centre = float(values.mean())
-        matrix = normal_matrix(layout, np.ones(values.size))
-        effects = np.split(solve(layout, matrix, totals(layout, values - centre)), split)
-        return Scores(centre + effects[0] + float(weights @ effects[1]), standings.sign > 0)
-    k, n = counted
-    found = logistic(layout, k + 0.5, n + 1)
-    if found is None:
-        return Refused("the logit-additive model does not settle")
-    effects = np.split(found, split)
-    fitted = expit(effects[0][:, None] + effects[1]) * (standings.proportion_of or 1.0)
-    return Scores(np.asarray(fitted @ weights, dtype=np.float64), standings.sign > 0)
-
-
-def votes(standings: ScoreMatrix, names: IntArray, slots: IntArray) -> tuple[FloatArray, FloatArray] | None:
-    """Successes and trials of the cells of proportions; `None` where some are unknown."""
-    if standings.successes is None or standings.trials is None or not np.all(standings.trials[names, slots] > 0):
-        return None
-    return standings.successes[names, slots].astype(np.float64), standings.trials[names, slots].astype(np.float64)
-
-
 def win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Wins plus half the ties over all comparisons."""
     counted = tally(standings, missing == "zero_votes")
@@ -162,24 +111,12 @@ def win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     return Scores(np.divide(counted.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))
 
 
-def helm_win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
-    """The mean share of present rivals beaten, over a name's slots with rivals."""
-    rates = helm_rates(standings, missing)
-    own = [np.flatnonzero(np.isfinite(row)) for row in rates]
-    means = [float(standings.weights(slots) @ rates[i, slots]) if slots.size else np.nan for i, slots in enumerate(own)]
-    return Scores(np.array(means))
-
-
-def helm_rates(standings: ScoreMatrix, missing: Missing) -> FloatArray:
-    """The share of present rivals that each name beats in each slot; NaN where it has none."""
-    present = standings.present
-    rivals = np.maximum(present.sum(axis=0) - 1, 1)
-    # Absent ones come last and tie with nobody, so that the rank among those present stays the middle one.
-    ticks = np.where(present, standings.ticks * standings.sign, np.iinfo(np.int64).min + 1)
-    beaten = (present.sum(axis=0) - ranks_of(ticks.T).T) / rivals
-    rates = np.where(present, beaten, 0.0 if missing == "zero_votes" else np.nan)
-    rates[:, present.sum(axis=0) < 2] = np.nan
-    return rates
+def shares_beaten(standings: ScoreMatrix) -> FloatArray:
+    """The share of the others that each name beats in each slot, where all names have all slots; NaN of a name alone.
+    Means over slots and benchmarks are then win rates."""
+    size = len(standings.names)
+    ranks = ranks_of(standings.ticks.T * standings.sign).T
+    return np.asarray((size - ranks) / (size - 1) if size > 1 else np.full(ranks.shape, np.nan))
 
 
 def bradley_terry_order(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
@@ -210,22 +147,14 @@ def block_goodness(standings: ScoreMatrix, missing: Missing) -> IntArray | Refus
     return -rank_rows(means / counts[:, None])
 
 
-def mean_rank(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
-    """Mean ranks over benchmarks, 1 for the best."""
-    goodness = block_goodness(standings, missing)
-    if isinstance(goodness, Refused):
-        return goodness
-    return Scores(ranks_of(goodness).mean(axis=0), False, {"blocks": len(goodness)})
-
-
 def borda(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Borda counts: rivals beaten, summed over benchmarks."""
     if missing == "zero_points":
         return Scores(borda_points(standings).sum(axis=0))
-    ranks = mean_rank(standings, missing)
-    if isinstance(ranks, Refused):
-        return ranks
-    return Scores((len(standings.names) - ranks.values) * ranks.extra["blocks"])
+    goodness = block_goodness(standings, missing)
+    if isinstance(goodness, Refused):
+        return goodness
+    return Scores((len(standings.names) - ranks_of(goodness).mean(axis=0)) * len(goodness))
 
 
 def borda_points(standings: ScoreMatrix) -> FloatArray:
@@ -249,12 +178,8 @@ def borda_points(standings: ScoreMatrix) -> FloatArray:
 
 VIEWS: dict[Method, Callable[[ScoreMatrix, Missing], Scores | Refused]] = {
     "mean_difference": mean_difference,
-    "standardised_difference": standardised_difference,
     "mean": mean,
-    "adjusted_mean": adjusted_mean,
     "win_rate": win_rate,
-    "helm_win_rate": helm_win_rate,
     "bradley_terry": bradley_terry_order,
-    "mean_rank": mean_rank,
     "borda": borda,
 }

@@ -29,8 +29,7 @@ class ScoreMatrix:
     `group` is the word for what takes the place of `benchmarks`: where benchmarks are ranked these are models.
 
     By slot: `worst`, the worst value that there could be (NaN where that end is open; default: the metric's bound),
-    `places`, equal for slots that would be one if their scales were, and `divisor`, the unit in which differences
-    are counted (default: the metric's).
+    and `places`, equal for slots that would be one if their scales were.
     """
 
     names: tuple[str, ...]
@@ -49,7 +48,6 @@ class ScoreMatrix:
     items: Any = None
     worst: FloatArray | None = None
     places: IntArray | None = None
-    divisor: FloatArray | None = None
     group: str = "benchmark"
 
     @property
@@ -101,7 +99,7 @@ class ScoreMatrix:
 
 
 OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect", "items")
-OF_SLOTS = ("worst", "places", "divisor")
+OF_SLOTS = ("worst", "places")
 
 
 def only(standings: ScoreMatrix, slots: IntArray) -> ScoreMatrix:

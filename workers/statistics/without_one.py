@@ -8,7 +8,7 @@ from registry.results.policies import Method, Missing, Target
 from registry.results.stability import WithoutOne
 from workers.statistics.pairs import estimand_of, pair_table
 from workers.statistics.rank_groups import separated
-from workers.statistics.ranking_methods import prepared, standardised
+from workers.statistics.ranking_methods import prepared
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.signs import WORK
 
@@ -41,7 +41,6 @@ def without_one(
         rest = prepared(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), missing)
         if not rest.present.any():
             continue
-        rest = standardised(rest) if method == "standardised_difference" else rest
         table = pair_table(rest, alpha, target, estimand_of(method, rest.mixed), min(WORK, ALL_WORK // again))
         [pair] = [one for one in table.pairs if {one.a, one.b} == {first, second}]
         if pair.n_common == 0:

@@ -49,10 +49,7 @@ def _word(ranking: Ranking) -> str:
 
 def yardstick_of(ranking: Ranking) -> Yardstick:
     """How the differences of a ranking are read."""
-    scale = Yardstick.of(asdict(ranking.scale)) if ranking.scale else Yardstick()
-    if ranking.method == "standardised_difference":
-        return replace(scale, unit="standard deviations", margin=None)
-    return scale
+    return Yardstick.of(asdict(ranking.scale)) if ranking.scale else Yardstick()
 
 
 def pair_of(ranking: Ranking, first: str, second: str) -> tuple[Pair, Estimate | None] | None:

@@ -88,7 +88,7 @@ def test_an_order_without_pairs_is_the_order_with_them(monkeypatch: Any, subtest
                 monkeypatch.setattr(workers.statistics.board, "MOST_PAIRED", most)
                 found.append(of_board(standings, method, missing, 0.05, "rerun"))
             if "it compares pairs" in (found[1].get("reason") or ""):
-                assert method in ("mean_difference", "standardised_difference", "win_rate", "bradley_terry")
+                assert method in ("mean_difference", "win_rate", "bradley_terry")
                 assert share < 1 or method == "bradley_terry"
                 continue
             with subtests.test(method, missing=missing, share=share):
@@ -99,7 +99,7 @@ def test_an_order_without_pairs_is_the_order_with_them(monkeypatch: Any, subtest
 
 
 @pytest.mark.parametrize("target", ["rerun", "new_benchmarks"])
-@pytest.mark.parametrize("method", ["mean_difference", "standardised_difference", "borda"])
+@pytest.mark.parametrize("method", ["mean_difference", "borda"])
 def test_the_pairs_have_the_differences_leads_and_counts_of_exact_ones(method: str, target: str) -> None:
     missing = "zero_points" if method == "borda" else "matched"
     found = of_board(board(share=0.9), method, missing, 0.05, target)["pairs"]
@@ -166,7 +166,7 @@ def test_points_are_refused_by_methods_that_have_none() -> None:
 
 def test_an_average_over_complete_benchmarks_is_left_without_each_as_an_exact_ranking_is() -> None:
     complete = board(9, (1,) * 12, 1.0)
-    for method in ("mean_difference", "mean", "helm_win_rate", "win_rate", "mean_rank", "borda"):
+    for method in ("mean_difference", "mean", "win_rate", "borda"):
         found = of_board(complete, method, "matched", 0.05, "rerun")["stability"]["leave_one_out"]
         assert found == to_document(rank(complete, method))["stability"]["leave_one_out"]
 
@@ -190,10 +190,10 @@ def test_one_benchmark_that_carries_the_differences_is_said_with_its_share() -> 
     [told] = of_board(standings, "mean_difference", "matched", 0.05, "rerun")["warnings"]
     assert told["code"] == "one_benchmark_dominates"
     assert '"S" carries 100%' in told["detail"]
-    assert "method=standardised_difference" in told["detail"]
+    assert "method=win_rate" in told["detail"]
     [told] = to_document(rank(standings))["warnings"]
     assert '"S" carries 100%' in told["detail"]
-    assert of_board(standings, "standardised_difference", "matched", 0.05, "rerun")["warnings"] == []
+    assert of_board(standings, "win_rate", "matched", 0.05, "rerun")["warnings"] == []
 
 
 def test_of_many_names_the_pairs_are_those_of_neighbours_or_of_one_name() -> None:

@@ -12,12 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from registry.results.policies import OF_UNITS
 from tests.workers.statistics.documents import rank
 from tests.workers.statistics.documents import standings as standings_of
 from workers.statistics import ScoreMatrix
-from workers.statistics.ranking_methods import METHODS, MISSING, OF_UNITS
-
-OF_DIFFERENCES = (*OF_UNITS, "standardised_difference")
+from workers.statistics.ranking_methods import METHODS, MISSING
 
 few = settings(max_examples=max(3, settings.default.max_examples // 8))
 """For each method: together they have as many examples as any other property."""
@@ -153,9 +152,7 @@ def test_names_that_tie_everywhere_share_the_first_rank_and_one_group(subtests, 
     for missing, count in product(MISSING, (1, 2, 4)):
         with subtests.test(missing, count=count):
             found = rank(standings([[50.0, 60.0, 70.0]] * count), method, missing)
-            if (method in OF_DIFFERENCES and missing == "zero_votes") or (
-                method != "borda" and missing == "zero_points"
-            ):
+            if (method in OF_UNITS and missing == "zero_votes") or (method != "borda" and missing == "zero_points"):
                 assert found["status"] == "undefined"
                 continue
             names = [f"m{i}" for i in range(count)]
@@ -196,6 +193,5 @@ def test_mixed_units_have_wins_and_ranks_and_no_means(method):
         assert found["reason"] == "slots of different units have wins and ranks, but no means"
     else:
         assert [row["name"] for row in found["ranking"]] == ["m1", "m0", "m2"]
-    if method != "standardised_difference":
-        assert [pair["difference"] for pair in found["pairs"]] == [None] * 3
+    assert [pair["difference"] for pair in found["pairs"]] == [None] * 3
     assert [(pair["wins"], pair["losses"]) for pair in found["pairs"]] == [(0, 2), (2, 0), (2, 0)]
