@@ -1,44 +1,48 @@
 """A ranking of a leaderboard: too many names or cells for exact tests of every pair, few enough to have all cells at
 hand. Every method and policy has its order; pairs are tested by the sign flip in its normal limit, as from sums.
+
+Where a score is an average of what each benchmark gives a name, leaving each benchmark out is a product of matrices.
+Least-squares scores of pairs are one where every name has every benchmark; with gaps they are replaced by their
+linear part in the benchmarks' weights (the infinitesimal jackknife, Efron 1982, The Jackknife, the Bootstrap and Other
+Resampling Plans, section 6.2), which is exact without gaps: the weights change the mean differences of pairs, whose
+system of equations stays that of all benchmarks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing
-from registry.results.ranking import Omission, Ranked, Ranking, Slots
-from workers.statistics.board_left_out import without_each_benchmark
-from workers.statistics.component_ranking import RELATIVE
+from registry.results.ranking import Omission, Ranking, Slots
+from registry.results.stability import LeaveOneOut
+from workers.statistics.blocks import ranks_of
+from workers.statistics.component_ranking import Contest, Orders, assembled
 from workers.statistics.counted import Counted
-from workers.statistics.counted_cells import counted_cells, zero_vote_tally
-from workers.statistics.counted_ranking import (
-    LOOSE,
-    Orders,
-    is_loose,
-    mean_difference,
-    ranked,
-    strengths,
-    unanswered,
-    win_rate,
-)
-from workers.statistics.dominance import dominance_of_benchmarks
+from workers.statistics.counted_cells import Blocks, blocks_of, counted_cells, difference_within
+from workers.statistics.counted_ranking import OF_PAIRS, order_of, ranked, unanswered
 from workers.statistics.pairs import estimand_of
 from workers.statistics.rank_groups import components
 from workers.statistics.ranking import asked
-from workers.statistics.ranking_methods import Refused, Scores, order, prepared, refusal, shares_beaten
-from workers.statistics.ranks import shared_ranks
+from workers.statistics.ranking_methods import (
+    Refused,
+    Scores,
+    block_goodness,
+    borda_points,
+    order,
+    prepared,
+    refusal,
+    shares_beaten,
+)
+from workers.statistics.ranks import rank_rows, shared_ranks
 from workers.statistics.score_matrix import ScoreMatrix, of
-from workers.statistics.strengths import bradley_terry
+from workers.statistics.stability import dominance, ranges
 from workers.statistics.terms import FloatArray, computable
 
 MOST_PAIRED = 1_500
 """Names up to which each is tested against every other one; what is kept of the pairs grows with their square."""
-OF_PAIRS: tuple[Method, ...] = ("mean_difference", "win_rate", "bradley_terry")
 _UNPAIRED = f"more than {MOST_PAIRED:,} names are not tested against each other; name those to compare with model=…"
 _LEFT_OUT = (
     Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
@@ -69,46 +73,32 @@ def rank_board(
     if len(standings.names) > MOST_PAIRED:
         return _without_pairs(standings, kept, frame)
     counted = replace(counted_cells(kept), slots=slots, cells=tuple(standings.present.sum(axis=1).tolist()))
-    if estimand_of(frame.method, kept.mixed) == "difference" and (said := dominance_of_benchmarks(kept)):
-        frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
-
-    def orders_of(part: Sequence[int]) -> Orders:
-        return _orders(standings, kept, counted, frame, part)
-
-    return ranked(counted, frame, orders_of, _LEFT_OUT, mixed=kept.mixed)
+    if estimand_of(frame.method, kept.mixed) == "difference":
+        frame = replace(frame, warnings=dominance(kept))
+    return ranked(
+        counted, frame, lambda part: _orders(standings, kept, counted, frame, part), _LEFT_OUT, mixed=kept.mixed
+    )
 
 
 def _without_pairs(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking) -> Ranking:
     """The order alone of very many names: sorting takes n log n for each slot, and no test narrows a range of ranks."""
     members = components(kept)
-    orders = list[Scores]()
-    for part in members:
-        found = _unpaired(of(kept, part), frame.method, frame.missing)
-        if isinstance(found, Refused):
-            return replace(frame, status="undefined", reason=found.reason)
-        orders.append(found)
-    records, cells = _records(kept), posted.present.sum(axis=1)
-    rows = list[Ranked]()
-    for number, (part, scores) in enumerate(zip(members, orders, strict=True)):
-        ranks, pool = shared_ranks(scores.goodness), len(part) if frame.method in RELATIVE else None
-        for p in np.argsort(ranks, kind="stable").tolist():
-            i, score = part[p], float(scores.values[p])
-            wins, ties, losses = records[i]
-            shown = score if np.isfinite(score) else None
-            place = int(ranks[p]), kept.names[i], shown, 1, len(part), (), number, int(cells[i])
-            rows.append(Ranked(*place, wins, ties, losses, None, pool))
+    found = [_unpaired(of(kept, part), frame.method, frame.missing) for part in members]
+    refused = next((one.reason for one in found if isinstance(one, Refused)), None)
+    if refused is not None:
+        return replace(frame, status="undefined", reason=refused)
+    cells, nobody = posted.present.sum(axis=1).tolist(), np.zeros(len(kept.names), dtype=np.bool_)
+    contest = Contest(kept.names, cells, None, _records(kept), nobody, None, None)
+    ordered = assembled(frame, contest, members, [Orders(one) for one in found if isinstance(one, Scores)])
     return replace(
-        frame,
-        ranking=tuple(rows),
-        components=tuple(tuple(kept.names[i] for i in part) for part in members),
-        left_out=(*_LEFT_OUT, *(Omission(part, _UNPAIRED) for part in ("pairs", "groups", "never_met"))),
+        ordered, left_out=(*_LEFT_OUT, *(Omission(part, _UNPAIRED) for part in ("pairs", "groups", "never_met")))
     )
 
 
 def _unpaired(here: ScoreMatrix, method: Method, missing: Missing) -> Scores | Refused:
     """One order of the members of a component without a table of their pairs."""
-    if (refused := refusal(here, method, missing)) is not None or method not in OF_PAIRS:
-        return refused or order(here, method, missing)
+    if method not in OF_PAIRS or refusal(here, method, missing):
+        return order(here, method, missing)
     if method == "bradley_terry" or not here.present.all():
         many = f"it compares pairs, and {len(here.names):,} names have too many"
         other = "method=borda and missing=zero_points"
@@ -120,7 +110,7 @@ def _unpaired(here: ScoreMatrix, method: Method, missing: Missing) -> Scores | R
     return Scores(means - means.mean(), here.sign > 0)
 
 
-def _records(standings: ScoreMatrix) -> list[list[int]]:
+def _records(standings: ScoreMatrix) -> list[tuple[int, int, int]]:
     """Wins, ties and losses of each name over all others that are there, summed over the slots."""
     found = np.zeros((len(standings.names), 3), dtype=np.int64)
     for slot in range(standings.values.shape[1]):
@@ -130,7 +120,7 @@ def _records(standings: ScoreMatrix) -> list[list[int]]:
         below = np.cumsum(counts) - counts
         wins, ties = below[place], counts[place] - 1
         found[there] += np.stack([wins, ties, there.size - 1 - wins - ties], axis=1)
-    return found.tolist()
+    return [(wins, ties, losses) for wins, ties, losses in found.tolist()]
 
 
 def _obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
@@ -145,56 +135,128 @@ def _obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
     return None
 
 
-def _orders(posted: ScoreMatrix, kept: ScoreMatrix, counted: Counted, frame: Ranking, part: Sequence[int]) -> Orders:
+def _orders(
+    posted: ScoreMatrix, kept: ScoreMatrix, counted: Counted, frame: Ranking, part: Sequence[int]
+) -> Orders | Refused:
     """The order that was asked for and those beside it, of the members of one component."""
     here, method, missing = of(kept, part), frame.method, frame.missing
     own = _order(here, counted, part, method, missing)
     if isinstance(own, Refused) or frame.pairs_of is not None:
-        return Orders(own)
-    others = _others(of(posted, part), here, counted, part, frame)
-    return Orders(own, others, without_each_benchmark(here, counted, part, own, method, missing))
-
-
-def _others(
-    posted: ScoreMatrix, here: ScoreMatrix, counted: Counted, part: Sequence[int], frame: Ranking
-) -> dict[tuple[Method, Missing], FloatArray]:
-    """The goodness of the members under other policies, as far as these have an order."""
-    changed = frame.missing in ("complete", "worst")
-    label: Missing = frame.missing if changed else "matched"
-    found = {(method, label): _order(here, counted, part, method, label) for method in OF_PAIRS}
-    found["mean", "available"] = order(posted, "mean", "available")
-    found["borda", "zero_points"] = order(posted, "borda", "zero_points")
-    own = (frame.method, frame.missing)
-    return {
+        return own if isinstance(own, Refused) else Orders(own)
+    label: Missing = missing if missing in ("complete", "worst") else "matched"
+    found = {(one, label): _order(here, counted, part, one, label) for one in OF_PAIRS}
+    found["mean", "available"] = order(of(posted, part), "mean", "available")
+    found["borda", "zero_points"] = order(of(posted, part), "borda", "zero_points")
+    others = {
         key: scores.goodness
         for key, scores in found.items()
-        if isinstance(scores, Scores) and key != own and np.isfinite(scores.values).all()
+        if isinstance(scores, Scores) and key != (method, missing) and np.isfinite(scores.values).all()
     }
+    return Orders(own, None, others, without_each_benchmark(here, counted, part, own, method, missing))
 
 
 def _order(
     here: ScoreMatrix, counted: Counted, part: Sequence[int], method: Method, missing: Missing
 ) -> Scores | Refused:
     """One order of the members of a component, from what was counted where that has it."""
-    refused = refusal(here, method, missing)
-    if refused is None and method == "mean_difference" and here.bounded and is_loose(counted.linked, part):
-        refused = Refused(LOOSE)
-    if refused is not None:
-        return refused
-    if method == "mean_difference":
-        return mean_difference(counted, part)
-    if method not in ("win_rate", "bradley_terry"):
+    if method not in OF_PAIRS or missing == "zero_votes":
         return order(here, method, missing)
-    if missing == "zero_votes":
-        return _of_votes(here, method)
-    return win_rate(counted, part) if method == "win_rate" else strengths(counted, part)
+    return refusal(here, method, missing) or order_of(counted, part, method)
 
 
-def _of_votes(here: ScoreMatrix, method: Method) -> Scores:
-    """The orders of wins in which a missing name loses to every name that is there."""
-    votes = zero_vote_tally(here)
-    if method == "bradley_terry":
-        found = bradley_terry(votes.wins, votes.linked)
-        return Scores(found.values, True, {"strengths": found})
-    games = votes.meets.sum(axis=1)
-    return Scores(np.divide(votes.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))
+@dataclass(frozen=True)
+class Averages:
+    """Benchmarks x names: what each benchmark gives, of which more is better, and its weight. A score is the sum of the
+    first over that of the second."""
+
+    given: FloatArray
+    weight: FloatArray
+
+    def goodness(self, counts: FloatArray) -> FloatArray:
+        """Rows of counts x names: the scores with benchmarks counted so often; NaN where a name has none of them."""
+        weight = counts @ self.weight
+        return np.asarray(
+            np.divide(counts @ self.given, weight, out=np.full(weight.shape, np.nan), where=weight > 0),
+            dtype=np.float64,
+        )
+
+
+def without_each_benchmark(
+    here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
+) -> tuple[LeaveOneOut, ...]:
+    """The range of ranks of each member of a component when each benchmark is left out; empty where the order is no
+    average over benchmarks."""
+    if len(part) < 2 or np.unique(here.benchmarks).size < 2:
+        return ()
+    found = averages(here, counted, part, own, method, missing)
+    if found is None:
+        return ()
+    again = found.goodness(1 - np.eye(len(found.given)))
+    defined = rank_rows(again[np.isfinite(again).all(axis=1)])
+    return ranges(here.names, np.vstack([shared_ranks(own.goodness), defined]))
+
+
+def averages(
+    here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
+) -> Averages | None:
+    """What the benchmarks give in an order that is an average of them, or None."""
+    if method == "mean_difference":
+        return _of_differences(here, counted, part, own)
+    if method == "borda":
+        return _of_ranks(here, missing)
+    if method == "win_rate" and here.present.all():
+        return _of_cells(here, shares_beaten(here), 1)
+    if method != "mean":
+        return None
+    usable = here.present if missing == "available" else here.present.all(axis=0)
+    return _of_cells(here, np.where(usable, here.values, np.nan), here.sign)
+
+
+def _of_cells(here: ScoreMatrix, values: FloatArray, sign: int) -> Averages:
+    """The mean of a name's values within each benchmark; the weight is 1 where it has any."""
+    order = np.argsort(here.benchmarks, kind="stable")
+    starts = np.unique(here.benchmarks[order], return_index=True)[1]
+    there = np.isfinite(values[:, order])
+    held = np.add.reduceat(there, starts, axis=1, dtype=np.int64)
+    total = np.add.reduceat(np.where(there, values[:, order], 0.0), starts, axis=1)
+    return Averages((sign * total / np.maximum(held, 1)).T, (held > 0).T.astype(np.float64))
+
+
+def _of_ranks(here: ScoreMatrix, missing: Missing) -> Averages | None:
+    if missing == "zero_points":
+        points = borda_points(here)
+        return Averages(points, np.ones(points.shape))
+    goodness = block_goodness(here, missing)
+    if isinstance(goodness, Refused):
+        return None
+    return Averages(-ranks_of(goodness), np.ones(goodness.shape))
+
+
+def _of_differences(here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores) -> Averages:
+    """What each benchmark adds to the least-squares scores, to first order in its weight."""
+    at = np.ix_(part, part)
+    linked, mean = counted.linked[at], counted.mean[at]
+    share = np.where(linked, 1 / np.maximum(counted.benchmarks[at], 1), 0.0)
+    found = blocks_of(here)
+    flow = _flows(found, share, mean)
+    laplacian = np.diag(linked.sum(axis=1)) - linked.astype(np.float64)
+    moved = np.zeros(flow.shape)
+    moved[1:] = np.linalg.solve(laplacian[1:, 1:], flow[1:])
+    moved -= moved.mean(axis=0)
+    size = flow.shape[1]
+    given = here.sign * (own.values[:, None] + size * moved)
+    return Averages(given.T, np.ones((size, len(part))))
+
+
+def _flows(found: Blocks, share: FloatArray, mean: FloatArray) -> FloatArray:
+    """Names x benchmarks: the sum over rivals of (difference in the benchmark less mean difference) / benchmarks."""
+    flow = np.zeros(found.held.shape)
+    chosen = np.flatnonzero(found.whole)
+    has = (found.held[:, chosen] > 0).astype(np.float64)
+    values = np.add.reduceat(found.values, found.starts, axis=1)[:, chosen] / found.sizes[chosen]
+    flow[:, chosen] = has * (values * (share @ has) - share @ values - (share * mean) @ has)
+    for benchmark in np.flatnonzero(~found.whole).tolist():
+        rows, common, means = difference_within(found, benchmark)
+        at = np.ix_(rows, rows)
+        flow[rows, benchmark] = np.where(common > 0, (means - mean[at]) * share[at], 0.0).sum(axis=1)
+    return flow

@@ -1,123 +1,152 @@
-"""One connected component of a ranking: its names in order, its groups, and how its order holds up."""
+"""A ranking from the orders of its connected components: rows, groups, and how far each order holds up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.results.pairs import Pair
-from registry.results.policies import Method, Missing, Target
-from registry.results.ranking import Ranked
-from workers.statistics.rank_groups import groups, in_order, letters, rank_interval, strangers
+from registry.results.inputs import Warning
+from registry.results.policies import Method, Missing
+from registry.results.ranking import Omission, Ranked, Ranking
+from registry.results.stability import LeaveOneOut, OtherRank, PolicyAgreement, PolicySensitivity, Stability
+from workers.statistics.rank_groups import TOO_LONG, groups, in_order, letters, rank_interval, strangers
 from workers.statistics.ranking_methods import Scores
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.sandwich import sandwich
-from workers.statistics.score_matrix import ScoreMatrix, of
-from workers.statistics.stability import ComponentStability, stability
+from workers.statistics.stability import tau
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 RELATIVE = ("mean_difference", "bradley_terry")
 """Methods whose scores have a mean of 0 over the names of a component."""
+MOST_CONTRADICTED = 20
+"""Pairs of a component whose test contradicts the order, as far as each has a warning of its own."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Input that all components share: standings as posted and under the missing policy, the pairs among the latter,
-    who met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse. `complete` says that how the
-    order holds up is asked too."""
+    """What all components share. By name: its `cells`, those that are compared (None: unknown), its wins, ties and
+    losses, and whether a test spoke about it. By pair: who met, and `apart[i, j]`: 1 where i is significantly better
+    than j, -1 where worse; None where no pair was looked at."""
 
-    posted: ScoreMatrix
-    kept: ScoreMatrix
-    pairs: tuple[Pair, ...]
-    met: BoolArray
-    apart: IntArray
-    method: Method
-    missing: Missing
-    alpha: float
-    target: Target
-    complete: bool
+    names: Sequence[str]
+    cells: Sequence[int]
+    compared: Sequence[int] | None
+    records: Sequence[tuple[int, int, int]]
+    tested: BoolArray
+    met: BoolArray | None
+    apart: IntArray | None
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The order of the members of a component that was asked for, and the errors of its scores; the goodness of the
+    members in other orders, None where nobody asks how the order holds up; and the ranks without each benchmark."""
+
+    own: Scores
+    stderr: FloatArray | None = None
+    others: Mapping[tuple[Method, Missing], FloatArray] | None = None
+    leave_one_out: tuple[LeaveOneOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
-    """The rows of a component, best first, its groups, the pairs that never met, and those (better, worse) whose
-    test contradicts the order."""
+class _Component:
+    """The rows of a component, best first, and what else is told of it."""
 
     names: tuple[str, ...]
     rows: tuple[Ranked, ...]
-    groups: tuple[tuple[str, ...], ...]
-    never_met: tuple[tuple[str, str], ...]
-    against: tuple[tuple[str, str], ...]
-    stability: ComponentStability | None
+    groups: tuple[tuple[str, ...], ...] = ()
+    never_met: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    left_out: tuple[Omission, ...] = ()
+    policies: tuple[PolicySensitivity, ...] = ()
+    agreement: tuple[PolicyAgreement, ...] = ()
 
 
-def component(contest: Contest, part: Sequence[int], scores: Scores, number: int, first_letter: int) -> Component:
-    """Ranks the members of one component; its groups are lettered from `first_letter` on."""
-    ranks = shared_ranks(scores.goodness)
-    sequence = np.argsort(ranks, kind="stable").tolist()
+def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], orders: Sequence[Orders]) -> Ranking:
+    """The frame with all components, each in its order; their groups are lettered from A on."""
+    found: list[_Component] = []
+    for number, (part, order) in enumerate(zip(parts, orders, strict=True)):
+        found.append(_component(frame, contest, part, order, (number, sum(len(other.groups) for other in found))))
+    strengths = [one.own.extra["strengths"] for one in orders if "strengths" in one.own.extra]
+    return replace(
+        frame,
+        ranking=tuple(row for one in found for row in one.rows),
+        groups=tuple(group for one in found for group in one.groups),
+        never_met=tuple(pair for one in found for pair in one.never_met),
+        components=tuple(one.names for one in found),
+        policy_sensitivity=tuple(name for one in found for name in one.policies),
+        stability=Stability(
+            tuple(name for one in orders for name in one.leave_one_out),
+            max(found, key=lambda one: len(one.names)).agreement,
+        ),
+        left_out=tuple(dict.fromkeys(part for one in found for part in one.left_out)),
+        warnings=frame.warnings + tuple(warning for one in found for warning in one.warnings),
+        mle_exists=len(strengths) == 1 and strengths[0].mle_exists if strengths else None,
+        prior="half_tie" if any(not one.mle_exists for one in strengths) else None,
+    )
+
+
+def _component(
+    frame: Ranking, contest: Contest, part: Sequence[int], orders: Orders, first: tuple[int, int]
+) -> _Component:
+    """One component with its number and the first of its letters."""
+    ranks, names = shared_ranks(orders.own.goodness), contest.names
+    sequence: list[int] = np.argsort(ranks, kind="stable").tolist()
     members = [part[p] for p in sequence]
-    names = contest.kept.names
-    cliques = (groups(contest.apart, contest.met, members) or []) if is_tested(contest, part) else []
-    lettered = {letters(first_letter + g): set(clique) for g, clique in enumerate(cliques)}
-    ahead, against = in_order(contest.apart, members, ranks[sequence])
-    records, errors = record(contest.pairs), errors_of(contest, part, scores)
-    measured = bool(contest.kept.present[part].any())
-    met_slots = contest.posted.present.sum(axis=0) > 1
-    nowhere: tuple[int | None, int | None] = (None, None)
+    told = _Component(tuple(names[i] for i in part), ())
+    ranges, lettered = dict.fromkeys(members, (1, len(part))), dict[str, set[int]]()
+    if contest.met is not None and contest.apart is not None:
+        tested = len(part) < 2 or bool(contest.tested[part].any())
+        cliques = groups(contest.apart, contest.met, members) if tested else []
+        apart_for_ever = strangers(contest.met, part)
+        ahead, against = in_order(contest.apart, members, ranks[sequence])
+        ranges = {i: rank_interval(ahead, members, i) for i in members}
+        lettered = {letters(first[1] + g): set(clique) for g, clique in enumerate(cliques or ())}
+        listed = (("groups", cliques), ("never_met", apart_for_ever))
+        told = replace(
+            told,
+            groups=tuple(tuple(names[i] for i in clique) for clique in cliques or ()),
+            never_met=tuple((names[i], names[j]) for i, j in apart_for_ever or ()),
+            warnings=tuple(_contradictions(names, against)),
+            left_out=tuple(TOO_LONG[name] for name, one in listed if one is None),
+        )
+    scores, errors, compared = orders.own.values, orders.stderr, contest.compared
     rows = tuple(
         Ranked(
-            int(ranks[p]) if measured else None,
+            int(ranks[p]),
             names[i],
-            float(scores.values[p]) if measured and np.isfinite(scores.values[p]) else None,
-            *(rank_interval(ahead, members, i) if measured else nowhere),
-            letters_of(lettered, i),
-            number,
-            int(contest.posted.present[i].sum()),
-            *records.get(names[i], (0, 0, 0)),
+            float(scores[p]) if np.isfinite(scores[p]) else None,
+            *ranges[i],
+            tuple(letter for letter, clique in lettered.items() if i in clique),
+            first[0],
+            contest.cells[i],
+            *contest.records[i],
             None if errors is None else float(errors[p]),
-            len(part) if contest.method in RELATIVE else None,
-            int((contest.posted.present[i] & met_slots).sum()),
+            len(part) if frame.method in RELATIVE else None,
+            None if compared is None else compared[i],
         )
         for p, i in zip(sequence, members, strict=True)
     )
-    return Component(
-        tuple(names[i] for i in part),
-        rows,
-        tuple(tuple(names[i] for i in clique) for clique in cliques),
-        tuple((names[i], names[j]) for i, j in strangers(contest.met, part) or ()),
-        tuple((names[i], names[j]) for i, j in against),
-        stability(of(contest.posted, part), contest.method, contest.missing, ranks) if contest.complete else None,
-    )
+    if orders.others is None:
+        return replace(told, rows=rows)
+    others = {key: shared_ranks(goodness) for key, goodness in orders.others.items()}
+    policies = tuple(_policy(names[i], p, ranks, others) for p, i in enumerate(part))
+    taus = tuple(PolicyAgreement(*key, tau(ranks, other)) for key, other in others.items())
+    return replace(told, rows=rows, policies=policies, agreement=taus)
 
 
-def is_tested(contest: Contest, part: Sequence[int]) -> bool:
-    """Return whether a test spoke about any two of the members, or there is only one: else no group can be claimed."""
-    names = {contest.kept.names[i] for i in part}
-    spoke = (pair.p is not None or pair.status == "undefined" for pair in contest.pairs if pair.a in names)
-    return len(part) < 2 or any(spoke)
+def _policy(name: str, p: int, own: IntArray, others: Mapping[tuple[Method, Missing], IntArray]) -> PolicySensitivity:
+    moved = tuple(OtherRank(*key, int(ranks[p])) for key, ranks in others.items())
+    places = [int(own[p]), *(one.rank for one in moved)]
+    return PolicySensitivity(name, int(own[p]), min(places), max(places), moved)
 
 
-def errors_of(contest: Contest, part: Sequence[int], scores: Scores) -> FloatArray | None:
-    """The standard errors of Bradley–Terry strengths."""
-    found = scores.extra.get("strengths")
-    if found is None:
-        return None
-    over = contest.target == "new_benchmarks"
-    return sandwich(of(contest.kept, part), found, contest.missing == "zero_votes", over)
-
-
-def letters_of(lettered: Mapping[str, set[int]], i: int) -> tuple[str, ...]:
-    """The groups that a name belongs to."""
-    return tuple(letter for letter, clique in lettered.items() if i in clique)
-
-
-def record(pairs: Sequence[Pair]) -> dict[str, tuple[int, int, int]]:
-    """Wins, ties and losses of every name over all opponents."""
-    found: dict[str, tuple[int, int, int]] = {}
-    for pair in pairs:
-        for name, wins, losses in ((pair.a, pair.wins, pair.losses), (pair.b, pair.losses, pair.wins)):
-            before = found.get(name, (0, 0, 0))
-            found[name] = before[0] + wins, before[1] + pair.ties, before[2] + losses
-    return found
+def _contradictions(names: Sequence[str], against: Sequence[tuple[int, int]]) -> Iterator[Warning]:
+    """Pairs whose test says the opposite of the order that was asked for."""
+    for better, worse in against[:MOST_CONTRADICTED]:
+        detail = f'"{names[better]}" is significantly better than "{names[worse]}", but not ahead of it in this order.'
+        yield Warning("order_contradicts_pair", detail)
+    if (more := len(against) - MOST_CONTRADICTED) > 0:
+        detail = f"{more:,} more pairs are significantly the other way round than this order has them."
+        yield Warning("order_contradicts_pair", detail)

@@ -8,6 +8,7 @@ errors are Student's, where they are those over benchmarks or over the slots of 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +20,20 @@ from registry.results.ranking import Slots
 from workers.statistics import pair_sums as ps
 from workers.statistics.multiplicity import holm_array
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Square matrices over the names, row against column: the slots in which they meet, and wins plus half the ties,
+    weighted so that benchmarks count equally while a row's sum stays in slots."""
+
+    meets: FloatArray
+    wins: FloatArray
+
+    def of(self, members: Sequence[int]) -> Tally:
+        """The same of some of the names."""
+        at = np.ix_(members, members)
+        return Tally(self.meets[at], self.wins[at])
 
 
 @dataclass(frozen=True)
@@ -67,14 +82,17 @@ class Counted:
         return np.asarray(self.sign * self.leads / np.maximum(self.benchmarks, 1), dtype=np.float64)
 
     @cached_property
-    def wins(self) -> FloatArray:
-        """Wins plus half the ties, weighted so that benchmarks count equally while the sum stays in slots."""
-        return np.asarray((1 + self.lead) / 2 * self.common * self.linked)
+    def tally(self) -> Tally:
+        """Wins of all names."""
+        meets = np.asarray(self.common * self.linked, dtype=np.float64)
+        return Tally(meets, np.asarray((1 + self.lead) / 2 * meets))
 
     @cached_property
-    def smaller(self) -> IntArray:
-        """Common slots in which the row's value is smaller."""
-        return np.asarray(self.common - self.larger - self.equal, dtype=np.int64)
+    def records(self) -> list[tuple[int, int, int]]:
+        """Wins, ties and losses of each name over all others."""
+        larger, smaller = self.larger.sum(axis=1), self.larger.sum(axis=0)
+        ends = (larger, smaller) if self.sign > 0 else (smaller, larger)
+        return list(zip(ends[0].tolist(), self.equal.sum(axis=1).tolist(), ends[1].tolist(), strict=True))
 
 
 def counted_of(

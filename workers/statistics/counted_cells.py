@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from registry.results.ranking import Slots
-from workers.statistics.counted import Counted
+from workers.statistics.counted import Counted, Tally
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.tally import Tally
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 _RANKS = np.int16
@@ -188,7 +187,7 @@ def squares(values: FloatArray, has: FloatArray) -> FloatArray:
 
 
 def zero_vote_tally(standings: ScoreMatrix) -> Tally:
-    """The tally in which a name that skipped a slot loses there to every name that did not (see `tally`)."""
+    """The tally in which a name that skipped a slot loses there to every name that did not."""
     found, size = blocks_of(standings), len(standings.names)
     chosen = np.flatnonzero(found.whole)
     has, sizes = (found.held[:, chosen] > 0).astype(np.float64), found.sizes[chosen]

@@ -9,16 +9,14 @@ from typing import cast, get_args
 import numpy as np
 
 from registry.results.blocks import Friedman
-from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing, Target
 from registry.results.ranking import Ranking, Slots
-from registry.results.stability import Stability, WithoutOne
+from registry.results.stability import WithoutOne
 from registry.results.terms import Interval, Status
 from workers.statistics.benchmark_scores import benchmark_scores, means_of
 from workers.statistics.blocks import friedman
-from workers.statistics.component_ranking import Component, Contest, component
-from workers.statistics.dominance import dominance
-from workers.statistics.pairs import estimand_of, listed, pair_table, pairs_left_out
+from workers.statistics.component_ranking import Contest, Orders, assembled
+from workers.statistics.pairs import PairTable, estimand_of, listed, pair_table, pairs_left_out
 from workers.statistics.rank_groups import components, separated
 from workers.statistics.ranking_methods import (
     METHODS,
@@ -30,8 +28,9 @@ from workers.statistics.ranking_methods import (
     prepared,
 )
 from workers.statistics.score_matrix import ScoreMatrix, of
+from workers.statistics.stability import alternatives, dominance, leave_one_out, without_one
+from workers.statistics.strengths import sandwich
 from workers.statistics.terms import computable
-from workers.statistics.without_one import without_one
 
 MOST_NAMES = 300
 """Names that a ranking compares cell by cell; the pairwise table grows with their square."""
@@ -96,20 +95,47 @@ def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
     kept = prepared(standings, frame.missing)
     if standings.present.any() and not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
-    table = pair_table(kept, frame.alpha, frame.target, estimand_of(frame.method, kept.mixed))
-    frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
     parts = components(kept)
-    scores = [order(of(kept, part), frame.method, frame.missing) for part in parts]
-    refused = next((score.reason for score in scores if isinstance(score, Refused)), None)
+    own = [order(of(kept, part), frame.method, frame.missing) for part in parts]
+    estimand = estimand_of(frame.method, kept.mixed)
+    table = pair_table(kept, frame.alpha, frame.target, estimand)
+    frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
+    refused = next((score.reason for score in own if isinstance(score, Refused)), None)
     if refused is not None:
         return replace(frame, status="undefined", reason=refused)
-    if said := dominance(table.contrasts, kept) if estimand_of(frame.method, kept.mixed) == "difference" else None:
-        frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
-    apart = separated(kept.names, table.pairs, kept.sign, frame.alpha)
-    met = table.contrasts.common > 0
-    policy = (frame.method, frame.missing, frame.alpha, frame.target)
-    contest = Contest(standings, kept, table.pairs, met, apart, *policy, complete=frame.pairs_of is None)
-    return assembled(frame, contest, parts, [score for score in scores if isinstance(score, Scores)])
+    frame = replace(frame, warnings=dominance(kept) if estimand == "difference" else ())
+    orders = [
+        _orders(standings, kept, frame, part, score)
+        for part, score in zip(parts, own, strict=True)
+        if isinstance(score, Scores)
+    ]
+    return _completed(standings, kept, assembled(frame, _contest(standings, kept, frame, table), parts, orders))
+
+
+def _contest(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, table: PairTable) -> Contest:
+    found, met_slots = table.contrasts, posted.present.sum(axis=0) > 1
+    spoke = {name for one in table.pairs if one.p is not None or one.status == "undefined" for name in (one.a, one.b)}
+    wins, ties, losses = found.wins.sum(axis=1), found.ties.sum(axis=1) - np.diag(found.ties), found.wins.sum(axis=0)
+    return Contest(
+        names=kept.names,
+        cells=posted.present.sum(axis=1).tolist(),
+        compared=(posted.present & met_slots).sum(axis=1).tolist(),
+        records=list(zip(wins.tolist(), ties.tolist(), losses.tolist(), strict=True)),
+        tested=np.array([name in spoke for name in kept.names], dtype=np.bool_),
+        met=found.common > 0,
+        apart=separated(kept.names, table.pairs, kept.sign, frame.alpha),
+    )
+
+
+def _orders(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, part: Sequence[int], own: Scores) -> Orders:
+    """The order of the members of a component, and how it holds up unless the pairs of one name are asked for."""
+    stderr, there, policy = None, of(posted, part), (frame.method, frame.missing)
+    if "strengths" in own.extra:
+        over = frame.target == "new_benchmarks"
+        stderr = sandwich(of(kept, part), own.extra["strengths"], frame.missing == "zero_votes", over)
+    if frame.pairs_of is not None:
+        return Orders(own, stderr)
+    return Orders(own, stderr, alternatives(there, *policy), leave_one_out(there, *policy, own))
 
 
 def obstacle(standings: ScoreMatrix) -> tuple[Status, str] | None:
@@ -128,71 +154,35 @@ def obstacle(standings: ScoreMatrix) -> tuple[Status, str] | None:
     return None
 
 
-def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], scores: Sequence[Scores]) -> Ranking:
-    """Joins the components."""
-    found: list[Component] = []
-    for number, (part, score) in enumerate(zip(parts, scores, strict=True)):
-        found.append(component(contest, part, score, number, sum(len(other.groups) for other in found)))
-    largest = max(found, key=lambda one: len(one.names))
-    stable = [one.stability for one in found if one.stability is not None]
-    order = [row.name for one in found for row in one.rows]
-    means = means_of(contest.kept, frame.alpha)
+def _completed(posted: ScoreMatrix, kept: ScoreMatrix, found: Ranking) -> Ranking:
+    """The ranking with what comes from the cells themselves."""
+    order, means = [row.name for row in found.ranking], means_of(kept, found.alpha)
     nothing: tuple[float | None, Interval | None] = (None, None)
-    by_benchmark, lacking = benchmark_scores(contest.kept, frame.alpha) if contest.complete else ((), ())
+    by_benchmark, lacking = benchmark_scores(kept, found.alpha) if found.pairs_of is None else ((), ())
     return replace(
-        frame,
-        pairs=listed(contest.pairs, order, frame.pairs_of),
+        found,
+        pairs=listed(found.pairs, order, found.pairs_of),
         by_benchmark=by_benchmark,
-        left_out=(*pairs_left_out(len(order), frame.pairs_of), *lacking),
+        left_out=(*found.left_out, *pairs_left_out(len(order), found.pairs_of), *lacking),
         ranking=tuple(
             replace(row, mean=mean, mean_interval=interval)
-            for one in found
-            for row in one.rows
+            for row in found.ranking
             for mean, interval in [means.get(row.name, nothing)]
         ),
-        groups=tuple(group for one in found for group in one.groups),
-        never_met=tuple(pair for one in found for pair in one.never_met),
-        components=tuple(one.names for one in found),
-        policy_sensitivity=tuple(name for one in stable for name in one.policies),
-        stability=Stability(
-            tuple(name for one in stable for name in one.leave_one_out),
-            largest.stability.agreement if largest.stability else (),
-            _without(contest, found) if contest.complete else (),
-        ),
-        warnings=frame.warnings + tuple(contradicted(*pair) for one in found for pair in one.against),
-        mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,
-        prior="half_tie" if any(needs_prior(score) for score in scores) else None,
-        friedman=blocks(contest, frame.alpha) if frame.method == "borda" else None,
+        stability=replace(found.stability, without=_without(posted, found)),
+        friedman=_blocks(kept, found) if found.method == "borda" else None,
     )
 
 
-def _without(contest: Contest, found: Sequence[Component]) -> tuple[WithoutOne, ...]:
+def _without(posted: ScoreMatrix, found: Ranking) -> tuple[WithoutOne, ...]:
     """The first name against the next one without each benchmark, where one name is first of all."""
-    rows = found[0].rows
-    if len(found) != 1 or len(rows) < 2 or rows[0].rank != 1 or rows[1].rank == 1:
+    rows = found.ranking
+    if found.pairs_of is not None or len(found.components) != 1 or len(rows) < 2 or rows[1].rank == 1:
         return ()
-    policy = (contest.method, contest.missing, contest.target)
-    return without_one(contest.posted, rows[0].name, rows[1].name, contest.alpha, *policy)
+    return without_one(posted, rows[0].name, rows[1].name, found.alpha, found.method, found.missing, found.target)
 
 
-def contradicted(better: str, worse: str) -> Warning:
-    """A pair whose test says the opposite of the order that was asked for."""
-    detail = f'"{better}" is significantly better than "{worse}", but not ahead of it in this order.'
-    return Warning("order_contradicts_pair", detail)
-
-
-def needs_prior(score: Scores) -> bool:
-    """Return whether some strength would be infinite without a prior."""
-    found = score.extra.get("strengths")
-    return found is not None and not found.mle_exists
-
-
-def mle_exists(scores: Sequence[Scores]) -> bool:
-    """Return whether the strengths of all names would exist, on one scale, without the prior."""
-    return len(scores) == 1 and not needs_prior(scores[0])
-
-
-def blocks(contest: Contest, alpha: float) -> Friedman | None:
+def _blocks(kept: ScoreMatrix, found: Ranking) -> Friedman | None:
     """Friedman's test over the benchmarks, where they are complete blocks of all names."""
-    goodness = block_goodness(contest.kept, contest.missing)
-    return None if isinstance(goodness, Refused) else friedman(goodness, alpha)
+    goodness = block_goodness(kept, found.missing)
+    return None if isinstance(goodness, Refused) else friedman(goodness, found.alpha)

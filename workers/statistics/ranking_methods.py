@@ -14,12 +14,12 @@ import numpy as np
 from registry.results.policies import OF_UNITS, Method, Missing, unordered
 from workers.statistics.blocks import ranks_of
 from workers.statistics.contrasts import contrasts_of
-from workers.statistics.least_squares_scores import potentials
+from workers.statistics.counted import Tally
+from workers.statistics.counted_cells import counted_cells, zero_vote_tally
 from workers.statistics.ranks import rank_rows
 from workers.statistics.score_matrix import ScoreMatrix, filled, only
 from workers.statistics.strengths import bradley_terry
-from workers.statistics.tally import tally
-from workers.statistics.terms import FloatArray, IntArray
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 METHODS: tuple[Method, ...] = get_args(Method)
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -83,13 +83,33 @@ def mean_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refuse
     """Potentials of the matched mean differences, in the metric's unit."""
     found = contrasts_of(standings)
     linked = (found.common > 0) & ~np.eye(len(standings.names), dtype=np.bool_)
-    size = len(standings.names)
-    if standings.bounded and int(linked.sum()) * 2 < size * (size - 1):
+    return of_differences(found.difference, linked, standings.sign, bounded=standings.bounded)
+
+
+def of_differences(difference: FloatArray, linked: BoolArray, sign: int, *, bounded: bool) -> Scores | Refused:
+    """The potentials of mean differences between connected names, row less column."""
+    size, met = len(linked), int(linked.sum()) // 2
+    if bounded and met * 4 < size * (size - 1):
         return Refused(
-            f"only {int(linked.sum()) // 2} of {size * (size - 1) // 2} pairs share a slot: differences of a bounded "
-            "metric do not add up over so long chains; ask with method=win_rate"
+            f"only {met:,} of {size * (size - 1) // 2:,} pairs share a slot: differences of a bounded metric do not "
+            "add up over so long chains; ask with method=win_rate"
         )
-    return Scores(potentials(found.difference, linked), standings.sign > 0)
+    return Scores(potentials(difference, linked), sign > 0)
+
+
+def potentials(difference: FloatArray, met: BoolArray) -> FloatArray:
+    """Least-squares scores (Jiang, Lim, Yao and Ye 2011, eq. 4) of connected names from their mean differences.
+
+    The score s minimises the sum over compared pairs of (s_i - s_j - d_ij)^2, each pair once, with mean 0. On complete
+    slots it is the name's mean minus the mean of means; on ragged ones nobody gains by having skipped the hard slots.
+    """
+    size = len(difference)
+    scores = np.zeros(size)
+    if size > 1:
+        laplacian = np.diag(met.sum(axis=1)) - met.astype(np.float64)
+        flow = np.sum(np.where(met, difference, 0.0), axis=1)
+        scores[1:] = np.linalg.solve(laplacian[1:, 1:], flow[1:])
+    return np.asarray(scores - scores.mean(), dtype=np.float64)
 
 
 def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
@@ -106,9 +126,18 @@ def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
 
 def win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Wins plus half the ties over all comparisons."""
-    counted = tally(standings, missing == "zero_votes")
-    games = counted.meets.sum(axis=1)
-    return Scores(np.divide(counted.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))
+    return win_rates(tally_of(standings, missing))
+
+
+def win_rates(tally: Tally) -> Scores:
+    """The win rates of a tally; NaN of a name that meets nobody."""
+    games = tally.meets.sum(axis=1)
+    return Scores(np.divide(tally.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))
+
+
+def tally_of(standings: ScoreMatrix, missing: Missing) -> Tally:
+    """Wins in all slots; as votes, a name that skipped a slot loses there to every name that did not."""
+    return zero_vote_tally(standings) if missing == "zero_votes" else counted_cells(standings).tally
 
 
 def shares_beaten(standings: ScoreMatrix) -> FloatArray:
@@ -121,8 +150,12 @@ def shares_beaten(standings: ScoreMatrix) -> FloatArray:
 
 def bradley_terry_order(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Log-strengths, with the half-tie prior only where they would not exist without."""
-    counted = tally(standings, missing == "zero_votes")
-    found = bradley_terry(counted.wins, counted.linked)
+    return log_strengths(tally_of(standings, missing))
+
+
+def log_strengths(tally: Tally) -> Scores:
+    """The strengths of a tally of connected names."""
+    found = bradley_terry(tally.wins, tally.meets > 0)
     return Scores(found.values, True, {"strengths": found})
 
 

@@ -31,8 +31,8 @@ from registry.results.terms import Interval, Status
 from workers.statistics.item_pairs import around
 from workers.statistics.pairs import APART, estimand_of, pair_table
 from workers.statistics.score_matrix import OF_CELLS, ScoreMatrix, of, only
+from workers.statistics.stability import without_one
 from workers.statistics.terms import SMALLEST_P, BoolArray, computable, detectable, two_sided
-from workers.statistics.without_one import without_one
 
 _SIZES = ("difference", "stderr", "detectable")
 
