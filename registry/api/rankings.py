@@ -19,8 +19,7 @@ from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.query import RankingQuery
-from registry.renderings.ranking import ranking_csv, ranking_latex, ranking_markdown, ranking_text
-from registry.renderings.ranking_by_benchmark import by_benchmark_csv
+from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
 from registry.results.ranking import Ranking
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")

@@ -9,9 +9,8 @@ from registry.renderings import sheet
 from registry.renderings.assumptions import assumptions
 from registry.renderings.numbers import UNDEFINED, fixed, intervals, places_of, signed
 from registry.renderings.pairs import pair_blocks
-from registry.renderings.policies import friedman_blocks, method, policy_blocks, target
+from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, policy_blocks, target
 from registry.renderings.protocols import left_out_line
-from registry.renderings.ranking_by_benchmark import by_benchmark_blocks
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
@@ -36,6 +35,7 @@ _NAMED = (
     "mean_low",
     "mean_high",
 )
+_BY_BENCHMARK = ("experiment", "metric", "by", "benchmark", "name", "score", "cells", "low", "high")
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -267,3 +267,31 @@ def _doubts(ranking: Ranking) -> Iterator[str]:
     yield from left_out_line(ranking.incomparable, "ranked")
     for warning in ranking.warnings:
         yield f"warning: {warning.detail}"
+
+
+def by_benchmark_csv(ranking: Ranking) -> str:
+    """One row a benchmark and name."""
+    head = [harmless(one) for one in (ranking.experiment, ranking.metric, ranking.by)]
+    rows = (
+        [*head, harmless(part.benchmark), harmless(one.name), one.score, one.cells]
+        + ([one.interval.low, one.interval.high] if one.interval else [None, None])
+        for part in ranking.by_benchmark
+        for one in part.names
+    )
+    return tidy(_BY_BENCHMARK, rows)
+
+
+def by_benchmark_blocks(ranking: Ranking) -> Iterator[Block]:
+    """A row a benchmark, a column a name in the order of the ranking; nothing of very many names."""
+    names = [row.name for row in ranking.ranking]
+    if not ranking.by_benchmark or len(names) > MOST_NAMED:
+        return
+    scores = {(part.benchmark, one.name): one.score for part in ranking.by_benchmark for one in part.names}
+    places, benchmarks = places_of(scores.values()), [part.benchmark for part in ranking.by_benchmark]
+    columns = [
+        Column(name, [fixed(scores.get((benchmark, name)), places, UNDEFINED) for benchmark in benchmarks], True)
+        for name in names
+    ]
+    yield Heading("By benchmark", 2)
+    yield Table([Column("benchmark", benchmarks), *columns], keys=1)
+    yield "score: the mean of a name's cells on a benchmark, of those that another name has too"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from registry.results.ranking import Slots
 from tests.workers.statistics.documents import rank_counted
 from workers.statistics import pair_sums as ps
-from workers.statistics.all_pair_sums import all_meetings
 from workers.statistics.counted import Counted, counted_of
+from workers.statistics.pair_sums import all_meetings
 
 TICKS = st.none() | st.integers(-3, 3) | st.integers(-ps.MOST_TICKS, ps.MOST_TICKS)
 

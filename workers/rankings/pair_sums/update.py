@@ -38,8 +38,7 @@ from registry.query import Query
 from registry.storage.database import Database
 from registry.storage.tables import grids, pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
 from workers.rankings.matrices import GridMatrix
-from workers.rankings.pair_sums.delta import SumsDelta, TooLarge, sums_delta
-from workers.rankings.pair_sums.read import BenchmarkChange, take_changes
+from workers.rankings.pair_sums.delta import BenchmarkChange, SumsDelta, TooLarge, sums_delta, take_changes
 from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, lock_scope
 from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import carry, empty, packed, unpacked
