@@ -73,7 +73,8 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     break who reads the table. `names=sent` gives the posted names alone.
 
     `protocol`, the last column, is how the grid was measured: JSON text with sorted keys, the same for the same
-    protocol, and null (empty in CSV) where nothing is said.
+    protocol, and null (empty in CSV) where nothing is said. Cells that are cut to a slice have one more, `slice`, which
+    says to what: such a table is a part, and is not taken as a grid.
 
     An axis that is called like another column is `axis_<name>`. In CSV, here and everywhere else, text that begins
     with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that no spreadsheet runs it; the
@@ -116,7 +117,7 @@ def export_of(
 ) -> Export:
     """The selected revisions, cut to a slice, as an export in this form; `NotInstalled` where that needs what is not
     there."""
-    columns = columns_of(selection.axes, selection.joined)
+    columns = columns_of(selection.axes, selection.joined, wanted)
     told = [_VERSION, form, explicit, columns.header, head, *([wanted] if wanted else [])]
     if form in ("parquet", "arrow"):
         told.append(arrow_version())
@@ -126,7 +127,7 @@ def export_of(
 
     def pieces() -> Iterable[bytes]:
         read = exported(reading, selection)
-        cut = ((cells for row in piece if (cells := sliced_cells(row, columns, wanted))) for piece in read)
+        cut = ((cells for row in piece if (cells := sliced_cells(row, columns))) for piece in read)
         return writer(columns, cut, explicit=explicit, **more)
 
     return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)

@@ -2,8 +2,8 @@
 
 grid, revision, experiment, benchmark, model, variant, metric, unit, for each axis a text and a number (`<axis>_num`,
 empty where a level has none), value, trials, stderr, ci_low, ci_high, updated_at; where names are those that aliases
-join, the names that were posted (`<kind>_as_sent`); and the protocol. Unmeasured cells have no row, or an empty one if
-that is asked for.
+join, the names that were posted (`<kind>_as_sent`); the protocol; and the slice where cells are cut to one. Unmeasured
+cells have no row, or an empty one if that is asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import orjson
 
 from registry.grids.grid import Level
 from registry.grids.protocol import Protocol
-from registry.grids.slices import Slice, kept_positions, mask_of
+from registry.grids.slices import Slice, kept_positions, mask_of, slice_text
 from registry.renderings.interval import around, wilson
 from registry.renderings.numbers import plain_number
 from registry.renderings.tidy import axis_names
@@ -30,7 +30,9 @@ AS_SENT = tuple(f"{kind}_as_sent" for kind in NAMED)
 IDENTITY = ("grid", "revision", "experiment", "benchmark", "model", "variant", "metric", "unit")
 MEASURED = ("value", "trials", "stderr", "ci_low", "ci_high", "updated_at")
 PROTOCOL = "protocol"
-"""How the grid was measured, as JSON text; the last column, for it came after the others."""
+"""How the grid was measured, as JSON text; after all that every feed has, for it came after the others."""
+SLICE = "slice"
+"""What the cells are cut to, in words: the last column where they are."""
 _BESIDE = ("at", "repeats", "sd")
 """What the cells of one grid have in JSON besides the columns."""
 _KEPT_AXES = 2_048
@@ -50,22 +52,25 @@ class Columns:
     """A text and a number for each axis."""
     joined: Joined | None = None
     """The names that aliases stand for; None: names are as they were posted."""
+    wanted: Slice = ()
+    """The slice that cells are cut to."""
 
     @property
-    def as_sent(self) -> tuple[str, ...]:
-        """The columns of the names as they were posted: always there where names are joined, whether or not one is, so
-        that the columns do not depend on an alias."""
-        return () if self.joined is None else AS_SENT
+    def last(self) -> tuple[str, ...]:
+        """The columns after those of the measured. The names as they were posted are always there where names are
+        joined, whether or not one is, so that the columns do not depend on an alias."""
+        return (*(() if self.joined is None else AS_SENT), PROTOCOL, *((SLICE,) if self.wanted else ()))
 
     @property
     def header(self) -> tuple[str, ...]:
-        return (*IDENTITY, *self.names, *MEASURED, *self.as_sent, PROTOCOL)
+        return (*IDENTITY, *self.names, *MEASURED, *self.last)
 
 
-def columns_of(axes: Sequence[str], joined: Joined | None = None) -> Columns:
+def columns_of(axes: Sequence[str], joined: Joined | None = None, wanted: Slice = ()) -> Columns:
     """The columns for these axes; an axis whose name is taken is `axis_<name>`."""
-    free = axis_names(axes, (*IDENTITY, *MEASURED, *AS_SENT, PROTOCOL, *_BESIDE), ("", "_num"))
-    return Columns(tuple(axes), tuple(name + suffix for name in free for suffix in ("", "_num")), joined)
+    taken = (*IDENTITY, *MEASURED, *AS_SENT, PROTOCOL, *_BESIDE, *((SLICE,) if wanted else ()))
+    names = (name + suffix for name in axis_names(axes, taken, ("", "_num")) for suffix in ("", "_num"))
+    return Columns(tuple(axes), tuple(names), joined, wanted)
 
 
 def names_of(row: Any, joined: Joined | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -94,10 +99,8 @@ class Cells:
     measured: Iterator[Measured]
     """What is known of each cell, row-major; to be read once."""
     updated_at: str
-    as_sent: tuple[str, ...]
-    """The names that were posted, where the identity has those that aliases join."""
-    protocol: str | None
-    """JSON with sorted keys; None where nothing is said."""
+    last: tuple[str | None, ...]
+    """What all the cells have in the last columns; of a protocol JSON with sorted keys."""
     repeated: dict[str, Iterator[Any]]
     """`repeats` and `sd` of each cell, where a grid has them; to be read once."""
 
@@ -118,8 +121,8 @@ def cells_of(row: Any, columns: Columns) -> Cells:
     names, sent = names_of(row, columns.joined)
     identity = (str(row.id), row.number, *names, row.metric["name"], row.metric["unit"] or None)
     repeated = {name: _numbers(text) for name in ("repeats", "sd") if (text := getattr(row, name)) is not None}
-    instant, protocol = instant_text(row.updated_at), protocol_text(row.protocol)
-    return Cells(identity, levels, slots, _measured(row), instant, sent, protocol, repeated)
+    last = (*sent, protocol_text(row.protocol), *((slice_text(columns.wanted),) if columns.wanted else ()))
+    return Cells(identity, levels, slots, _measured(row), instant_text(row.updated_at), last, repeated)
 
 
 def protocol_text(protocol: Protocol | None) -> str | None:
@@ -132,13 +135,13 @@ def instant_text(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def sliced_cells(row: Any, columns: Columns, wanted: Slice) -> Cells | None:
-    """Like `cells_of`, cut to a slice; None when the grid has nothing of it."""
+def sliced_cells(row: Any, columns: Columns) -> Cells | None:
+    """Like `cells_of`, cut to the slice of the columns; None when the grid has nothing of it."""
     cells = cells_of(row, columns)
-    if not wanted:
+    if not columns.wanted:
         return cells
     names = tuple(axis["name"] for axis in orjson.loads(row.axes))
-    found = _cut(names, cells.levels, wanted)
+    found = _cut(names, cells.levels, columns.wanted)
     if found is None:
         return None
     levels, mask = found

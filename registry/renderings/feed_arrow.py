@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from registry.errors import NotInstalled
-from registry.renderings.feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL, Cells, Columns, Measured, Place
+from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns, Measured, Place
 from registry.renderings.rows import Field, Row, blocks
 
 _GROUP = 32_768
@@ -104,7 +104,7 @@ class _Counting(io.RawIOBase):
 def _schema(columns: Columns) -> Any:
     import pyarrow as pa
 
-    types: dict[str, Any] = dict.fromkeys((*IDENTITY, *AS_SENT, PROTOCOL), pa.string()) | {"revision": pa.int32()}
+    types: dict[str, Any] = dict.fromkeys((*IDENTITY, *columns.last), pa.string()) | {"revision": pa.int32()}
     for label, number in zip(columns.names[::2], columns.names[1::2], strict=True):
         types |= {label: pa.string(), number: pa.float64()}
     types |= dict.fromkeys(MEASURED, pa.float64()) | {"trials": pa.int64(), "updated_at": pa.timestamp("us", tz="UTC")}
@@ -157,8 +157,7 @@ def _rows(cells: Cells, explicit: bool) -> Iterator[tuple[Place, Measured]]:
 
 
 def _add(group: Group, columns: Columns, cells: Cells, kept: list[tuple[Place, Measured]]) -> None:
-    names, same = (*IDENTITY, *columns.as_sent, PROTOCOL), (*cells.identity, *cells.as_sent, cells.protocol)
-    for name, one in zip(names, same, strict=True):
+    for name, one in zip((*IDENTITY, *columns.last), (*cells.identity, *cells.last), strict=True):
         group[name] += [one] * len(kept)
     for number, slot in enumerate(cells.slots):
         for part in (0, 1):

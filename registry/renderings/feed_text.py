@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from registry.renderings.feed import IDENTITY, MEASURED, PROTOCOL, Cells, Columns
+from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns
 from registry.renderings.numbers import plain_number
 from registry.renderings.rows import blocks, is_plain
 from registry.renderings.tidy import harmless
@@ -45,7 +45,7 @@ def _text(value: str) -> str:
 
 def _csv_rows(cells: Cells, kept: Kept, explicit: bool) -> Iterator[str]:
     head = _line([harmless(one) for one in cells.identity])[:-1] + ","
-    tail = "," + _line([cells.updated_at, *map(harmless, cells.as_sent), cells.protocol])
+    tail = "," + _line([cells.updated_at, *map(harmless, cells.last)])
     for place, (value, trials, error, low, high) in zip(_coordinates(cells, kept), cells.measured, strict=True):
         if value is None and not explicit:
             continue
@@ -91,7 +91,7 @@ def level_at(label: str, number: float | None) -> Any:
 def _objects(columns: Columns, cells: Cells, explicit: bool, *, full: bool = False) -> Iterator[dict[str, Any]]:
     head = dict(zip(IDENTITY, cells.identity, strict=True))
     repeated = zip(*cells.repeated.values(), strict=True) if full and cells.repeated else itertools.repeat(())
-    about = dict(zip((*columns.as_sent, PROTOCOL), (*cells.as_sent, cells.protocol), strict=True))
+    about = dict(zip(columns.last, cells.last, strict=True))
     for place, measured, more in zip(cells.places(), cells.measured, repeated, strict=False):
         if measured[0] is None and not explicit:
             continue

@@ -216,16 +216,19 @@ def test_a_slice_is_published_in_no_form(project: Project) -> None:
     axes = [{"name": name, "kind": "nominal", "levels": ["a", "b"]} for name in ("Type", "slice")]
     grid = project.published(axes=axes, values=[[1, 2], [3, 4]], trials=None, metric=METRIC)
     path = f"projects/{project.slug}/grids"
-    for suffix, media, told in (
-        (".json", "application/json", {}), (".csv", "text/csv", PERCENT), (".md", "text/markdown", PERCENT)
+    one, every = f"grids/{grid['id']}", f"projects/{project.slug}/cells"
+    for read, media, told in (
+        (f"{one}.json", "application/json", {}), (f"{one}/cells.json", "application/json", {}),
+        (f"{one}.md", "text/markdown", PERCENT), (f"{one}/cells.md", "text/markdown", PERCENT),
+        *((f"{table}.csv", "text/csv", PERCENT) for table in (one, f"{one}/cells", every)),
     ):  # fmt: skip
-        cut = project.get(f"grids/{grid['id']}{suffix}?at.Type=a").data
+        cut = project.get(f"{read}?at.Type=a").data
         answer = project.call("POST", path, data=cut, content_type=media, query_string=told)
-        assert answer.status_code == 422, (suffix, answer.text)
-    whole = project.get(f"grids/{grid['id']}.csv").data
+        assert answer.status_code == 422, (read, answer.text)
     bounds = {"lower": "0", "upper": "100"}
-    answer = project.call("POST", path, data=whole, content_type="text/csv", query_string=bounds)
-    assert (answer.status_code, answer.get_json()["axes"]) == (200, grid["axes"])
+    for whole in (f"{one}.csv", f"{one}/cells.csv"):
+        answer = project.call("POST", path, data=project.get(whole).data, content_type="text/csv", query_string=bounds)
+        assert (answer.status_code, answer.get_json()["axes"]) == (200, grid["axes"])
 
 
 def test_what_is_doubted_is_told_at_its_place(project: Project) -> None:

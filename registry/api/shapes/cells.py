@@ -54,6 +54,7 @@ AS_SENT: dict[str, Shape] = {
     f"{kind}_as_sent": described(TEXT, f"The {kind} as it was posted; absent with `names=sent`.")
     for kind in ("experiment", "benchmark", "model", "variant")
 }
+SLICE: dict[str, Shape] = {"slice": described(TEXT, "What the cells are cut to; absent where they are whole.")}
 AXIS_COLUMN = {"description": "The columns of the axes.", "type": ["string", "number", "null"]}
 _ROW_ABOUT = "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis."
 CELL: dict[str, Shape] = {
@@ -73,7 +74,7 @@ CELLS: dict[str, Shape] = {
         {
             "allOf": [
                 ref("FeedValue"),
-                object_of("", **AS_SENT),
+                object_of("", **AS_SENT, **SLICE),
                 {"type": "object", "additionalProperties": AXIS_COLUMN},
             ]
         },
@@ -90,6 +91,7 @@ CELLS: dict[str, Shape] = {
             at=AT,
             repeats=described(NULLABLE, "How many measurements the value is the mean of; left out where it is one."),
             sd=described(NULLABLE, "The standard deviation of those measurements, with ddof 1."),
+            **SLICE,
         )
         | {"additionalProperties": {"description": AXIS_COLUMN["description"]}},
         _ROW_ABOUT,
