@@ -65,8 +65,8 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     """Read all cells of a project
 
     One table of every grid that passes the filters, the oldest grid first; never paged. The columns are the same for
-    all rows of a query: an axis that a grid does not have is empty. Confidence intervals are at 95 %: 1.96 standard
-    errors where those are known, else Wilson's where trials are.
+    all rows of a query, and the same with and without `updated_since`: an axis that a grid does not have is empty.
+    Confidence intervals are at 95 %: 1.96 standard errors where those are known, else Wilson's where trials are.
 
     Names are those that rankings use: an alias counts as the name that it stands for. `experiment_as_sent` and the like
     have the names that were posted; they are always there, for a column that came with an alias and went with it would

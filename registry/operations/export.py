@@ -6,10 +6,11 @@ open while a slow client reads, and gives the same bytes every time.
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from struct import Struct
 from typing import Any
@@ -59,7 +60,19 @@ def select_cells(
 ) -> Selection:
     """Current revisions of the project's grids that pass the filters, oldest grid first; under the names that aliases
     join them to, if these are given as `joined`."""
-    return selected(connection, current_revisions(connection, project_id, filters), joined)
+    found = selected(connection, current_revisions(connection, project_id, filters), joined)
+    return with_all_axes(connection, project_id, filters, found)
+
+
+def with_all_axes(connection: Connection, project_id: uuid.UUID, filters: Filters, found: Selection) -> Selection:
+    """The same grids with the axes of all that pass the filters whenever they were updated, those of the oldest grid
+    first: who reads what is new gets the columns of the whole, also while nothing is."""
+    if filters.updated_since is None:
+        return found
+    whole = current_revisions(connection, project_id, replace(filters, updated_since=None)).order_by(None)
+    oldest = func.min(cast(grids.c.id, Text))  # what has no min() is uuid, before PostgreSQL 18
+    each = whole.with_only_columns(_names_of_axes()).group_by(_names_of_axes()).order_by(oldest)
+    return replace(found, axes=tuple(dict.fromkeys(itertools.chain.from_iterable(connection.scalars(each)))))
 
 
 _KNOWN = 6

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, Text, case, cast, select, text
 
 from registry.operations.aliases import Joined
-from registry.operations.export import Selection, current_revisions, selected, updated_at
+from registry.operations.export import Selection, current_revisions, selected, updated_at, with_all_axes
 from registry.operations.find import Filters
 from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
@@ -32,7 +32,8 @@ def select_statistics(
     """Current revisions of the project's grids that pass the filters, oldest grid first. The digest changes with their
     statistics too."""
     query = current_revisions(connection, project_id, filters).add_columns(_STATE, _REASON, statistics.c.etag)
-    return selected(connection, _with_documents(query), joined)
+    found = selected(connection, _with_documents(query), joined)
+    return with_all_axes(connection, project_id, filters, found)
 
 
 def _with_documents(query: Select[Any]) -> Select[Any]:
