@@ -161,16 +161,20 @@ def value_of(cell: str, place: Place, report: Report) -> float | None:
     if cell in GAPS:
         return None
     value = plain_number(cell)
-    if value is None and report.lenient and (read := measured(cell)) is not None:
-        if read.value is None:
-            report.note("gap_read", f'"{cell}" was read as a cell that nobody measured', place)
-        elif read.code:
-            report.note(read.code, f'"{cell}" was read as {read.value:g}: {read.said}', place)
-        if read.percent:
-            report.percent.add(place)
-        return read.value
-    if value is None:
-        report.fault(place, f'"{shown(cell)}" is not a number; a cell that nobody measured is left empty')
-    elif is_rounded(cell, value):
-        report.note("rounded", f"{shown(cell)} was rounded to {int(value)}, the nearest number of 64 bits", place)
-    return value
+    if value is not None:
+        if is_rounded(cell, value):
+            report.note("rounded", f"{shown(cell)} was rounded to {int(value)}, the nearest number of 64 bits", place)
+        return value
+    read = measured(cell)
+    digits = None if read is None or read.value is None else repr(read.value).removesuffix(".0")
+    if read is None or not report.lenient:
+        plain = "a cell that nobody measured is left empty" if digits is None else f"write {digits}"
+        report.fault(place, f'"{shown(cell)}" is not a number; {plain}')
+        return None
+    if digits is None:
+        report.note("gap_read", f'"{cell}" was read as a cell that nobody measured', place)
+    elif read.code:
+        report.note(read.code, f'"{cell}" was read as {digits}: {read.said}', place)
+    if read.percent:
+        report.percent.add(place)
+    return read.value

@@ -1,12 +1,15 @@
 """Table cells written for people: with marks, per cent signs, spreads, brackets, marks of a gap.
 
-Used only by `registry push`, which notes every omission. A table that is the body of a request is read strictly.
+Only `registry push` takes what is read here, with a note of every omission. A table that is the body of a request is
+read strictly: a number in other writing is refused, with the plain one that `push` would take.
 """
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
+
+from registry.importers.cell_text import plain_number
 
 _TAG = re.compile(r"<[/!]?[a-zA-Z][^<>]*>")
 _TAGS = re.compile(rf"(?:{_TAG.pattern})+")
@@ -46,10 +49,11 @@ def measured(cell: str) -> Measured | None:
     if text.casefold() in _GAPS or (text and not text.strip("-–—·")) or _is_struck(text):
         return Measured(None)
     match = _number(text)
-    if match is None:
+    value = match and plain_number(match["value"].replace(",", ""))
+    if match is None or value is None:
         return None
     percent = bool(match["percent"] or match["percent_too"])
-    return Measured(float(match["value"].replace(",", "")), percent, *_left_out(match, percent=percent))
+    return Measured(value, percent, *_left_out(match, percent=percent))
 
 
 def _left_out(match: re.Match[str], *, percent: bool) -> tuple[str, str]:

@@ -11,6 +11,9 @@ import pytest
 from werkzeug.test import TestResponse
 
 from registry.api import examples
+from registry.importers import delimited
+from registry.importers.imported_grid import Overrides
+from registry.importers.source import Source
 from tests.house import House, Project, publication
 
 NAMES = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "accuracy"}
@@ -210,6 +213,29 @@ def test_own_markdown_of_thousands_of_cells_can_be_posted_back(project: Project)
     grid = project.published(axes=axes, values=cells, trials=1000, metric=METRIC)
     again = _markdown_back(project, grid)
     assert (again["benchmark"], again["values"], again["trials"]) == (grid["benchmark"], cells, 1000)
+
+
+WRITTEN = {
+    "93.1%": "93.1",
+    "1,234,567": "1234567",
+    "71.2 ± 0.4": "71.2",
+    "93.1*": "93.1",
+    "−5": "-5",
+    "~0.1 (3)": "0.1",
+}
+
+
+def test_a_number_written_for_people_is_refused_with_the_one_that_push_reads(project: Project) -> None:
+    for written, plain in WRITTEN.items():
+        sent = f'Type,value\na,"{written}"\nb,1\n'
+        faults = post(project, sent, metric="score").get_json()["errors"]
+        assert faults == [{"pointer": "/line/2/column/2", "detail": f'"{written}" is not a number; write {plain}'}]
+        [read] = delimited.read(Source("a file", given=sent.encode()), Overrides(metric="score"))
+        grid = post(project, sent.replace(written, plain), metric="score").get_json()["id"]
+        assert project.get(f"grids/{grid}").get_json()["values"] == read.submission["values"] == [float(plain), 1.0]
+        axes = [{"name": "Type", "levels": ["a"]}]
+        [fault] = project.publish(publication(axes=axes, values=[written], trials=None)).get_json()["errors"]
+        assert fault == {"pointer": "/values/0", "detail": 'must be a finite number or null: 93.1, not "93.1%"'}
 
 
 def test_a_slice_is_published_in_no_form(project: Project) -> None:

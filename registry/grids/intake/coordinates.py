@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.grids.grid import REASONS, Axis, Position
-from registry.grids.intake.faults import MOST_TRIALS, Limits, Report, escaped, is_rounded, number, whole
+from registry.grids.intake.faults import MOST_TRIALS, NO_VALUE, Limits, Report, escaped, is_rounded, number, whole
 from registry.grids.intake.levels import LevelIndex
 
 
@@ -73,7 +73,7 @@ def _entry(cell: Mapping[str, Any], pointer: str, report: Report) -> Entry | Non
         if is_rounded(cell.get(name)):
             report.rounded(cell[name], f"{pointer}/{name}")
     if value is None and cell["value"] is not None:
-        report.fault(f"{pointer}/value", "must be a finite number or null")
+        report.fault(f"{pointer}/value", NO_VALUE)
     if trials is None and cell.get("trials") is not None:
         report.fault(f"{pointer}/trials", "must be a positive whole number")
     if cell.get("stderr") is not None and (stderr is None or stderr < 0):

@@ -16,6 +16,7 @@ REPORTED = 20
 
 
 MOST_TRIALS = 2**53
+NO_VALUE = 'must be a finite number or null: 93.1, not "93.1%"'
 
 
 _REST = "and {} more of these"

@@ -20,7 +20,7 @@ from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.grids.intake import lattice
 from registry.grids.intake.blocks import flatten, in_numeric_order, leaf_pointer, read_leaves, size_of
 from registry.grids.intake.coordinates import Entry, read_cells
-from registry.grids.intake.faults import IntakeWarning, Limits, Report, number, unsigned_zero, whole
+from registry.grids.intake.faults import NO_VALUE, IntakeWarning, Limits, Report, number, unsigned_zero, whole
 from registry.grids.intake.levels import guess_kind, read_axes
 from registry.grids.intake.members import check_members, read_members, warn_of_derived_names
 
@@ -139,7 +139,7 @@ def _from_values(
             else read_leaves(leaves, read, wanted, lambda i: leaf_pointer(f"/{name}", i, shape), report)
         )
 
-    values = block("values", number, "must be a finite number or null") or ()
+    values = block("values", number, NO_VALUE) or ()
     trials: Any = sent.get("trials")
     if trials is not None:
         whole_wanted = "must be a positive whole number"
