@@ -98,7 +98,7 @@ def answers(found: System) -> dict[str, tuple[str, dict[str, str], float | None]
         "a page of 100 grids": (f"{path}/grids?limit=100", {}, None),
         "statistics of a grid": (f"/api/v1/grids/{one}/statistics", {}, 1.7),
         "statistics of a grid, gzip": (f"/api/v1/grids/{one}/statistics", gzip, 1.7),
-        "trends as a text table": (f"/api/v1/grids/{one}/trends", {"Accept": "text/plain"}, None),
+        "trends as a text table": (f"/api/v1/grids/{one}/statistics?part=trends", {"Accept": "text/plain"}, None),
         "a stored ranking of 8 models": (small, {}, 1.7),
         "a stored ranking of 8 models, gzip": (small, gzip, 1.7),
         "a stored ranking of 8 models, 304": (small, {"If-None-Match": small_tag}, 1.7),

@@ -112,7 +112,7 @@ def statistics_feeds(house: House, grids: int) -> Iterator[Figure]:
     project = house.make_project()
     publish_cells(house, project, grids)
     house.compute()
-    for path in ("trends.csv", "peaks.parquet"):
+    for path in ("statistics.csv?part=trends", "statistics.parquet?part=peaks"):
         before, begun = mebibytes(), time.perf_counter()
         answer = project.get(f"projects/{project.slug}/{path}", buffered=False)
         size = sum(map(len, answer.response))

@@ -84,7 +84,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     }
     for question in asked.values():
         ask(None, "GET", question)
-    ask(None, "GET", f"grids/{curve}/thresholds?value=95")
     ask(None, "POST", "projects/demo/claims/judge", json=examples.CLAIM)
     ask(None, "POST", "projects/demo/plan", json=examples.PLAN_IN)
     claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
@@ -105,12 +104,8 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("feed", "GET", feed)
     forms("feed_forms", feed, "csv")
     forms("whole_grids_forms", f"projects/demo/grids?grid={curve}", "ndjson")
-    for statistic in ("trends", "peaks", "coverage"):
-        ask(f"{statistic}_feed", "GET", f"projects/demo/{statistic}?model=Qwen-2.5%203B&benchmark=Ends")
+    ask("trends_feed", "GET", "projects/demo/statistics?part=trends&model=Qwen-2.5%203B&benchmark=Ends")
     ask("statistics", "GET", f"grids/{number}/statistics")
-    for part in ("trends", "peaks", "coverage", "sensitivity", "precision"):
-        ask(part, "GET", f"grids/{curve}/{part}")
-    ask("changes", "GET", f"grids/{number}/changes")
     for name, question in asked.items():
         ask(name, "GET", question)
     ask("plan", "POST", "projects/demo/plan", json=examples.PLAN_IN)
@@ -121,7 +116,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("stored_claim", "GET", f"claims/{claim}")
     ask("stored_claims", "GET", "projects/demo/claims")
     ask("recorded_judgements", "GET", f"claims/{claim}/judgements")
-    ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")

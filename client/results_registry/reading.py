@@ -85,7 +85,7 @@ def coverage(**wanted: Any) -> Records:
 
 def _statistic(name: str, wanted: Mapping[str, Any]) -> Records:
     config, more = configured(wanted)
-    lines = _table(config, f"projects/{segment(config.project or '')}/{name}", more)
+    lines = _table(config, f"projects/{segment(config.project or '')}/statistics", {"part": name, **more})
     return Records(json.loads(line) for line in lines.splitlines())
 
 

@@ -23,6 +23,7 @@ from registry.api import (
     grids,
     items,
     lines,
+    moved,
     names,
     openapi,
     pictures,
@@ -71,4 +72,5 @@ def register(app: Flask) -> None:
     modules = (*stored, *exported, *answers, *judged, *told, *others)
     for blueprint in dict.fromkeys(module.blp for module in modules):
         api.register_blueprint(blueprint)
+    app.register_blueprint(moved.blp)
     openapi.register(app, api)

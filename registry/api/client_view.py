@@ -13,7 +13,6 @@ from typing import Any
 from registry.api.grid_schemas import PublishParameters
 from registry.api.openapi_references import drop_unused, looked_up, ordered
 from registry.api.responses import MEDIA
-from registry.api.smorest import ready
 
 Operation = dict[str, Any]
 
@@ -34,12 +33,10 @@ FORMS = {
     "vl.json": ("VegaLite", "as Vega-Lite"),
 }
 """Suffixes that a form adds to an operation's id and to its summary."""
-_LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}, "getTrends": frozenset({"threshold"})}
-"""Parameters that clients do without: those of tables, and one that has an operation of its own."""
+_LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}}
+"""Parameters that clients do without: those of tables."""
 _UNTYPED = frozenset({"fields"})
 """Parameters whose answers lack what the schema requires."""
-_SCHEMAS = {"getTrends": ready("Trends")}
-"""Schemas of the responses without those parameters."""
 
 
 def client_view(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,8 +110,6 @@ def _plain(document: Mapping[str, Any], operation: Operation) -> Operation:
         content = found["requestBody"]["content"]
         found["requestBody"]["content"] = {JSON: content[JSON]}
     left_out = _LEFT_OUT.get(operation["operationId"], frozenset()) | _UNTYPED
-    if operation["operationId"] in _SCHEMAS:
-        found["responses"]["200"]["content"][JSON]["schema"] = _SCHEMAS[operation["operationId"]]
     parameters = operation.get("parameters", [])
     found["parameters"] = [one for one in parameters if looked_up(document, one)["name"] not in left_out]
     return ordered(found)

@@ -188,20 +188,11 @@ FEED = _answer("feed")
 FEED_FORMS = _forms("feed_forms", "csv", "ndjson")
 WHOLE_GRIDS = _forms("whole_grids_forms", "ndjson")
 TRENDS_FEED = _answer("trends_feed")
-PEAKS_FEED = _answer("peaks_feed")
-COVERAGE_FEED = _answer("coverage_feed")
 REVISIONS = _answer("revisions")
 DIFFERENCE = _answer("difference")
 HISTORY = _answer("history")
-CHANGES = _answer("changes")
-PEAKS = _answer("peaks")
-COVERAGE = _answer("coverage")
-SENSITIVITY = _answer("sensitivity")
-PRECISION = _answer("precision")
 STATISTICS = _answer("statistics")
 STATISTICS_FORMS = _forms("statistics_forms")
-TRENDS = _answer("trends")
-TREND_FORMS = _forms("trend_forms")
 PENDING = _answer("pending")
 LINES = _answer("lines")
 LINES_FORMS = _forms("lines_forms")
@@ -233,21 +224,9 @@ AGGREGATES = _answer("aggregates")
 AGGREGATES_FORMS = _forms("aggregates_forms", *_TABLES)
 SWEET_SPOT = _answer("sweet_spot")
 SWEET_SPOT_FORMS = _forms("sweet_spot_forms")
-THRESHOLDS = _answer("thresholds")
-THRESHOLDS_FORMS = _forms("thresholds_forms")
 _NOTHING = {"pending": 0, "failed": 0, "oldest_seconds": 0.0}
 READY = {"status": "ready", "writes": "taken", "derivations": _NOTHING, "answers": _NOTHING}
 LIMITS = _answer("limits")
-
-
-def part(name: str) -> Any:
-    """The example of a part of the statistics; `changes`, which has the series of `trends`, is of a single number."""
-    return _answer(name)
-
-
-def feed_of(statistic: str) -> Any:
-    """The example of the feed of a statistic."""
-    return _answer(f"{statistic}_feed")
 
 
 _SUFFIXES = {

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from registry.api.cached_results import Part, Renderers, answer_to
 from registry.api.context import caller, owned, parts
 from registry.api.partial import part_asked
-from registry.api.responses import of_values, wanted_form
+from registry.api.responses import of_values
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice
@@ -50,16 +50,12 @@ def statistics_asked(
     return answer_to(question, project, form, renderers, part)
 
 
-def thresholds_asked(
-    grid: uuid.UUID, levels: Sequence[float], query: Mapping[str, Any], wanted: Slice, suffix: str | None
-) -> Response:
-    """Query for the positions where the series cross these levels, by the settings of the query; computed when it is
+def thresholds_asked(grid: uuid.UUID, query: Mapping[str, Any], wanted: Slice, form: str) -> Response:
+    """Query for the positions where the series cross the levels of the query, by its settings; computed when it is
     first asked."""
-    check_along(grid, query)
     project, revision = _revision(grid, wanted, query)
-    form = wanted_form(suffix, FORMS)
     part = part_asked(query, Thresholds, form)
-    settings, asked = settings_of(query), tuple(sorted(set(levels)))
+    settings, asked = settings_of(query), tuple(sorted(set(query["value"])))
     along = query.get("along", "")
     about = {"at": wanted, "grid": str(grid), "revision": revision, "along": along}
     question = ThresholdsQuery("", "", **about, thresholds=asked, **settings)

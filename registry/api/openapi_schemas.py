@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from registry.api.shapes.words import AT_ABOUT
-from registry.api.statistics_parts import HEAD, OMITTED, PARTS
+from registry.api.statistics_parts import HEAD, OMITTED
 from registry.results.judgement import Verdict
 from registry.results.policies import Method, Missing, Target
 from registry.results.series import Direction as CourseDirection
@@ -42,17 +42,6 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """The enumerations that have a name: several fields take them."""
 
-_SERIES = ("series", "series_left_out", "series_reason")
-_COVERED = ("coverage", "peaks", "sensitivity", "precision", "grid_trend")
-SCHEMAS_OF_PARTS: dict[str, tuple[tuple[str, ...], str]] = {
-    "Statistics": ((*_SERIES, *_COVERED), "All statistics of a grid."),
-    "Trends": (PARTS["trends"], "The series of a grid, with what all series along an axis say together."),
-    "Changes": (PARTS["changes"], "The series of a grid with their steps."),
-    "PeaksPart": (PARTS["peaks"], "The best cells of a grid."),
-    "CoveragePart": (PARTS["coverage"], "What was measured of a grid."),
-    "SensitivityPart": (PARTS["sensitivity"], "What each axis of a grid explains."),
-    "PrecisionPart": (PARTS["precision"], "What the printed decimals of a grid say."),
-}
 _COMPUTED = (
     "Statistics",
     "Thresholds",
@@ -67,27 +56,17 @@ _COMPUTED = (
 
 
 def refine(schemas: dict[str, Schema]) -> dict[str, Schema]:
-    """The schemas with named enumerations and coordinates, and with one for each part of the statistics."""
+    """The schemas with named enumerations and coordinates; of statistics only what every part has is required."""
     found = dict(schemas)
     for name in _COMPUTED:
         found[name] = _ready(found[name])
-    whole = _with_components(found)["properties"]
-    found["StatisticsHead"] = _part(whole, HEAD, "Which grid statistics are about, and by what they were computed.")
-    for name, (fields, about) in SCHEMAS_OF_PARTS.items():
-        allof = [{"$ref": "#/components/schemas/StatisticsHead"}, _part(whole, fields, about)]
-        found[name] = {"description": about, "allOf": allof}
+    whole = _with_components(found)
+    found["Statistics"] = whole | {"required": [field for field in HEAD if field not in OMITTED]}
     named = {
         name: {"type": "string", "description": about, "enum": list(words)} for name, (about, words) in WORDS.items()
     }
     coordinate = found.pop("Coordinate")
     return {name: _each(schema, _refined) for name, schema in found.items()} | {"Coordinate": coordinate} | named
-
-
-def _part(properties: Schema, fields: tuple[str, ...], about: str) -> Schema:
-    """The schema of an object that has these fields."""
-    told = {field: properties[field] for field in fields}
-    required = [field for field in fields if field not in OMITTED]
-    return {"type": "object", "description": about, "required": required, "properties": told}
 
 
 def _with_components(schemas: dict[str, Schema]) -> Schema:

@@ -6,13 +6,11 @@ import uuid
 from hashlib import sha256
 from typing import Any
 
-import flask
 import orjson
-from flask import Response, request
+from flask import Response
 from marshmallow import INCLUDE
 
 from registry.api import serializers
-from registry.api.arguments import OLD_SINCE
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.filters import slice_mark, slice_of_request
@@ -151,14 +149,3 @@ def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     label = query.get("label") or stored.grid.metric.name
     tag = sha256(dumps([label, message, known, _LOOK])).hexdigest()[:16]
     return send(badge.badge_svg(label, message, badge.KNOWN if known else badge.UNKNOWN), form="svg", tag=f"{tag}.svg")
-
-
-def report_moved(grid: uuid.UUID, form: str = "md") -> Response:
-    """Lead from where 0.1 had reports to the statistics in the same form, in HTML to the grid's page."""
-    place = f"/grids/{grid}" if form == "html" else f"statistics.{form}"
-    query = request.query_string.decode()
-    return Response(status=308, headers={"Location": f"{place}?{query}" if query else place, "Deprecation": OLD_SINCE})
-
-
-flask.Blueprint.add_url_rule(blp, "/grids/<uuid:grid>/report", view_func=report_moved)
-flask.Blueprint.add_url_rule(blp, "/grids/<uuid:grid>/report.<any(md,txt,html):form>", view_func=report_moved)

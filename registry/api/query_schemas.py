@@ -10,6 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from registry.api.fields import AsOf, Choice, Dimensions, Matching, Name, Quantity, Share, Whole
 from registry.api.schemas import RevisionParameters, about, loss_wanted, many_names
+from registry.api.statistics_parts import PARTS
 from registry.query import METHODS, MISSING, OLD_WORDS, REDUCTIONS, SLOT_POLICIES, SORTS, TARGETS
 from registry.results.field_paths import FORM
 from registry.results.policies import unordered
@@ -28,7 +29,17 @@ def _fields() -> Any:
     )
 
 
+_MOST_LEVELS = 20
+_OF_SERIES = ("lost", "split")
+
+
 class StatisticsParameters(Schema):
+    part = Choice(*PARTS, "thresholds", metadata=about("Only this of the statistics; everything if not given."))
+    value = fields.List(
+        Quantity(),
+        validate=validate.Length(1, _MOST_LEVELS, error=f"is given 1 to {_MOST_LEVELS} times"),
+        metadata=about("With `part=thresholds`: where the series cross these levels; may be repeated."),
+    )
     fields = _fields()
     revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
     along = Name(metadata=about("Only the series along this axis."))
@@ -41,42 +52,20 @@ class StatisticsParameters(Schema):
         least=0,
         metadata=about("The margin within which a series may be called flat, 2 % of a bounded range if not given."),
     )
-
-
-class SeriesParameters(StatisticsParameters):
     lost = loss_wanted()
     split = Quantity(
         metadata=about("Also the mean beyond this number of an axis less that up to it: `split` and `grid_split`.")
     )
 
-
-def _crossed(**options: Any) -> Any:
-    about_levels = about("Where the series cross these levels; may be repeated.")
-    return fields.List(Quantity(), metadata=about_levels, **options)
-
-
-_MOST_LEVELS = 20
-
-
-class TrendsParameters(SeriesParameters):
-    threshold = _crossed(
-        load_default=list,
-        validate=validate.Length(max=_MOST_LEVELS, error=f"may be given {_MOST_LEVELS} times at most"),
-    )
-
     @validates_schema
-    def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
-        """Refuse what has no place among crossings."""
-        for name in ("lost", "split"):
-            if data.get("threshold") and name in data:
-                raise ValidationError("is not for crossings: ask without threshold", name)
-
-
-class ThresholdsParameters(StatisticsParameters):
-    value = _crossed(
-        required=True,
-        validate=validate.Length(1, _MOST_LEVELS, error=f"is given 1 to {_MOST_LEVELS} times"),
-    )
+    def _check_part(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse what the part does not have."""
+        part = data.get("part")
+        if (part == "thresholds") != ("value" in data):
+            raise ValidationError("is needed with part=thresholds, and for nothing else", "value")
+        for name in _OF_SERIES:
+            if name in data and part not in (None, "trends"):
+                raise ValidationError("is for all statistics or part=trends", name)
 
 
 class _OfOthersParameters(Schema):

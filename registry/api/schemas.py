@@ -308,8 +308,14 @@ class TableParameters(Filtered):
     )
 
 
-class TrendTableParameters(TableParameters):
+class StatisticsTableParameters(TableParameters):
+    part = Choice("trends", "peaks", "coverage", required=True, metadata=about("The statistic that the rows have."))
     lost = loss_wanted()
+
+    @validates_schema
+    def _check_lost(self, data: dict[str, Any], **_options: Any) -> None:
+        if "lost" in data and data.get("part") != "trends":
+            raise ValidationError("is for part=trends", "lost")
 
 
 class FeedParameters(TableParameters):

@@ -18,9 +18,9 @@ from registry.api.grid_queries import FORMS, check_along, settings_of, statistic
 from registry.api.long_poll import unready, usual_wait, waited
 from registry.api.old_statistics import recompute_old
 from registry.api.partial import part_asked
-from registry.api.query_schemas import SeriesParameters, StatisticsParameters, ThresholdsParameters, TrendsParameters
+from registry.api.query_schemas import StatisticsParameters
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.api.statistics_parts import HEAD, PARTS
 from registry.errors import Fault, Invalid
 from registry.methods_version import METHODS_VERSION
@@ -35,153 +35,53 @@ blp = Blueprint(
     "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
 )
 
-SERVED = (
-    ("statistics", "getStatistics", "Statistics", "Read a grid's statistics", "Everything; its parts have paths too."),
-    (
-        "changes",
-        "getChanges",
-        "Changes",
-        "Read a grid's changes",
-        "Each series with its steps, of which some are sharp.",
-    ),
-    ("peaks", "getPeaks", "PeaksPart", "Read a grid's peaks", "The best cells, and what noise leaves of them."),
-    ("coverage", "getCoverage", "CoveragePart", "Read a grid's coverage", "What was measured of what was declared."),
-    (
-        "sensitivity",
-        "getSensitivity",
-        "SensitivityPart",
-        "Read a grid's sensitivity",
-        "The share of the variance that each axis explains.",
-    ),
-    (
-        "precision",
-        "getPrecision",
-        "PrecisionPart",
-        "Read a grid's precision",
-        "What the printed decimals say of the trials behind them.",
-    ),
-)
-"""Part, operation, schema, summary and description of each resource; the trends have more to say below."""
-_CURRENT = (
-    "Of the current revision: an answer for an older one is never given in its place. With `alpha`, `sharp_change` or"
-    " `equivalence`, or of an older `revision`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits)"
-    " and kept; `params` says by what. What older methods computed is computed again when it is read."
-)
-_ANSWERS = [reply(304, "Not modified"), reply(202, "Pending")]
-_OPTIONS: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
-_TRENDS_DESCRIBED = blp.answers(
+_DESCRIBED = blp.answers(
     reply(
         200,
-        "The trends, or why they failed; with `threshold`, where the series cross",
-        {"anyOf": [*ready("Trends")["oneOf"], {"$ref": "#/components/schemas/Thresholds"}]},
-        example=examples.TRENDS,
-        forms=examples.TREND_FORMS,
+        "The statistics, or why they failed",
+        {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Statistics", "Thresholds", "Failed")]},
+        example=examples.STATISTICS,
+        forms=examples.STATISTICS_FORMS,
         headers=["ETag"],
     ),
-    *_ANSWERS,
-    **_OPTIONS,
+    reply(304, "Not modified"),
+    reply(202, "Pending"),
+    public=True,
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
-_THRESHOLDS_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "Where the series cross, or why that failed",
-        ready("Thresholds"),
-        example=examples.THRESHOLDS,
-        forms=examples.THRESHOLDS_FORMS,
-        headers=["ETag"],
-    ),
-    *_ANSWERS,
-    **_OPTIONS,
-)
-_SUFFIX = "<any(json,txt,md,csv):suffix>"
 
 
-def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> None:
-    """Add the resource of a part of the statistics, and its path with a suffix."""
-    described = blp.answers(
-        reply(
-            200,
-            f"{schema}, or why the statistics failed",
-            ready(schema),
-            example=examples.part(part),
-            forms=examples.STATISTICS_FORMS if part == "statistics" else dict.fromkeys(("txt", "md", "csv")),
-            headers=["ETag"],
-        ),
-        *_ANSWERS,
-        **_OPTIONS,
-    )
+@blp.get("/grids/<uuid:grid>/statistics")
+@blp.doc(operationId="getStatistics")
+@blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)
+@_DESCRIBED
+def read_statistics(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read a grid's statistics
 
-    def read(query: dict[str, Any], grid: uuid.UUID) -> Response:
-        return _answer(grid, part, query, None)
-
-    def read_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-        return _answer(grid, part, query, suffix)
-
-    more = _CURRENT if part == "statistics" else "By the settings that `getStatistics` takes."
-    read.__doc__ = f"{summary}\n\n{about} {more}"
-    read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
-    for view, path, name in ((read, part, operation), (read_as, f"{part}.{_SUFFIX}", f"{operation}As")):
-        taken = blp.doc(operationId=name)(
-            blp.arguments(_schema_of(part), location="query", unknown=INCLUDE)(described(view))
-        )
-        blp.get(f"/grids/<uuid:grid>/{path}", endpoint=f"{view.__name__}_{part}")(taken)
-
-
-def _schema_of(part: str) -> type[StatisticsParameters]:
-    return {"trends": TrendsParameters, "statistics": SeriesParameters}.get(part, StatisticsParameters)
-
-
-for served in SERVED:
-    _serve(*served)
-
-
-@blp.get("/grids/<uuid:grid>/trends")
-@blp.doc(operationId="getTrends")
-@blp.arguments(TrendsParameters, location="query", unknown=INCLUDE)
-@_TRENDS_DESCRIBED
-def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Read a grid's trends
-
-    One series for each line of cells along an axis that has an order. `threshold=90` asks where they cross 90, as
-    `thresholds?value=90` does.
+    Everything, or one `part`; a part has the fields of its own only. Of the current revision: an answer for an older
+    one is never given in its place. With `alpha`, `sharp_change` or `equivalence`, of an older `revision`, and where
+    series cross a `value`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept; `params`
+    says by what. What older methods computed is computed again when it is read.
     """
-    return _trends(grid, query, None)
+    return _answer(grid, query, None)
 
 
-@blp.get(f"/grids/<uuid:grid>/trends.{_SUFFIX}")
-@blp.doc(operationId="getTrendsAs")
-@blp.arguments(TrendsParameters, location="query", unknown=INCLUDE)
-@_TRENDS_DESCRIBED
-def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid's trends in the form that the suffix names"""
-    return _trends(grid, query, suffix)
+@blp.get("/grids/<uuid:grid>/statistics.<any(json,txt,md,csv):suffix>")
+@blp.doc(operationId="getStatisticsAs")
+@blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)
+@_DESCRIBED
+def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+    """Read a grid's statistics in the form that the suffix names"""
+    return _answer(grid, query, suffix)
 
 
-@blp.get("/grids/<uuid:grid>/thresholds")
-@blp.doc(operationId="getThresholds")
-@blp.arguments(ThresholdsParameters, location="query", unknown=INCLUDE)
-@_THRESHOLDS_DESCRIBED
-def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Read where a grid's series cross levels
-
-    `value=90` may be repeated; computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept.
-    """
-    return thresholds_asked(grid, query["value"], query, slice_of_request(query, ThresholdsParameters), None)
-
-
-@blp.get(f"/grids/<uuid:grid>/thresholds.{_SUFFIX}")
-@blp.doc(operationId="getThresholdsAs")
-@blp.arguments(ThresholdsParameters, location="query", unknown=INCLUDE)
-@_THRESHOLDS_DESCRIBED
-def read_thresholds_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read where a grid's series cross levels, in the form that the suffix names"""
-    return thresholds_asked(grid, query["value"], query, slice_of_request(query, ThresholdsParameters), suffix)
-
-
-def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | None) -> Response:
+def _answer(grid: uuid.UUID, query: Mapping[str, Any], suffix: str | None) -> Response:
     check_along(grid, query)
     form = wanted_form(suffix, FORMS)
-    wanted = slice_of_request(query, _schema_of(part))
+    wanted = slice_of_request(query, StatisticsParameters)
+    part = query.get("part", "statistics")
+    if part == "thresholds":
+        return thresholds_asked(grid, query, wanted, form)
     chosen = _chosen(part, query, form)
     if wanted or settings_of(query):
         return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
@@ -227,13 +127,6 @@ def _chosen(part: str, query: Mapping[str, Any], form: str) -> Part | None:
 
 def _renderers(part: str) -> Renderers:
     return of_values(Statistics, renderings.of(part))
-
-
-def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
-    if query["threshold"]:
-        wanted = slice_of_request(query, TrendsParameters)
-        return thresholds_asked(grid, query["threshold"], query, wanted, suffix)
-    return _answer(grid, "trends", query, suffix)
 
 
 def select(document: dict[str, Any], part: str, along: str | None, lost: float | None = None) -> dict[str, Any]:

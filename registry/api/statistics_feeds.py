@@ -17,7 +17,7 @@ from registry.api.exports import Export, send_export
 from registry.api.feeds import FORMS
 from registry.api.filters import filters_of
 from registry.api.responses import MEDIA, wanted_form
-from registry.api.schemas import TableParameters, TrendTableParameters
+from registry.api.schemas import StatisticsTableParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, pointer_to
@@ -27,40 +27,11 @@ from registry.operations.export_statistics import exported_statistics, select_st
 from registry.operations.query_names import check_filters
 from registry.renderings.feed_arrow import arrow_of_rows, arrow_version, parquet_of_rows
 from registry.renderings.rows import Row, csv_of_rows, json_of_rows, ndjson_of_rows
+from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.statistics_feed import columns_of, rows_of
 
 blp = Blueprint("statistics_feeds", __name__, url_prefix=API_PREFIX, description="A statistic of every grid, tidy.")
 
-SERVED = (
-    (
-        "trends",
-        "Trends",
-        "Read all trends of a project",
-        "A row a series: its slope, its fitted change and its direction, with their uncertainty. The coordinate of a"
-        " series is empty on the axis that it runs along.",
-    ),
-    (
-        "peaks",
-        "Peaks",
-        "Read the best cells of all grids of a project",
-        "A row a best cell, so several for a grid whose best cells tie. How sure it is: `best_set_size` says among how"
-        " many cells the best one is with the confidence `best_set_level`.",
-    ),
-    (
-        "coverage",
-        "Coverage",
-        "Read the coverage of all grids of a project",
-        "A row a grid: how many of its declared cells were measured.",
-    ),
-)
-"""Statistic, the word in operations, summary and description of each feed."""
-_MORE = (
-    "Of the current revision of every grid that passes the filters, the oldest first; never paged. A grid that is"
-    " pending or failed, or has nothing of this, has one row with its `state` and `reason`, and empty numbers. Filters,"
-    " columns of axes, names and ranges are those of `getProjectCells`. `at.<axis>` is refused: what is best or the"
-    " slope in a slice only the grid's own path computes."
-)
-_LIKE_TRENDS = "All else is as with `getProjectTrends`."
 _VERSION = "2"
 """Grows when the same statistics are written differently."""
 _WRITERS: dict[str, Callable[[Any, Iterable[Row]], Iterator[bytes]]] = {
@@ -72,52 +43,54 @@ _WRITERS: dict[str, Callable[[Any, Iterable[Row]], Iterator[bytes]]] = {
 }
 
 
-def _serve(statistic: str, word: str, summary: str, about: str) -> None:
-    """Add the feed of a statistic, and its path with a suffix."""
-    described = blp.answers(
-        reply(
-            200,
-            "The rows",
-            f"{word}Feed",
-            example=examples.feed_of(statistic),
-            forms=dict.fromkeys(("csv", "ndjson")),
-            media=[MEDIA["parquet"], MEDIA["arrow"]],
-            headers=["ETag", "Accept-Ranges"],
-        ),
-        reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
-        reply(304, "Not modified"),
-        errors=[416, 501],
-        public=True,
-        parameters=["labels", "If-None-Match", "Range", "If-Range"],
-    )
-
-    def read(query: dict[str, Any], project: str) -> Response:
-        return _feed(statistic, query, project, None)
-
-    def read_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-        return _feed(statistic, query, project, suffix)
-
-    read.__doc__ = f"{summary}\n\n{about} {_MORE if statistic == 'trends' else _LIKE_TRENDS}"
-    read_as.__doc__ = f"{summary} in the form that the suffix names"
-    suffixed = f"{statistic}.<any({','.join(FORMS)}):suffix>"
-    for view, path, operation in ((read, statistic, f"getProject{word}"), (read_as, suffixed, f"getProject{word}As")):
-        taken = blp.doc(operationId=operation)(
-            blp.arguments(_schema_of(statistic), location="query", unknown=INCLUDE)(described(view))
-        )
-        blp.get(f"/projects/<project>/{path}", endpoint=f"{view.__name__}_{statistic}")(taken)
+_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "The rows",
+        {"anyOf": [{"$ref": f"#/components/schemas/{part.capitalize()}Feed"} for part in MEASURED]},
+        example=examples.TRENDS_FEED,
+        forms=dict.fromkeys(("csv", "ndjson")),
+        media=[MEDIA["parquet"], MEDIA["arrow"]],
+        headers=["ETag", "Accept-Ranges"],
+    ),
+    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
+    reply(304, "Not modified"),
+    errors=[416, 501],
+    public=True,
+    parameters=["labels", "If-None-Match", "Range", "If-Range"],
+)
 
 
-def _schema_of(statistic: str) -> type[TableParameters]:
-    return TrendTableParameters if statistic == "trends" else TableParameters
+@blp.get("/projects/<project>/statistics")
+@blp.doc(operationId="getProjectStatistics")
+@blp.arguments(StatisticsTableParameters, location="query", unknown=INCLUDE)
+@_DESCRIBED
+def read_feed(query: dict[str, Any], project: str) -> Response:
+    """Read one statistic of all grids of a project
+
+    `trends`: a row a series, whose coordinate is empty on the axis that it runs along. `peaks`: a row a best cell, so
+    several where best cells tie; `best_set_size` says among how many cells the best one is with the confidence
+    `best_set_level`. `coverage`: a row a grid. Of the current revision of every grid that passes the filters, the
+    oldest first; never paged. A grid that is pending or failed, or has nothing of this, has one row with its `state`
+    and `reason`, and empty numbers. Filters, columns of axes, names and ranges are those of `getProjectCells`.
+    `at.<axis>` is refused: what is best or the slope in a slice only the grid's own path computes.
+    """
+    return _feed(query, project, None)
 
 
-for served in SERVED:
-    _serve(*served)
+@blp.get(f"/projects/<project>/statistics.<any({','.join(FORMS)}):suffix>")
+@blp.doc(operationId="getProjectStatisticsAs")
+@blp.arguments(StatisticsTableParameters, location="query", unknown=INCLUDE)
+@_DESCRIBED
+def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
+    """Read one statistic of all grids in the form that the suffix names"""
+    return _feed(query, project, suffix)
 
 
-def _feed(statistic: str, query: dict[str, Any], project: str, suffix: str | None) -> Response:
+def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
+    statistic = query["part"]
     _refuse_slices(statistic)
-    filters, form = filters_of(query, _schema_of(statistic)), wanted_form(suffix, FORMS)
+    filters, form = filters_of(query, StatisticsTableParameters), wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
     with parts().database.snapshot() as connection:
@@ -136,7 +109,7 @@ def _refuse_slices(statistic: str) -> None:
                 Fault(
                     pointer_to(axis),
                     f"does not cut this table, whose {statistic} are of whole grids: filter its rows by their columns,"
-                    f" or ask for those of a slice by /grids/<grid>/{statistic}?{PARAMETER}{axis}=…",
+                    f" or ask for those of a slice by /grids/<grid>/statistics?part={statistic}&{PARAMETER}{axis}=…",
                 )
                 for axis in asked
             ]

@@ -110,7 +110,8 @@ def pull(
     if grid is None:
         if form not in _TIDY:
             raise click.UsageError(f"Many grids are one table as {', '.join(_TIDY)}; {form} needs one GRID.")
-        path, query = session.in_project(f"{statistic or 'cells'}.{form}"), {**named, **at}
+        path, query = session.in_project(f"{'statistics' if statistic else 'cells'}.{form}"), {**named, **at}
+        query |= {"part": (statistic,)} if statistic else {}
     else:
         found = find_grid(session, grid, named)
         path, query = (f"grids/{found}.{form}" if form in _OF_GRID else f"grids/{found}/cells.{form}"), {**at}

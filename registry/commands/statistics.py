@@ -53,8 +53,9 @@ def trends(  # noqa: PLR0913, PLR0917 (each is an option)
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
-    parameters = {"along": along, "threshold": list(thresholds), "lost": lost, "split": split} | at
-    document = awaited(session, f"grids/{found}/trends", "trends", seconds, **parameters)
+    asked = {"part": "thresholds", "value": list(thresholds)} if thresholds else {"part": "trends"}
+    parameters = {"along": along, "lost": lost, "split": split} | asked | at
+    document = awaited(session, f"grids/{found}/statistics", "trends", seconds, **parameters)
     if thresholds:
         crossed = from_document(Thresholds, document)
         _show(session, found, document, crossings.page(crossed), lambda: crossings.thresholds_csv(crossed), {})
@@ -77,7 +78,7 @@ def peaks(session: Session, grid: str | None, named: Named, seconds: float, at: 
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
-    document = awaited(session, f"grids/{found}/peaks", "peaks", seconds, **at)
+    document = awaited(session, f"grids/{found}/statistics", "peaks", seconds, part="peaks", **at)
     statistics = from_document(Statistics, document)
     parts = renderings.page(statistics, "peaks")
     styles: dict[str, Style] = {

@@ -129,7 +129,7 @@ def greet(settings: Settings, token_file: Path, *, demo: bool, say: Callable[[st
         await_statistics(database, grids)
         database.close()
         say("\nTrends of a heatmap, then two models over the slots that they share:\n")
-        say(f"curl -s -H 'Accept: text/plain' '{api}/grids/{grids[0]}/trends'")
+        say(f"curl -s -H 'Accept: text/plain' '{api}/grids/{grids[0]}/statistics?part=trends'")
         question = f"{api}/projects/{PROJECT}/rankings?experiment=window-by-ratio&metric=Pass@1"
         say(f"curl -s -H 'Accept: text/plain' -H 'Prefer: wait=10' '{question}'")
         say("\nWhat people wrote about these heatmaps, and which of it the numbers contradict:\n")

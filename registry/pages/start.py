@@ -48,7 +48,7 @@ def steps(address: str, home: Path) -> tuple[Step, ...]:
         ),
         Step(
             "Read the trends as a table. `.csv`, `.md` and `.txt` after a path name a form; without one it is JSON.",
-            'curl -s "$API/grids/$GRID/trends.txt" -H "$AUTH"',
+            'curl -s "$API/grids/$GRID/statistics.txt?part=trends" -H "$AUTH"',
         ),
         Step(
             "Rank the models of an experiment over the cells that all of them have.",

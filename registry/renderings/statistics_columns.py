@@ -49,7 +49,7 @@ _TRENDS = (
     ),
     *_fields(
         "text",
-        direction="increasing, decreasing, flat, inconclusive and so on, as in `getTrends`.",
+        direction="increasing, decreasing, flat, inconclusive and so on, as in `getStatistics`.",
         shape="constant, linear, step, hinge or complex; null where too little is known.",
     ),
     *_level("shape_at", "The first level after a step, or the level of a hinge."),

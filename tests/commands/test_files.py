@@ -34,7 +34,8 @@ def test_all_cells_that_fit_are_one_table(person: Person, ready: Project) -> Non
 
 def test_a_statistic_of_every_grid_is_one_table(person: Person, ready: Project) -> None:
     person.says("pull", "--statistic", "trends", "-o", "trends.csv")
-    assert (person.home / "trends.csv").read_bytes() == ready.get(f"projects/{ready.slug}/trends.csv").data
+    feed = ready.get(f"projects/{ready.slug}/statistics.csv?part=trends")
+    assert (person.home / "trends.csv").read_bytes() == feed.data
     lines = person.says("pull", "--statistic", "peaks", "-m", "Qwen-2.5 7B", "--format", "ndjson").splitlines()
     assert [(json.loads(line)["model"], json.loads(line)["value"]) for line in lines] == [("Qwen-2.5 7B", 99.7)] * 2
     assert "registry peaks GRID" in person.complains("pull", ONE, "--statistic", "peaks", status=2)

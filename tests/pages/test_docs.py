@@ -37,7 +37,7 @@ def test_every_operation_and_every_schema_is_on_a_page_that_is_small(house: Hous
 def test_an_answer_that_operations_share_is_explained_once(pages: dict[str, str]) -> None:
     page = pages["/docs"]
     assert page.count("It is being computed: ask again at") == 1
-    told = page[page.index('<section id="getTrends">') :]
+    told = page[page.index('<section id="getStatistics">') :]
     assert "<dt>Also<dd>202, 304<dt>" in told[: told.index("</section>")]
 
 

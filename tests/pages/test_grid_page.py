@@ -45,7 +45,7 @@ def test_every_value_of_seed_0_is_in_its_cell_and_every_gap_is_named(guest: Brow
             assert kind.startswith("c")
             assert text.split()[0] == f"{value:.1f}"
     # The best cells are marked, and so are those that may be.
-    within = demo.answer(f"{demo.seed0}/peaks")["peaks"]["best_set"]
+    within = demo.answer(f"{demo.seed0}/statistics?part=peaks")["peaks"]["best_set"]
     best = [place for place, (kind, _) in enumerate(shown) if kind.endswith(" best")]
     assert best == [20 + 1, 100 + 0, 100 + 5]
     tied = {place: text for place, (kind, text) in enumerate(shown) if kind.endswith(" tied")}
@@ -279,10 +279,11 @@ def test_a_cap_on_series_is_said_where_they_are_counted_and_in_every_form(
     falling = [[90.0 - 9 * row - column for column in range(5)] for row in range(5)]
     grid = project.published(axes=sides, values=falling, trials=1000)["id"]
     house.compute()
-    assert project.get(f"grids/{grid}/trends").get_json()["series_left_out"] == 4
+    assert project.get(f"grids/{grid}/statistics?part=trends").get_json()["series_left_out"] == 4
     for form in ("txt", "md"):
-        assert "4 more, beyond the limits, were not analysed" in project.get(f"grids/{grid}/trends.{form}").text
-    rows = list(csv.DictReader(io.StringIO(project.get(f"grids/{grid}/trends.csv").text)))
+        told = project.get(f"grids/{grid}/statistics.{form}?part=trends").text
+        assert "4 more, beyond the limits, were not analysed" in told
+    rows = list(csv.DictReader(io.StringIO(project.get(f"grids/{grid}/statistics.csv?part=trends").text)))
     assert {row["series_left_out"] for row in rows} == {"4"}
     assert "3 of the first 3 of 5 series fall" in browser(house).read(f"/grids/{grid}").text
 

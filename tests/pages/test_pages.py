@@ -189,7 +189,7 @@ def test_a_comparison_shows_both_the_difference_and_what_only_one_has(answered: 
     tables = guest.get(answered.pair).text.split('<table role="grid"')[1:]
     grids = [answered.of_amc23[model] for model in ("R1-Qwen", "R1-Llama")]
     for grid, table in zip(grids, tables, strict=False):
-        within = answered.answer(f"grids/{grid}/peaks")["peaks"]
+        within = answered.answer(f"grids/{grid}/statistics?part=peaks")["peaks"]
         best, size = len(within["best"]["at"]), within["best_set"]["size"]
         assert len(re.findall(r'class="c\d+ best"', table)) == best
         everything = size == answered.answer(f"grids/{grid}")["cell_count"]

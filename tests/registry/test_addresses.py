@@ -24,10 +24,10 @@ ASKED = (
     "projects/{project}/comparisons?baseline={a}&contender={b}&alpha=0.01",
     "projects/{project}/comparisons.json?baseline={a}&contender={b}&baseline_revision=1",
     "grids/{a}/statistics",
-    "grids/{a}/peaks?alpha=0.01",
-    "grids/{a}/trends.json?along=Length&sharp_change=3",
-    "grids/{a}/trends?threshold=90&threshold=95.5",
-    "grids/{a}/thresholds.json?value=90&along=Length",
+    "grids/{a}/statistics?part=peaks&alpha=0.01",
+    "grids/{a}/statistics.json?part=trends&along=Length&sharp_change=3",
+    "grids/{a}/statistics?part=thresholds&value=90&value=95.5",
+    "grids/{a}/statistics.json?part=thresholds&value=90&along=Length",
 )
 
 
@@ -58,7 +58,7 @@ def test_who_reads_by_a_link_comes_back_by_it(house: House) -> None:
     grid = project.published()["id"]
     path = f"{API_PREFIX}/grids/{grid}"
     url = project.call("POST", f"projects/{project.slug}/shares", "admin", json={"path": path}).get_json()["url"]
-    pending = house.call("GET", f"{path}/trends?{urlsplit(url).query}")
+    pending = house.call("GET", f"{path}/statistics?part=trends&{urlsplit(url).query}")
     assert pending.status_code == 202
     assert house.call("GET", pending.headers["Location"]).status_code == 202
 

@@ -516,7 +516,7 @@ def test_every_route_refuses_an_unknown_query_parameter(target: Target, subtests
         "projects", home, f"{home}/tokens", f"{home}/grids", f"{home}/aliases", f"{home}/models", f"{home}/metrics",
         f"{home}/rankings?experiment=type-by-length&metric=accuracy", f"{home}/aliases/{target.alias}",
         grid, f"{grid}.csv", f"{grid}/cells", f"{grid}/cells.csv", f"{grid}/revisions", f"{grid}/revisions/1",
-        f"{grid}/revisions/1..1", f"{grid}/statistics", f"{grid}/trends", f"{grid}/trends.md",
+        f"{grid}/revisions/1..1", f"{grid}/statistics", f"{grid}/statistics.md?part=trends",
     ]  # fmt: skip
     for path in paths:
         with subtests.test(path):

@@ -75,7 +75,7 @@ def test_a_form_that_there_is_not_is_refused_with_those_there_are(project: Proje
     table = ", ".join(FORMS.values())
     there = {
         grid: ("image/png", table),
-        f"{grid}/trends": ("text/html", table),
+        f"{grid}/statistics?part=trends": ("text/html", table),
         f"{home}/grid?benchmark=Core%20Generalization": ("application/pdf", table),
         grids: ("text/csv", "application/json"),
         f"{home}/grid/revisions": ("text/csv, text/*;q=0.5", "application/json"),

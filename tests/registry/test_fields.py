@@ -38,12 +38,12 @@ def answered(project: Project, path: str) -> dict[str, Any]:
 
 def test_one_statistic_of_each_series_alone(place: Any) -> None:
     project, grid, _ = place
-    whole = project.get(f"grids/{grid}/trends").get_json()
-    answer = project.get(f"grids/{grid}/trends?fields=series.at,series.slope")
+    whole = project.get(f"grids/{grid}/statistics?part=trends").get_json()
+    answer = project.get(f"grids/{grid}/statistics?part=trends&fields=series.at,series.slope")
     assert answer.get_json() == {"series": [{"at": one["at"], "slope": one["slope"]} for one in whole["series"]]}
     assert len(answer.data) < 200
-    assert len(project.get(f"grids/{grid}/trends").data) > 10_000
-    along = f"grids/{grid}/trends?along=a.b,c&fields=series.q,grid,state"
+    assert len(project.get(f"grids/{grid}/statistics?part=trends").data) > 10_000
+    along = f"grids/{grid}/statistics?part=trends&along=a.b,c&fields=series.q,grid,state"
     assert project.get(along).get_json() == {
         "grid": grid, "state": "ready", "series": [{"q": one["q"]} for one in whole["series"]],
     }  # fmt: skip
@@ -75,9 +75,8 @@ def test_every_document_with_fields_has_them(place: Any) -> None:
         f"{home}/rankings?experiment=e&metric=accuracy": "ranking.name,ranking.rank",
         f"{home}/comparisons?baseline={one}&contender={other}": "status,cells.gap",
         f"{home}/experiments/e/sweet-spot?metric=accuracy": "mean_rank.at",
-        f"grids/{one}/thresholds?value=70": "series.thresholds.crossings.at",
-        f"grids/{one}/trends?threshold=70": "series.thresholds.first_failing",
-        f"grids/{one}/peaks?at.Type=2": "peaks.best.value,slice",
+        f"grids/{one}/statistics?part=thresholds&value=70": "series.thresholds.crossings.at",
+        f"grids/{one}/statistics?part=peaks&at.Type=2": "peaks.best.value,slice",
     }
     for path, fields in paths.items():
         whole = answered(project, path)
@@ -88,14 +87,14 @@ def test_every_document_with_fields_has_them(place: Any) -> None:
 
 def test_another_choice_of_fields_has_another_tag(place: Any) -> None:
     project, grid, _ = place
-    path = f"grids/{grid}/trends"
-    choices = ("", "?fields=series.slope", "?fields=series.at", "?fields=series.at,series.slope")
+    path = f"grids/{grid}/statistics?part=trends"
+    choices = ("", "&fields=series.slope", "&fields=series.at", "&fields=series.at,series.slope")
     tags = {fields: project.get(path + fields).headers["ETag"] for fields in choices}
     assert len(set(tags.values())) == 4
-    assert project.get(f"{path}?fields=series.slope,series.at").headers["ETag"] == tags[choices[3]]
+    assert project.get(f"{path}&fields=series.slope,series.at").headers["ETag"] == tags[choices[3]]
     for fields, tag in tags.items():
         assert project.get(path + fields, headers={"If-None-Match": tag}).status_code == 304
-    wrong = project.get(f"{path}?fields=series.at", headers={"If-None-Match": tags["?fields=series.slope"]})
+    wrong = project.get(f"{path}&fields=series.at", headers={"If-None-Match": tags["&fields=series.slope"]})
     assert wrong.status_code == 200
 
 
@@ -115,11 +114,11 @@ FAULTS = {
 def test_an_unknown_path_or_another_form_is_refused_with_the_nearest(place: Any) -> None:
     project, grid, _ = place
     for fields, told in FAULTS.items():
-        answer = project.get(f"grids/{grid}/trends", query_string={"fields": fields})
+        answer = project.get(f"grids/{grid}/statistics", query_string={"part": "trends", "fields": fields})
         [error] = answer.get_json()["errors"]
         assert (answer.status_code, error["pointer"]) == (422, "/fields")
         assert error["detail"].startswith(told)
-    for path in (f"grids/{grid}/trends.csv?", f"projects/{project.slug}/rankings.md?experiment=e&metric=accuracy&"):
+    for path in (f"grids/{grid}/statistics.csv?", f"projects/{project.slug}/rankings.md?experiment=e&metric=accuracy&"):
         answer = project.get(f"{path}fields=state")
         assert (answer.status_code, answer.get_json()["errors"][0]["pointer"]) == (422, "/fields")
 
@@ -129,5 +128,5 @@ def test_what_failed_says_so_whatever_was_asked(project: Project) -> None:
     failed = "UPDATE derivations SET state = 'failed', reason = 'it broke' WHERE grid_id = :id"
     with project.house.database.engine.begin() as connection:
         connection.execute(text(failed), {"id": grid})
-    told = project.get(f"grids/{grid}/trends?fields=series.slope").get_json()
+    told = project.get(f"grids/{grid}/statistics?part=trends&fields=series.slope").get_json()
     assert (told["state"], told["reason"]) == ("failed", "it broke")

@@ -12,7 +12,7 @@ NAMES = {"experiment": "type-by-length", "model": "Qwen-2.5 3B"}
 AT_ONCE = {"Prefer": "wait=0"}
 
 
-def at(project: Project, part: str = "", **query: str) -> str:
+def at(project: Project, part: str = "", /, **query: str) -> str:
     return f"projects/{project.slug}/grid{part}?{urlencode(query)}"
 
 
@@ -34,8 +34,8 @@ def grid(project: Project) -> str:
 
 
 def test_a_grid_and_what_is_below_it_are_read_by_names(project: Project, grid: str) -> None:
-    for part in ("", ".csv", "/cells.csv", "/trends", "/heatmap.svg", "/badge.svg", "/thresholds"):
-        rest = {"value": "90"} if part == "/thresholds" else {}
+    for part in ("", ".csv", "/cells.csv", "/heatmap.svg", "/badge.svg", "/statistics"):
+        rest = {"part": "thresholds", "value": "90"} if part == "/statistics" else {}
         here = f"/api/v1/grids/{grid}{part}" + (f"?{urlencode(rest)}" if rest else "")
         # A tag of the grid says nothing of which grid the names mean now.
         answer = project.get(at(project, part, **NAMES, **rest), headers=AT_ONCE | {"If-None-Match": "*"})
@@ -44,9 +44,9 @@ def test_a_grid_and_what_is_below_it_are_read_by_names(project: Project, grid: s
         assert (answer.status_code, answer.data) == (direct.status_code, direct.data)
     assert project.get(at(project, **{"label.seed": "1"})).get_json()["id"] == grid
     told = {"label.seed": "1", "along": "Length", "at.Type": "1"}
-    answer = project.get(at(project, "/trends", **NAMES, **told), headers=AT_ONCE)
-    assert answer.headers["Location"] == f"/api/v1/grids/{grid}/trends?along=Length&at.Type=1"
-    answer = project.get(at(project, "/trends.csv", **NAMES, **told), headers=AT_ONCE)
+    answer = project.get(at(project, "/statistics", **NAMES, **told), headers=AT_ONCE)
+    assert answer.headers["Location"] == f"/api/v1/grids/{grid}/statistics?along=Length&at.Type=1"
+    answer = project.get(at(project, "/statistics.csv", **NAMES, **told), headers=AT_ONCE)
     assert answer.status_code == 503  # a table says no "pending"
     assert project.get(at(project, "/nothing", **NAMES)).status_code == 404
 

@@ -42,11 +42,11 @@ def fault(project: Project, path: str) -> tuple[str, str]:
 
 
 def test_a_table_of_a_name_that_no_grid_ever_had_is_refused(sweep: Project) -> None:
-    for table in ("cells", "cells.csv", "trends", "peaks.csv", "coverage.ndjson"):
-        told = fault(sweep, f"{table}?model=A&model=C")
+    for table in ("cells?", "cells.csv?", "statistics?part=trends&", "statistics.csv?part=peaks&"):
+        told = fault(sweep, f"{table}model=A&model=C")
         assert told == ("/model", 'no grid of this project has the model "C"; there are A, B')
-        assert fault(sweep, f"{table}?experiment=Sweep")[1].endswith('did you mean "sweep"; there is sweep')
-        assert fault(sweep, f"{table}?model=A,B")[1].endswith("; repeat the parameter for several")
+        assert fault(sweep, f"{table}experiment=Sweep")[1].endswith('did you mean "sweep"; there is sweep')
+        assert fault(sweep, f"{table}model=A,B")[1].endswith("; repeat the parameter for several")
     for names in ("model=A", "model=Ay", "model=B&variant=", "updated_since=2999-01-01"):  # known, however empty
         assert sweep.get(f"projects/{sweep.slug}/cells.csv?{names}").status_code == 200
 
@@ -90,7 +90,7 @@ def test_an_axis_in_other_letters_is_meant_and_found_in_the_question(sweep: Proj
     ):
         place, detail = fault(sweep, path)
         assert (place, 'did you mean "Ratio"' in detail) == (pointer, True)
-    [one] = sweep.get(f"projects/{sweep.slug}/grid/trends?model=A&along=ratio").get_json()["errors"]
+    [one] = sweep.get(f"projects/{sweep.slug}/grid/statistics?model=A&along=ratio").get_json()["errors"]
     assert one == {"pointer": "/along", "detail": 'the grid has no axis "ratio"; did you mean "Ratio"; there is Ratio'}
 
 

@@ -1,4 +1,4 @@
-"""Pictures and reports over HTTP: conditional, of the current statistics, in every form."""
+"""Pictures over HTTP: conditional, of the current statistics, in every form."""
 
 from __future__ import annotations
 
@@ -49,15 +49,6 @@ def test_a_picture_that_cannot_be_is_422_at_its_place(project: Project) -> None:
         name = query.partition("=")[0]
         answer = project.get(f"{path}.{'png' if name == 'scale' else 'svg'}?{query}")
         assert (answer.status_code, answer.get_json()["errors"][0]["pointer"]) == (422, f"/{name}"), query
-
-
-def test_where_reports_were_leads_to_the_statistics(project: Project) -> None:
-    path = f"grids/{project.published()['id']}/report"
-    project.house.compute()
-    moved = project.get(f"{path}.txt?at.Type=1")
-    assert (moved.status_code, moved.headers["Location"]) == (308, "statistics.txt?at.Type=1")
-    assert "Deprecation" in moved.headers
-    assert project.get(f"{path}.html").headers["Location"] == f"/{path.removesuffix('/report')}"
 
 
 def test_the_names_in_a_picture_are_text_and_not_markup(project: Project) -> None:

@@ -62,7 +62,7 @@ def asked(project: Project, secret: dict[str, Any], kept: dict[str, Any]) -> Non
     for path, query in (
         (f"{where}/rankings", about),
         (f"{where}/rankings", about | {"alpha": 0.1}),
-        (f"grids/{secret['id']}/thresholds", {"value": 50}),
+        (f"grids/{secret['id']}/statistics", {"part": "thresholds", "value": 50}),
         (f"grids/{secret['id']}/statistics", {"alpha": 0.1}),
         (f"{where}/comparisons", {"baseline": secret["id"], "contender": kept["id"]}),
     ):

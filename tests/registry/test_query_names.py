@@ -76,9 +76,8 @@ def test_an_axis_that_the_grid_has_not_is_refused_before_there_are_statistics(
     project: Project, subtests: pytest.Subtests
 ) -> None:
     grid = project.published()["id"]
-    more = ("", "&alpha=0.01", "&threshold=90")
-    asked = [f"{path}?along=length{one}" for path in ("trends", "trends.csv") for one in more]
-    for path in (*asked, "statistics?along=length", "thresholds?along=length&value=90", "changes?along=length"):
+    more = ("", "&alpha=0.01", "&part=changes", "&part=thresholds&value=90")
+    for path in (f"{path}?along=length{one}" for path in ("statistics", "statistics.csv") for one in more):
         with subtests.test(path):
             [fault] = project.get(f"grids/{grid}/{path}").get_json()["errors"]
             assert fault == {

@@ -83,18 +83,18 @@ def level_means(told: Any, axis: str) -> dict[Any, float]:
 
 
 def test_the_best_cells_the_means_and_the_holes_of_a_grid(demo: Project) -> None:
-    told = ask(demo, "/grid/peaks", **CORE, fields="peaks.by.Type")["peaks"]["by"]["Type"]
+    told = ask(demo, "/grid/statistics", part="peaks", **CORE, fields="peaks.by.Type")["peaks"]["by"]["Type"]
     found = {one["level"]: (one["value"], [at["Length"] for at in one["at"]]) for one in told}
     best = {name: max(row.values()) for name, row in QWEN_3B.items()}
     assert found == {
         name: (best[name], [at for at, value in row.items() if value == best[name]]) for name, row in QWEN_3B.items()
     }
-    means = ask(demo, "/grid/sensitivity", **CORE)
+    means = ask(demo, "/grid/statistics", part="sensitivity", **CORE)
     by_type = {name: fmean(row.values()) for name, row in QWEN_3B.items()}
     assert level_means(means, "Type") == pytest.approx(by_type)
     columns = {at: [row[at] for row in QWEN_3B.values() if at in row] for at in range(20)}
     assert level_means(means, "Length") == pytest.approx({at: fmean(values) for at, values in columns.items()})
-    measured = ask(demo, "/grid/coverage", **CORE)["coverage"]
+    measured = ask(demo, "/grid/statistics", part="coverage", **CORE)["coverage"]
     assert (measured["cells"], measured["possible"]) == (sum(map(len, QWEN_3B.values())), 7 * 20)
     complete = [at for at in range(20) if all(at in row for row in QWEN_3B.values())]
     assert measured["by"]["Length"]["complete"] == complete
@@ -102,7 +102,7 @@ def test_the_best_cells_the_means_and_the_holes_of_a_grid(demo: Project) -> None
 
 def test_what_is_left_of_the_first_value_at_the_end_and_at_a_length(demo: Project) -> None:
     fields = {"along": "Length", "fields": "series.at,series.retained,series.to"}
-    for one in ask(demo, "/grid/trends", **CORE, **fields)["series"]:
+    for one in ask(demo, "/grid/statistics", part="trends", **CORE, **fields)["series"]:
         values = list(QWEN_3B[one["at"]["Type"]].values())
         left = one["retained"]
         assert left["value"] == pytest.approx(values[-1] / values[0])
@@ -111,7 +111,7 @@ def test_what_is_left_of_the_first_value_at_the_end_and_at_a_length(demo: Projec
         error = math.sqrt(sum((1 - share) / share / TRIALS for share in shares))
         near = [left["value"] * math.exp(sign * norm.ppf(0.975) * error) for sign in (-1, 1)]
         assert [left["interval"]["low"], left["interval"]["high"]] == pytest.approx(near, abs=0.02)
-    told = ask(demo, "/grid/trends", **CORE, **fields, **{"at.Length": "<=9"})["series"]
+    told = ask(demo, "/grid/statistics", part="trends", **CORE, **fields, **{"at.Length": "<=9"})["series"]
     found = {one["at"]["Type"]: one["retained"]["value"] for one in told if one["to"] == 9}
     kept = {name: [value for at, value in row.items() if at <= 9] for name, row in QWEN_3B.items() if 9 in row}
     assert found == pytest.approx({name: values[-1] / values[0] for name, values in kept.items()})
@@ -122,11 +122,11 @@ def test_which_series_of_one_and_of_all_documents_lose_more_than_10_points(demo:
         ends = {name: list(row.values()) for name, row in table.items()}
         return [name for name, values in ends.items() if values[0] - values[-1] > 10]
 
-    told = ask(demo, "/grid/trends", **CORE, lost="10")
+    told = ask(demo, "/grid/statistics", part="trends", **CORE, lost="10")
     assert [one["at"]["Type"] for one in told["series"]] == losing(QWEN_3B) == ["1", "3", "7"]
     assert told["lost"] == {"more_than": 10.0, "of": 7}
     assert all(one["fitted_change"]["interval"] for one in told["series"])
-    everywhere = ask(demo, "/trends", lost="10")["items"]
+    everywhere = ask(demo, "/statistics", part="trends", lost="10")["items"]
     found = {(one["model"], one["Type"]) for one in everywhere if one["experiment"] == "type-by-length"}
     both = {"Qwen-2.5 3B": QWEN_3B, "Qwen-2.5 7B": QWEN_7B}
     assert found == {(model, name) for model, table in both.items() for name in losing(table)}
@@ -134,7 +134,7 @@ def test_which_series_of_one_and_of_all_documents_lose_more_than_10_points(demo:
 
 
 def test_from_short_lengths_to_long_ones_in_one_grid(demo: Project) -> None:
-    told = ask(demo, "/grid/trends", **CORE, along="Length", split="9")
+    told = ask(demo, "/grid/statistics", part="trends", **CORE, along="Length", split="9")
     found = {one["at"]["Type"]: one["split"] for one in told["series"] if "split" in one}
     parts = {
         name: ([value for at, value in row.items() if at <= 9], [value for at, value in row.items() if at > 9])

@@ -62,17 +62,15 @@ HEAD = {
     "methods_version": "1",
     "computed_at": "2026-11-22T00:00:00Z",
 }
-PARTS = ("Statistics", "Trends", "PeaksPart", "CoveragePart", "SensitivityPart", "PrecisionPart")
 
 
 def test_a_description_has_the_promised_shape_and_no_other_field_and_is_read_as_it_was_written(
     house: House, subtests: pytest.Subtests
 ) -> None:
     to_clients = openapi_for_clients(house.app)["components"]["schemas"]
-    promises = [("Statistics", COMPONENTS), *((part, to_clients) for part in PARTS)]
     checks = [
-        Draft202012Validator({"$ref": f"#/components/schemas/{part}", "components": {"schemas": schemas}})
-        for part, schemas in promises
+        Draft202012Validator({"$ref": "#/components/schemas/Statistics", "components": {"schemas": schemas}})
+        for schemas in (COMPONENTS, to_clients)
     ]
     for name, grid in GRIDS.items():
         with subtests.test(name):

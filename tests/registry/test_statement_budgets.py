@@ -121,7 +121,7 @@ def test_what_is_not_computed_yet_reads_no_cells(house: House, subtests: pytest.
     grid = project.published()["id"]
     about = "rankings?experiment=type-by-length&metric=accuracy"
     for path in (
-        f"grids/{grid}/thresholds?value=90",
+        f"grids/{grid}/statistics?part=thresholds&value=90",
         f"projects/{project.slug}/{about}",
         f"/projects/{project.slug}",
         f"/projects/{project.slug}/{about}",

@@ -35,7 +35,7 @@ TIED = publication(experiment="sizes", model="C", axes=[SIZES], values=[50.0, 50
 
 
 def feed(project: Project, statistic: str, query: str = "", form: str = "json") -> Any:
-    answer = project.get(f"projects/{project.slug}/{statistic}.{form}?{query}")
+    answer = project.get(f"projects/{project.slug}/statistics.{form}?part={statistic}&{query}")
     assert answer.status_code == 200, answer.text
     return answer
 
@@ -71,7 +71,7 @@ def test_the_columns_are_the_identity_the_axes_and_what_the_statistic_says(fille
 
 def test_a_series_has_the_numbers_of_its_own_path(filled: Project) -> None:
     rows = [row for row in items(filled, "trends") if row["experiment"] == "curves"]
-    document = filled.get(f"grids/{rows[0]['grid']}/trends").get_json()
+    document = filled.get(f"grids/{rows[0]['grid']}/statistics?part=trends").get_json()
     assert [(row["along"], row["Type"], row["Length"], row["Length_num"]) for row in rows] == [
         ("Length", "=1", None, None), ("Length", "2", None, None),
     ]  # fmt: skip
@@ -89,7 +89,8 @@ def test_a_series_has_the_numbers_of_its_own_path(filled: Project) -> None:
 
 def test_trends_csv_has_the_same_numbers_under_the_same_names(filled: Project) -> None:
     rows = [row for row in table(filled, "trends") if row["experiment"] == "curves"]
-    own = list(csv.DictReader(io.StringIO(filled.get(f"grids/{rows[0]['grid']}/trends.csv").text, newline="")))
+    path = f"grids/{rows[0]['grid']}/statistics.csv?part=trends"
+    own = list(csv.DictReader(io.StringIO(filled.get(path).text, newline="")))
     assert (len(own), len(rows), rows[0]["Type"]) == (2, 2, "'=1")
     for row, one in zip(rows, own, strict=True):
         same = one.keys() - {"from", "to"}
@@ -103,7 +104,7 @@ def test_a_best_cell_has_the_interval_that_the_feed_of_cells_gives_it(filled: Pr
     [cell] = [one for one in cells if one["value"] == best["value"]]
     for name in ("Type", "Length", "Length_num", "ci_low", "ci_high", "grid"):
         assert best[name] == cell[name]
-    peaks = filled.get(f"grids/{best['grid']}/peaks").get_json()["peaks"]
+    peaks = filled.get(f"grids/{best['grid']}/statistics?part=peaks").get_json()["peaks"]
     assert (best["best_set_size"], best["best_set_level"]) == (peaks["best_set"]["size"], peaks["best_set"]["level"])
     assert (best["runner_up"], best["gap"], best["ties"]) == (80, 10, 1)
     assert best["plausible_max_if_equal"] == peaks["plausible_max_if_equal"]
@@ -168,7 +169,7 @@ def test_the_tag_changes_when_statistics_come_and_when_a_revision_does(project: 
         assert len(set(one)) == 4
     again = feed(project, "trends", form="csv")
     assert again.headers["ETag"] == tags[-1][0]
-    path = f"projects/{project.slug}/trends.csv"
+    path = f"projects/{project.slug}/statistics.csv?part=trends"
     assert project.get(path, headers={"If-None-Match": tags[-1][0]}).status_code == 304
     assert table(project, "trends")[0]["revision"] == "2"
 
@@ -191,7 +192,7 @@ def test_every_form_holds_the_same_rows_and_is_sent_in_parts(filled: Project, mo
             assert {name: cell for name, cell in row.items() if cell} == {
                 name: "'=1" if value == "=1" else str(value) for name, value in one.items() if value not in (None, "")
             }
-        path = f"projects/{filled.slug}/{statistic}.parquet"
+        path = f"projects/{filled.slug}/statistics.parquet?part={statistic}"
         whole, head = filled.get(path), filled.call("HEAD", path, "reader")
         assert (int(head.headers["Content-Length"]), head.headers["ETag"]) == (len(whole.data), whole.headers["ETag"])
         for header, (start, end) in {"0-9": (0, 10), "-7": (-7, None), "-99999999": (0, None)}.items():
@@ -220,12 +221,12 @@ def test_filters_choose_grids_and_names_are_joined(project: Project) -> None:
 
 def test_a_slice_is_refused_with_where_to_ask(filled: Project) -> None:
     for statistic in FEEDS:
-        answer = filled.get(f"projects/{filled.slug}/{statistic}", query_string={"at.Length": ">=5"})
+        answer = filled.get(f"projects/{filled.slug}/statistics", query_string={"part": statistic, "at.Length": ">=5"})
         [error] = answer.get_json()["errors"]
         assert (answer.status_code, error["pointer"]) == (422, "/at.Length")
-        assert f"/grids/<grid>/{statistic}?at.Length=" in error["detail"]
-    for query in ("limit=5", "missing=explicit", "names=both"):
-        assert filled.get(f"projects/{filled.slug}/trends?{query}").status_code == 422
+        assert f"/grids/<grid>/statistics?part={statistic}&at.Length=" in error["detail"]
+    for query in ("part=trends&limit=5", "part=trends&missing=explicit", "part=peaks&lost=1", "part=precision", ""):
+        assert filled.get(f"projects/{filled.slug}/statistics?{query}").status_code == 422
 
 
 def test_an_empty_project_has_a_header_and_no_rows_and_strangers_see_nothing(project: Project) -> None:
@@ -234,8 +235,9 @@ def test_an_empty_project_has_a_header_and_no_rows_and_strangers_see_nothing(pro
         [line] = feed(project, statistic, form="csv").text.splitlines()
         assert line.startswith("grid,revision,experiment")
         assert items(project, statistic) == []
-        assert other.get(f"projects/{project.slug}/{statistic}.csv").status_code == 404
-        assert project.house.call("GET", f"projects/{project.slug}/{statistic}.csv").status_code == 401
+        path = f"projects/{project.slug}/statistics.csv?part={statistic}"
+        assert other.get(path).status_code == 404
+        assert project.house.call("GET", path).status_code == 401
 
 
 def test_more_grids_than_one_piece_come_once_and_in_order(project: Project) -> None:

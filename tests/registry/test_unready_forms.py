@@ -12,13 +12,14 @@ from sqlalchemy import text
 
 from registry import create_app
 from registry.api.responses import MEDIA
+from registry.api.statistics_parts import PARTS
 from tests.house import House, Project
 
 NAMES = "experiment=type-by-length&metric=accuracy"
 TEXTS = ("csv", "md", "txt")
-OF_GRID = ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision")
-SERVED = ("rankings", "aggregates", "lines", "trade-offs", "comparisons", "sweet-spot", "thresholds", "gate", *OF_GRID)
-"""What the document says is pending at first and has other forms than JSON; reports have no JSON."""
+SERVED = ("rankings", "aggregates", "lines", "trade-offs", "comparisons", "sweet-spot", "gate", "statistics")
+"""What the document says is pending at first and has other forms than JSON."""
+QUERIES = ("", *(f"part={part}" for part in PARTS), "part=trends&at.Type=1", "part=thresholds&value=90")
 
 
 def computed(project: Project) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -29,9 +30,7 @@ def computed(project: Project) -> dict[tuple[str, str], tuple[str, ...]]:
     assert project.call("PUT", f"{home}/baselines/main", json=baseline).status_code == 201
     models = f"{NAMES}&baseline_model=one&contender_model=other"
     return {
-        **{(f"grids/{grid}/{part}", ""): TEXTS for part in OF_GRID},
-        (f"grids/{grid}/trends", "at.Type=1"): TEXTS,
-        (f"grids/{grid}/thresholds", "value=90"): TEXTS,
+        **{(f"grids/{grid}/statistics", query): TEXTS for query in QUERIES},
         (f"{home}/rankings", NAMES): (*TEXTS, "tex"),
         (f"{home}/aggregates", f"{NAMES}&group_by=model"): (*TEXTS, "tex", "svg", "png"),
         (f"{home}/baselines/main/gate", "contender=other"): ("txt", "md"),
@@ -75,8 +74,7 @@ def test_only_json_says_that_an_answer_is_pending_and_every_other_form_fails(
                 assert told == (503, "application/problem+json", "1")
                 assert answer.get_json()["type"] == "/docs#problem-pending"
         for path, query in paths:
-            if not path.endswith("report"):
-                assert project.get(f"{path}?{query}").status_code == 202
+            assert project.get(f"{path}?{query}").status_code == 202
         house.compute()
         assert {answer.status_code for answer in asked(project, paths).values()} == {200}
         for model in ("one", "other"):
@@ -85,9 +83,9 @@ def test_only_json_says_that_an_answer_is_pending_and_every_other_form_fails(
 
 def test_a_table_waits_by_itself_until_it_is_computed_unless_the_caller_says_how_long(project: Project) -> None:
     grid = project.published()["id"]
-    refused = project.get(f"grids/{grid}/trends.csv", headers={"Prefer": "wait=0"})
+    refused = project.get(f"grids/{grid}/statistics.csv?part=trends", headers={"Prefer": "wait=0"})
     assert refused.status_code == 503
-    for path in (f"grids/{grid}/trends.csv", f"projects/{project.slug}/rankings.txt?{NAMES}"):
+    for path in (f"grids/{grid}/statistics.csv?part=trends", f"projects/{project.slug}/rankings.txt?{NAMES}"):
         later = threading.Timer(0.3, project.house.compute)
         later.start()
         answer = project.get(path)
@@ -106,9 +104,9 @@ def test_what_could_not_be_computed_is_an_error_in_every_form_but_json(project: 
             "UPDATE cached_results SET state = 'failed', reason = 'it broke' WHERE project_id = :project",
         ):
             connection.execute(text(failing), {"grid": grid, "project": project.id})
-    for path, form in product((f"grids/{grid}/peaks{{}}", f"{scope}{{}}?{NAMES}&alpha=0.1"), TEXTS):
+    for path, form in product((f"grids/{grid}/statistics{{}}", f"{scope}{{}}?{NAMES}&alpha=0.1"), TEXTS):
         answer = project.get(path.format(f".{form}"))
         problem = answer.get_json()
         assert (answer.status_code, problem["type"]) == (500, "/docs#problem-failed"), path
         assert "it broke" in problem["detail"]
-    assert project.get(f"grids/{grid}/peaks").get_json()["state"] == "failed"
+    assert project.get(f"grids/{grid}/statistics?part=peaks").get_json()["state"] == "failed"

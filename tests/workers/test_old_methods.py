@@ -140,7 +140,7 @@ def test_who_reads_an_old_one_gets_it_and_the_new_one_comes(mine: Project) -> No
 
 
 SHOWING = [
-    "/api/v1/grids/{grid}/trends.txt",
+    "/api/v1/grids/{grid}/statistics.txt?part=trends",
     "/api/v1/grids/{grid}/heatmap.svg",
     "/api/v1/grids/{grid}/badge.svg",
     "/grids/{grid}",

@@ -173,8 +173,11 @@ def test_the_sweet_spots_are_the_reference_ones(demo: Any) -> None:
 
 def test_asked_thresholds_are_the_reference_ones_and_may_be_asked_along_one_axis(demo: Any) -> None:
     project, described = demo
-    path, other = (f"grids/{described[name]['grid']}/trends" for name in ("s0/core/qwen2.5-3b", "s4/r1-qwen/AIME24"))
-    found, along = asked(project, (path, {"threshold": 85}), (other, {"threshold": 45, "along": "Ratio"}))
+    path, other = (
+        f"grids/{described[name]['grid']}/statistics" for name in ("s0/core/qwen2.5-3b", "s4/r1-qwen/AIME24")
+    )
+    part = {"part": "thresholds"}
+    found, along = asked(project, (path, {"value": 85} | part), (other, {"value": 45, "along": "Ratio"} | part))
     for entry in (e for e in ENTRIES if e["stat"] == "threshold_85" and e["grid"].startswith("s0")):
         [crossing] = series_of(found, entry["target"])["thresholds"]
         wanted = entry["output"]
@@ -183,5 +186,5 @@ def test_asked_thresholds_are_the_reference_ones_and_may_be_asked_along_one_axis
         at = wanted["interpolated_crossing"]
         falls = [one["at"] for one in crossing["crossings"] if one["direction"] == "falling"]
         assert falls[:1] == ([] if at is None else [pytest.approx(at, rel=1e-9)])
-    assert project.get(f"{path}.txt?threshold=85").text.startswith("Thresholds")
+    assert project.get(f"{path}.txt?part=thresholds&value=85").text.startswith("Thresholds")
     assert {series["along"] for series in along["series"]} == {"Ratio"}

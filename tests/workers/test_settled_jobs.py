@@ -26,7 +26,7 @@ SHOWN = [
     "/api/v1/projects/{project}/grids",
     "/api/v1/projects/{project}/grids.ndjson",
     "/api/v1/projects/{project}/cells.csv",
-    "/api/v1/projects/{project}/trends.csv",
+    "/api/v1/projects/{project}/statistics.csv?part=trends",
     "/projects/{project}/models/two",
     "/api/v1/projects/{project}/rankings?experiment=type-by-length&metric=accuracy",
     "/grids/{grid}",

@@ -73,8 +73,8 @@ class Filled(NamedTuple):
             *((f"{here}/rankings", SCOPE | more) for more in ({}, ranking)),
             (f"{here}/experiments/long/sweet-spot", {"metric": "accuracy"}),
             (f"{here}/comparisons", {"baseline": self.grids[0, 0], "contender": self.grids[1, 0]}),
-            *((f"{grid}/{part}", {}) for part in ("statistics", "trends", "peaks", "coverage", "sensitivity")),
-            (f"{grid}/thresholds", {"value": 60}),
+            (f"{grid}/statistics", {}),
+            (f"{grid}/statistics", {"part": "thresholds", "value": 60}),
         ]
 
 
@@ -181,9 +181,14 @@ REFUSED = [
 
 def test_a_slice_that_no_grid_has_is_refused_with_what_there_is(whole: Filled, subtests: pytest.Subtests) -> None:
     grid, here = f"grids/{whole.grids[0, 0]}", f"projects/{whole.project.slug}"
-    paths = [*whole.paths({})[1:4], (f"{here}/cells.csv", {}), (f"{grid}/trends", {}), (f"{grid}/cells", {})]
+    paths = [
+        *whole.paths({})[1:4],
+        (f"{here}/cells.csv", {}),
+        (f"{grid}/statistics", {"part": "trends"}),
+        (f"{grid}/cells", {}),
+    ]
     paths += [(f"{grid}{form}", {}) for form in ("/heatmap.svg", "/heatmap.png", "", ".csv", ".md")]
-    paths += [(f"{grid}/heatmap.vl.json", {}), (f"{grid}/thresholds", {"value": 3})]
+    paths += [(f"{grid}/heatmap.vl.json", {}), (f"{grid}/statistics", {"part": "thresholds", "value": 3})]
     for path, more in paths:
         for query, pointer, told in REFUSED:
             with subtests.test(path.rpartition("/")[2], **query):

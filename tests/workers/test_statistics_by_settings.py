@@ -85,14 +85,17 @@ def test_steps_are_sharp_from_the_asked_size_on_and_a_stricter_level_widens_inte
     """The steps of the series are 3, 3, 5, 8, 9 and 11 points."""
     nine, eleven, strict = asked(
         project,
-        *(f"{grid}/{path}" for path in ("changes?sharp_change=9", "changes?sharp_change=11.5", "trends?alpha=0.001")),
+        *(
+            f"{grid}/statistics?{query}"
+            for query in ("part=changes&sharp_change=9", "part=changes&sharp_change=11.5", "part=trends&alpha=0.001")
+        ),
     )
     for found, sharp in ((nine, {11.0, 9.0}), (eleven, set())):
         [series] = found["series"]
         assert {abs(step["size"]) for step in series["changes"] if step["sharp"]} <= sharp
-    [series] = project.get(f"{grid}/changes").get_json()["series"]
+    [series] = project.get(f"{grid}/statistics?part=changes").get_json()["series"]
     assert any(step["sharp"] for step in series["changes"])
-    [usual], [strict] = project.get(f"{grid}/trends").get_json()["series"], strict["series"]
+    [usual], [strict] = project.get(f"{grid}/statistics?part=trends").get_json()["series"], strict["series"]
     assert strict["slope_interval"]["low"] < usual["slope_interval"]["low"]
     assert strict["slope_interval"]["high"] > usual["slope_interval"]["high"]
     assert strict["slope"] == usual["slope"]
@@ -104,11 +107,11 @@ def test_parts_and_forms_select_from_the_asked_as_from_the_stored_and_have_tags(
     [whole] = asked(project, f"{grid}/statistics?alpha=0.05")
     tags = []
     for part in ("statistics", *PARTS):
-        along = "along=Length" if part in PARTS else ""
+        query = f"part={part}&along=Length" if part in PARTS else ""
         for suffix in ("json", "txt", "md", "csv"):
             with subtests.test(part, suffix=suffix):
-                chosen = project.get(f"{grid}/{part}.{suffix}?alpha=0.05&{along}")
-                stored = project.get(f"{grid}/{part}.{suffix}?{along}")
+                chosen = project.get(f"{grid}/statistics.{suffix}?alpha=0.05&{query}")
+                stored = project.get(f"{grid}/statistics.{suffix}?{query}")
                 assert (chosen.status_code, stored.status_code) == (200, 200)
                 if suffix != "json":
                     assert chosen.text == stored.text
@@ -117,51 +120,51 @@ def test_parts_and_forms_select_from_the_asked_as_from_the_stored_and_have_tags(
                     always = [name for name in PARTS.get(part, ()) if name not in OMITTED]
                     assert {name: whole[name] for name in always} == {name: chosen.get_json()[name] for name in always}
                 tag = {"If-None-Match": chosen.headers["ETag"]}
-                again = project.get(f"{grid}/{part}.{suffix}?alpha=0.05&{along}", headers=tag)
+                again = project.get(f"{grid}/statistics.{suffix}?alpha=0.05&{query}", headers=tag)
                 assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", chosen.headers["ETag"])
                 tags.append(chosen.headers["ETag"])
-    tags.append(project.get(f"{grid}/trends?alpha=5e-2").headers["ETag"])
+    tags.append(project.get(f"{grid}/statistics?part=trends&alpha=5e-2").headers["ETag"])
     assert len(set(tags)) == len(tags) == 4 * (len(PARTS) + 1) + 1
     assert len(kept(project, grid)) == 1, "computed once"
-    assert "/along" in refused(project, f"{grid}/trends?alpha=0.05&along=Width")
+    assert "/along" in refused(project, f"{grid}/statistics?part=trends&alpha=0.05&along=Width")
 
 
 def test_waiting_is_told_where_to_come_back_to_readers_of_the_project(
     project: Project, house: House, grid: str
 ) -> None:
-    answer = project.get(f"{grid}/peaks?alpha=0.01&equivalence=3")
+    answer = project.get(f"{grid}/statistics?part=peaks&alpha=0.01&equivalence=3")
     promised = answer.get_json()
     assert (answer.status_code, promised["kind"], promised["state"]) == (202, "statistics", "pending")
     assert (promised["alpha"], promised["derivation"]["href"]) == (
         0.01,
-        f"/api/v1/{grid}/peaks?alpha=0.01&equivalence=3",
+        f"/api/v1/{grid}/statistics?part=peaks&alpha=0.01&equivalence=3",
     )
     stranger = house.make_project()
-    for path in ("peaks?alpha=0.01&equivalence=3", "thresholds?value=90"):
-        assert house.call("GET", f"{grid}/{path}").status_code == 401
-        assert stranger.get(f"{grid}/{path}").status_code == 404
+    for query in ("part=peaks&alpha=0.01&equivalence=3", "part=thresholds&value=90"):
+        assert house.call("GET", f"{grid}/statistics?{query}").status_code == 401
+        assert stranger.get(f"{grid}/statistics?{query}").status_code == 404
 
 
 def test_statistics_of_an_older_revision_are_those_that_it_had(
     project: Project, grid: str, subtests: pytest.Subtests
 ) -> None:
     usual = {}
-    for part in ("statistics", *PARTS):
-        usual[part] = without(project.get(f"{grid}/{part}").get_json(), "computed_at")
-        assert without(project.get(f"{grid}/{part}?revision=1").get_json(), "computed_at") == usual[part]
+    for part in ("", *(f"part={part}&" for part in PARTS)):
+        usual[part] = without(project.get(f"{grid}/statistics?{part}").get_json(), "computed_at")
+        assert without(project.get(f"{grid}/statistics?{part}revision=1").get_json(), "computed_at") == usual[part]
     [first] = asked(project, f"{grid}/statistics?alpha=0.01")
     project.published(axes=[AXIS], values=FALLING[::-1], trials=300)
     project.house.compute()
     # One question about the older revision answers all parts, another one has other settings or crossings.
-    more = ("statistics?alpha=0.01", "thresholds?value=90", "thresholds?value=90&revision=1")
-    more += ("statistics?revision=1&alpha=0.01&at.Length=<=5",)
-    _, anew, rising, falling, sliced = asked(project, *(f"{grid}/{path}" for path in ("statistics?revision=1", *more)))
+    more = ("alpha=0.01", "part=thresholds&value=90", "part=thresholds&value=90&revision=1")
+    more = ("revision=1", *more, "revision=1&alpha=0.01&at.Length=<=5")
+    _, anew, rising, falling, sliced = asked(project, *(f"{grid}/statistics?{query}" for query in more))
     for part, before in usual.items():
         with subtests.test(part):
-            older = project.get(f"{grid}/{part}?revision=1").get_json()
+            older = project.get(f"{grid}/statistics?{part}revision=1").get_json()
             assert without(older, "computed_at", "params") == without(before, "params")
-            for path in (f"{part}?revision=2", part):
-                assert project.get(f"{grid}/{path}").get_json()["revision"] == 2
+            for query in (f"{part}revision=2", part):
+                assert project.get(f"{grid}/statistics?{query}").get_json()["revision"] == 2
     assert (first["revision"], anew["revision"], anew["series"][0]["first"]) == (1, 2, 60.0)
     assert (falling["revision"], rising["revision"]) == (1, 2)
     assert falling["series"] != rising["series"]
@@ -170,47 +173,45 @@ def test_statistics_of_an_older_revision_are_those_that_it_had(
 
 def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, grid: str, subtests: pytest.Subtests) -> None:
     for revision, status in (("3", 404), ("2147483647", 404), *((one, 422) for one in ("0", "-1", "x", "2147483648"))):
-        for path in ("statistics?", "peaks?", "thresholds?value=90&", "trends?along=Length&"):
-            with subtests.test(f"{path}revision={revision}"):
-                assert project.get(f"{grid}/{path}revision={revision}").status_code == status
+        for query in ("", "part=peaks&", "part=thresholds&value=90&", "part=trends&along=Length&"):
+            with subtests.test(f"{query}revision={revision}"):
+                assert project.get(f"{grid}/statistics?{query}revision={revision}").status_code == status
     settings = ["alpha=0", "alpha=1", "alpha=1e-300", "alpha=x", "sharp_change=-1", "equivalence=-0.1", "beta=1"]
     for query in settings:
         with subtests.test(query):
             assert list(refused(project, f"{grid}/statistics?{query}")) == [f"/{query.split('=', maxsplit=1)[0]}"]
     for query in ("", "value=x", "&".join(f"value={i}" for i in range(21))):
         with subtests.test(f"thresholds?{query}"):
-            assert next(iter(refused(project, f"{grid}/thresholds?{query}"))).startswith("/value")
+            assert next(iter(refused(project, f"{grid}/statistics?part=thresholds&{query}"))).startswith("/value")
     for query, pointer, words in (
         ("split=99", "/split", "splits no axis; Length has"),
         ("split=x", "/split", "must be a finite number"),
         ("lost=-1", "/lost", "must be at least 0"),
-        ("threshold=50&lost=1", "/lost", "ask without threshold"),
-        ("threshold=50&split=1", "/split", "ask without threshold"),
+        ("value=50", "/value", "is needed with part=thresholds"),
     ):
         with subtests.test(f"trends?{query}"):
-            [(place, detail)] = refused(project, f"{grid}/trends?{query}").items()
+            [(place, detail)] = refused(project, f"{grid}/statistics?part=trends&{query}").items()
             assert (place, words in detail) == (pointer, True), detail
     assert kept(project, grid) == []
 
 
-def test_thresholds_are_the_trends_that_were_asked_with_a_threshold_and_take_settings(
-    project: Project, grid: str
-) -> None:
-    found, along, strict, stricter = asked(
+def test_thresholds_are_asked_in_any_order_and_take_settings(project: Project, grid: str) -> None:
+    found, along, strict = asked(
         project,
-        f"{grid}/thresholds?value=90&value=75&value=90",
-        f"{grid}/thresholds?value=90&along=Length",
-        f"{grid}/thresholds?value=90&alpha=0.01",
-        f"{grid}/trends?threshold=90&alpha=0.02",
+        f"{grid}/statistics?part=thresholds&value=90&value=75&value=90",
+        f"{grid}/statistics?part=thresholds&value=90&along=Length",
+        f"{grid}/statistics?part=thresholds&value=90&alpha=0.01",
     )
     assert (found["thresholds"], bool(along["series"])) == ([75.0, 90.0], True)
-    assert (strict["params"]["alpha"], stricter["params"]["alpha"]) == (0.01, 0.02)
-    same = project.get(f"{grid}/trends?threshold=75&threshold=90")
+    assert strict["params"]["alpha"] == 0.01
+    for name in ("lost", "split"):
+        assert list(refused(project, f"{grid}/statistics?part=thresholds&value=90&{name}=1")) == [f"/{name}"]
+    same = project.get(f"{grid}/statistics?part=thresholds&value=75&value=90")
     assert (same.status_code, same.get_json()) == (200, found)
     for suffix in ("txt", "md", "csv"):
-        assert project.get(f"{grid}/thresholds.{suffix}?value=75&value=90").text
-    tag = project.get(f"{grid}/thresholds?value=75&value=90").headers["ETag"]
-    again = project.get(f"{grid}/thresholds?value=75&value=90", headers={"If-None-Match": tag})
+        assert project.get(f"{grid}/statistics.{suffix}?part=thresholds&value=75&value=90").text
+    tag = project.get(f"{grid}/statistics?part=thresholds&value=75&value=90").headers["ETag"]
+    again = project.get(f"{grid}/statistics?part=thresholds&value=75&value=90", headers={"If-None-Match": tag})
     assert again.status_code == 304
 
 
@@ -237,25 +238,28 @@ def test_lost_series_have_a_tag_of_their_own_and_the_q_of_all(project: Project, 
     made = project.published(values=[[90, 70, 50], [90, 90.5, 90]], trials=300)
     aimless = project.published(metric={"name": "length", "unit": None, "direction": None}, trials=None)
     house.compute()
-    whole, losing = (project.get(f"grids/{made['id']}/trends{query}") for query in ("", "?lost=10"))
+    whole, losing = (project.get(f"grids/{made['id']}/statistics?part=trends{query}") for query in ("", "&lost=10"))
     assert whole.headers["ETag"] != losing.headers["ETag"]
     [series] = losing.get_json()["series"]
     assert (series["at"], series["q"]) == ({"Type": "1"}, whole.get_json()["series"][0]["q"])
-    text = project.get(f"grids/{made['id']}/trends.txt?lost=10").text
+    text = project.get(f"grids/{made['id']}/statistics.txt?part=trends&lost=10").text
     assert "Only the 1 of 2 series that lost more than 10" in text
-    assert "None of 2 series lost more than 50." in project.get(f"grids/{made['id']}/trends.txt?lost=50").text
-    assert len(project.get(f"projects/{project.slug}/trends.csv?lost=10").text.splitlines()) == 2
+    assert (
+        "None of 2 series lost more than 50."
+        in project.get(f"grids/{made['id']}/statistics.txt?part=trends&lost=50").text
+    )
+    assert len(project.get(f"projects/{project.slug}/statistics.csv?part=trends&lost=10").text.splitlines()) == 2
     # Without a better end nobody can say what a loss is.
-    assert list(refused(project, f"grids/{aimless['id']}/trends?lost=1")) == ["/lost"]
-    assert project.get(f"projects/{project.slug}/trends?lost=1&metric=length").get_json()["items"] == []
+    assert list(refused(project, f"grids/{aimless['id']}/statistics?part=trends&lost=1")) == ["/lost"]
+    assert project.get(f"projects/{project.slug}/statistics?part=trends&lost=1&metric=length").get_json()["items"] == []
 
 
 def test_a_split_is_told_in_words_and_in_csv(project: Project) -> None:
     made = project.published(values=[[90, 70, 50], [90, 90, 90]], trials=300)
-    path = f"grids/{made['id']}/trends"
-    [told] = asked(project, f"{path}?split=1")
+    path = f"grids/{made['id']}/statistics"
+    [told] = asked(project, f"{path}?part=trends&split=1")
     assert [one["split"]["difference"] for one in told["series"]] == [-30, 0]
-    text = project.get(f"{path}.txt?split=1").text
+    text = project.get(f"{path}.txt?part=trends&split=1").text
     assert "Length beyond 1, less up to 1, as means of cells" in text
     assert "The 2 with both parts, weighing the same: 85.00 → 70.00, -15.00 [" in text
     head, first, _ = project.get(f"{path}.csv?split=1").text.splitlines()

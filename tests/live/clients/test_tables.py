@@ -129,7 +129,7 @@ def test_duckdb_reads_it_through_httpfs(table: str, first_grid: dict[str, Any], 
 def statistics_tables(seeds: Any, table: str) -> tuple[str, dict[str, Any]]:
     """The address of the project's feeds, and the trends of each grid as its own path has them."""
     items = seeds.get(f"projects/{seeds.slug}/grids").get_json()["items"]
-    own = {one["id"]: seeds.get(f"grids/{one['id']}/trends").get_json()["series"] for one in items}
+    own = {one["id"]: seeds.get(f"grids/{one['id']}/statistics?part=trends").get_json()["series"] for one in items}
     return table.removesuffix("/cells"), own
 
 
@@ -142,10 +142,10 @@ def test_pandas_reads_the_trends_of_every_grid(statistics_tables: Any) -> None:
 
     address, own = statistics_tables
     for frame in (
-        pandas.read_csv(f"{address}/trends.csv", dtype={"Type": str}),
-        pandas.read_parquet(f"{address}/trends.parquet"),
-        pandas.read_feather(f"{address}/trends.arrow"),
-        pandas.read_json(f"{address}/trends.ndjson", lines=True, precise_float=True),
+        pandas.read_csv(f"{address}/statistics.csv?part=trends", dtype={"Type": str}),
+        pandas.read_parquet(f"{address}/statistics.parquet?part=trends"),
+        pandas.read_feather(f"{address}/statistics.arrow?part=trends"),
+        pandas.read_json(f"{address}/statistics.ndjson?part=trends", lines=True, precise_float=True),
     ):
         assert set(frame["grid"]) == set(own)
         known = frame[frame["along"].notna()]
@@ -160,11 +160,11 @@ def test_polars_and_duckdb_scan_the_trends_of_every_grid(statistics_tables: Any,
 
     address, own = statistics_tables
     readers: dict[str, Any] = {"csv": polars.scan_csv, "parquet": polars.scan_parquet, "ndjson": polars.scan_ndjson}
-    found = readers[form](f"{address}/trends.{form}").select("grid", "along", "slope").collect()
+    found = readers[form](f"{address}/statistics.{form}?part=trends").select("grid", "along", "slope").collect()
     assert sorted(row for row in found.rows() if row[1]) == slopes(own)
     reader = {"csv": "read_csv", "parquet": "read_parquet", "ndjson": "read_json"}[form]
     with duck("httpfs") as connection:
-        query = f"SELECT CAST(grid AS VARCHAR), along, slope FROM {reader}('{address}/trends.{form}')"
+        query = f"SELECT CAST(grid AS VARCHAR), along, slope FROM {reader}('{address}/statistics.{form}?part=trends')"
         rows = connection.execute(f"{query} WHERE along IS NOT NULL").fetchall()
     assert sorted(rows) == slopes(own)
 
@@ -173,7 +173,7 @@ def test_peaks_and_coverage_have_the_grids_that_are_listed(statistics_tables: An
     import pandas
 
     address, own = statistics_tables
-    best, covered = pandas.read_parquet(f"{address}/peaks.parquet"), pandas.read_parquet(f"{address}/coverage.parquet")
+    best, covered = (pandas.read_parquet(f"{address}/statistics.parquet?part={one}") for one in ("peaks", "coverage"))
     counts = {one["id"]: one["cell_count"] for one in seeds.get(f"projects/{seeds.slug}/grids").get_json()["items"]}
     assert dict(zip(covered["grid"], covered["cells"], strict=True)) == counts
     assert set(best["grid"]) == set(own)

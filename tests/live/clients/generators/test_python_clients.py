@@ -123,8 +123,8 @@ def test_the_models_of_datamodel_code_generator_take_what_is_answered(
         here: "Grid",
         f"{here}/cells": "Cells",
         f"{here}/statistics": "Statistics",
-        f"{here}/peaks": "PeaksPart",
-        f"{here}/coverage": "CoveragePart",
+        f"{here}/statistics?part=peaks": "Statistics",
+        f"{here}/statistics?part=coverage": "Statistics",
         f"{here}/revisions": "Revisions",
         f"projects/{project}/grids": "Grids",
         f"projects/{project}/cells": "Feed",
@@ -134,5 +134,5 @@ def test_the_models_of_datamodel_code_generator_take_what_is_answered(
     }
     for path, name in kinds.items():
         getattr(models, name).model_validate_json(ask(path))
-    trends = models.Trends.model_validate_json(ask(f"{here}/trends"))
+    trends = models.Statistics.model_validate_json(ask(f"{here}/statistics?part=trends"))
     assert trends.series[0].slope == SLOPE

@@ -17,7 +17,7 @@ async function session() {
 
   const path = { grid: small.data.id };
   const headers = { Prefer: "wait=20" };
-  const trends = await registry.getTrends({ client, path, headers });
+  const trends = await registry.getStatistics({ client, path, query: { part: "trends" }, headers });
   if (trends.data?.state !== "ready") throw new Error("not computed");
   const query = { experiment: "length", metric: "accuracy" };
   const ranking = await registry.getRanking({ client, path: { project }, query, headers });

@@ -21,7 +21,7 @@ async function session() {
 
   const path = { grid: small.data.id };
   const wait = { Prefer: "wait=20" };
-  const trends = await client.GET("/api/v1/grids/{grid}/trends", { params: { path, header: wait } });
+  const trends = await client.GET("/api/v1/grids/{grid}/statistics", { params: { path, query: { part: "trends" }, header: wait } });
   if (!trends.data || !("state" in trends.data) || trends.data.state !== "ready") throw new Error("not computed");
   const ranking = await client.GET("/api/v1/projects/{project}/rankings", {
     params: { path: { project }, query: { experiment: "length", metric: "accuracy" }, header: wait },
