@@ -11,7 +11,7 @@ from typing import Any
 from registry.claims.grammar import read_claim
 from registry.grids.intake import Limits, read_submission
 from registry.operations.aliases import make_alias
-from registry.operations.projects import find_project, make_project
+from registry.operations.projects import change_project, find_project, make_project
 from registry.operations.publish import publish
 from registry.operations.read import find_statistics
 from registry.operations.stored_claims import add_claims
@@ -19,6 +19,12 @@ from registry.storage.database import Database
 
 PROJECT = "demo"
 _WAIT_SECONDS = 20.0
+_NAME = "Five published heatmaps"
+_DESCRIPTION = """What five descriptions of published heatmaps say, as grids: two of accuracy by type and length of a
+task, eight of Pass@1 by local window size and ratio, and eight of accuracy by model size and training progress, of
+which the description has no number. None of the descriptions names the paper of its figure. Each of their sentences is
+judged by the numbers that it describes."""
+"""Of the project: what its five files are."""
 
 
 def demo_grids() -> list[dict[str, Any]]:
@@ -57,7 +63,8 @@ def publish_demo(database: Database) -> list[uuid.UUID]:
     with database.transaction() as connection:
         project = find_project(connection, PROJECT)
         if project is None:
-            project = make_project(connection, slug=PROJECT, name="Seed heatmaps", visibility="public")
+            project = make_project(connection, slug=PROJECT, name=_NAME, visibility="public")
+            change_project(connection, project.id, {"description": _DESCRIPTION.replace("\n", " ")})
             for alias in demo_aliases():
                 make_alias(connection, project.id, **alias)
         submissions = [read_submission({"axes": []} | grid, Limits()) for grid in demo_grids()]

@@ -13,7 +13,7 @@ from registry.operations.find import Filters, conditions
 from registry.operations.query_names import axes_in
 from registry.operations.search import KINDS
 from registry.storage.keys import of_current
-from registry.storage.tables import grids, revisions
+from registry.storage.tables import aliases, grids, revisions
 
 _EVERYTHING = Filters()
 _CURRENT = of_current(revisions)
@@ -35,14 +35,16 @@ def name_counts(
     limit: int | None = None,
     first: Sequence[str] = (),
 ) -> tuple[list[tuple[str, int]], int]:
-    """Names of a kind that grids carry with how many carry each, and how many names there are; the empty one is none.
+    """Names of a kind that grids carry with how many carry each, and how many names there are; the empty one is none,
+    and an alias is the name that it stands for.
 
     At most `limit` names, those of `first` before the others, and then by name.
     """
-    column = grids.c[kind]
-    query = (
+    same = (aliases.c.project_id == project_id, aliases.c.kind == kind, aliases.c.alias == grids.c[kind])
+    column = func.coalesce(aliases.c.name, grids.c[kind])
+    query: Any = (
         select(column.label("name"), func.count().label("grids"), func.count().over().label("total"))
-        .select_from(grids)
+        .select_from(grids.outerjoin(aliases, and_(*same)))
         .where(column != "")
         .group_by(column)
         .order_by(column.in_(first).desc(), column)

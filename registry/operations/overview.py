@@ -1,4 +1,4 @@
-"""Overview of a name: in which experiments it was measured, how much of each grid, and its places in stored rankings.
+"""Overview of a project or of a name in it: the experiments, how much of each grid was measured, and stored rankings.
 
 Nothing is requested here: a ranking that nobody asked for stays unasked.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, and_, func, or_, select, text, tuple_
+from sqlalchemy import Connection, and_, case, func, or_, select, text, tuple_
 
 from registry.operations.cached_results import invalidated
 from registry.operations.find import Filters, conditions
@@ -26,6 +26,12 @@ _SIZES = func.jsonb_path_query_array(revisions.c.axes, text("'$[*].levels.size()
 """How many levels each axis of a grid has."""
 _CURRENT = of_current(revisions)
 _DERIVED = of_current(derivations)
+_IS_CURRENT = and_(
+    cached_results.c.etag.is_not(None),
+    cached_results.c.document_generation == cached_results.c.generation,
+    ~invalidated(cached_results.c.experiment, cached_results.c.metric),
+)
+"""Whether a stored document is of the results as they are now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +144,23 @@ def entries_of(
     return found
 
 
+def usual_rankings(
+    connection: Connection, project_id: uuid.UUID, scopes: Sequence[Scope], known: Collection[str] = ()
+) -> Mapping[tuple[str, str], Any]:
+    """The rows of the usual rankings of these scopes whose documents are of the results as they are now; the document
+    is left out where its etag is among the `known` ones."""
+    keys = [RankingQuery(one.experiment, one.metric).key for one in scopes]
+    names, document = (cached_results.c.experiment, cached_results.c.metric), cached_results.c.document
+    unless_known = case((cached_results.c.etag.in_(known), None), else_=document).label("document")
+    query = (
+        select(*names, cached_results.c.etag, unless_known)
+        .join(projects, projects.c.id == cached_results.c.project_id)
+        .where(projects.c.id == project_id, cached_results.c.query_key.in_(keys), _IS_CURRENT)
+        .where(document.is_not(None))
+    )
+    return {(row.experiment, row.metric): row for row in connection.execute(query)}
+
+
 def standings_of(connection: Connection, project_id: uuid.UUID, kind: str, name: str, most: int) -> list[Standing]:
     """The places of a name in the stored rankings of its kind that it may be in, by experiment and metric.
 
@@ -156,11 +179,7 @@ def standings_of(connection: Connection, project_id: uuid.UUID, kind: str, name:
             func.jsonb_array_length(document).label("names"),
             row.label("row"),
             (func.jsonb_array_length(firsts) > 1).label("parted"),
-            and_(
-                cached_results.c.etag.is_not(None),
-                cached_results.c.document_generation == cached_results.c.generation,
-                ~invalidated(cached_results.c.experiment, cached_results.c.metric),
-            ).label("current"),
+            _IS_CURRENT.label("current"),
         )
         .join(projects, projects.c.id == cached_results.c.project_id)
         .where(projects.c.id == project_id, query["kind"].astext == "ranking", query["by"].astext == kind)

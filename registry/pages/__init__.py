@@ -21,6 +21,7 @@ from registry.pages import (
     failures,
     gates,
     grid,
+    grids,
     history,
     lines,
     name,
@@ -41,6 +42,7 @@ __all__ = ["register"]
 
 VIEWS = (
     project,
+    grids,
     grid,
     revisions,
     history,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, request
+from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
 from registry.api.event_schemas import KINDS
@@ -25,31 +28,69 @@ from registry.storage.told_events import EVERYTHING
 
 _EVENTS = 100
 _DIGITS = 18
-_NO_NEWS = ("statistics.ready",)
-"""What follows from each publication by itself: shown where it is asked for."""
-_KINDS = {one: one.removesuffix(".*") for one in KINDS if not one.startswith(OF_ADMINISTRATION)}
+NEWS = (
+    "ranking.changed", "claim.flipped", "claim.deleted", "alert.*", "baseline.*",
+    "grid.deleted", "grid.restored", "grid.purged", "statistics.failed",
+)  # fmt: skip
+"""What tells a reader something; the rest follows from publications, and is shown where it is asked for."""
+_KINDS = [one for one in KINDS if not one.startswith(OF_ADMINISTRATION)]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Events of a project, the latest first, and which of the grids and claims in them are still there."""
+
+    events: Sequence[Any]
+    there: set[str]
+    older: int
+    """The position before which older ones stand; 0: none do."""
+
+    @property
+    def tags(self) -> list[object]:
+        """What tells one state of them from another."""
+        return [[one.id for one in self.events], sorted(self.there)]
+
+    def said(self, project: str, now: datetime) -> list[tuple[Any, EventSentence, str, str]]:
+        """Each with its sentence, the page of what it is about ("" for what is gone), and its age."""
+        return [(one, *self._said(project, one), age(now, one.at)) for one in self.events]
+
+    def _said(self, project: str, event: Any) -> tuple[EventSentence, str]:
+        told = event_sentence(event.type, event.data)
+        if told.target is None or not self.there.issuperset(_subject(event)):
+            return told, ""
+        place = page_of_target(project, told.target)
+        return told, to(place.path, **place.query)
+
+
+def latest(
+    connection: Connection, project_id: uuid.UUID, limit: int, types: Sequence[str] = NEWS, before: int | None = None
+) -> Told:
+    """The last events of these types, of none all types, that readers may see; with `before` those before a position.
+
+    The connection sees one state of the database.
+    """
+    found = latest_events(connection, project_id, limit, Wanted(types, OF_ADMINISTRATION), before)
+    subjects = {uuid.UUID(one) for event in found.events for one in _subject(event)}
+    return Told(found.events, still_there(connection, project_id, subjects), found.older)
 
 
 @pages.get("/projects/<project>/events")
 def events(project: str) -> Response:
-    """The events of a project behind which no later one stands, of the kinds in the address; older ones by `before`."""
-    chosen, before = _chosen(), _before()
-    everything = EVERYTHING in request.args.getlist("type")
-    wanted = Wanted(chosen, OF_ADMINISTRATION if chosen or everything else (*OF_ADMINISTRATION, *_NO_NEWS))
+    """The news of a project behind which no later one stands, or the events of the types in the address; older ones by
+    `before`."""
+    asked, before = _asked(), _before()
+    chosen = () if EVERYTHING in asked else asked or NEWS
     with parts().database.snapshot() as connection:
         row = enter(connection, project, "reader")
-        found = latest_events(connection, row.id, _EVENTS, wanted, before)
-        there = still_there(connection, row.id, {uuid.UUID(one) for event in found.events for one in _subject(event)})
-    shown, now = found.events, datetime.now(UTC)
+        found = latest(connection, row.id, _EVENTS, chosen, before)
+    now = datetime.now(UTC)
     query = [("type", one) for one in chosen]
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "events": [(one, *_told(project, one, there), age(now, one.at)) for one in shown],
-            "kinds": _KINDS,
-            "type": EVERYTHING if everything else chosen[0] if len(chosen) == 1 else "",
-            "chosen": chosen,
+            "events": found.said(project, now),
+            "asked": asked,
             "older": found.older,
             "before": before,
             "atom": data_path(f"/projects/{project}/events.atom", row.visibility, query),
@@ -60,21 +101,12 @@ def events(project: str) -> Response:
 
     # The ages are part of the page: it is another one a minute later.
     minute = now.replace(second=0, microsecond=0)
-    return page("events.html", [row.updated_at, [one.id for one in shown], sorted(there), minute], context)
+    return page("events.html", [row.updated_at, *found.tags, minute], context)
 
 
 def _subject(event: Any) -> list[str]:
     """Id of the grid or claim that an event is about."""
     return [event.data[one] for one in ("grid", "claim") if one in event.data]
-
-
-def _told(project: str, event: Any, there: set[str]) -> tuple[EventSentence, str]:
-    """The event in words, and the page of what it is about; "" for what is gone."""
-    told = event_sentence(event.type, event.data)
-    if told.target is None or not there.issuperset(_subject(event)):
-        return told, ""
-    place = page_of_target(project, told.target)
-    return told, to(place.path, **place.query)
 
 
 def age(now: datetime, then: datetime) -> str:
@@ -88,13 +120,12 @@ def age(now: datetime, then: datetime) -> str:
     return f"{count} {unit}{'' if count == 1 else 's'} ago"
 
 
-def _chosen() -> tuple[str, ...]:
-    chosen = tuple(dict.fromkeys(one for one in request.args.getlist("type") if one))
-    if EVERYTHING in chosen:
-        return ()
-    if not set(chosen) <= {*_KINDS, *(one for one in TYPES if not one.startswith(OF_ADMINISTRATION))}:
-        raise Invalid([Fault("/type", f"is one of {', '.join(_KINDS)}, or a type of these such as claim.flipped")])
-    return chosen
+def _asked() -> tuple[str, ...]:
+    asked = tuple(dict.fromkeys(one for one in request.args.getlist("type") if one))
+    known = {EVERYTHING, *_KINDS, *(one for one in TYPES if not one.startswith(OF_ADMINISTRATION))}
+    if not set(asked) <= known:
+        raise Invalid([Fault("/type", f"is *, one of {', '.join(_KINDS)}, or a type of these such as claim.flipped")])
+    return asked
 
 
 def _before() -> int | None:

@@ -1,67 +1,72 @@
-"""Projects, and the grids of one."""
+"""The projects, and the overview of one: what its results amount to, what does not hold, and what is new."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from flask import Response, g, request
+from flask import Response, g, redirect, request
+from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.context import caller, enter, parts
-from registry.api.filters import filters_of
-from registry.api.paging import read_instant, write_instant, write_key
+from registry.api.paging import read_instant, write_instant
 from registry.api.schemas import SLUG, FindParameters
 from registry.errors import Fault, Invalid
-from registry.grids.intake.levels import has_control
-from registry.operations.find import Page, find_grids, sort_key
+from registry.operations.alerts import LIVE, list_alerts
+from registry.operations.find import Filters, Page, find_whole_grids
 from registry.operations.find_claims import ClaimFilters
-from registry.operations.form_options import count_grids
-from registry.operations.listed_claims import verdicts_in_order
-from registry.operations.names import names_in_use
+from registry.operations.form_options import name_counts
+from registry.operations.listed_claims import claims_in_order, verdicts_in_order
+from registry.operations.names import joined_names
+from registry.operations.overview import Scope, entries_of, scopes_of, usual_rankings
 from registry.operations.projects import count_projects, projects_by_use
-from registry.operations.search import KINDS
-from registry.pages.choices import choice_of
+from registry.operations.read import find_statistics_of
+from registry.pages.events import Told, latest
 from registry.pages.front import pages
-from registry.pages.links import data_path
-from registry.pages.live import GRIDS, STATISTICS, live_on
+from registry.pages.gates import tags
+from registry.pages.links import carried, data_path
+from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
 from registry.pages.prose import prose_of
-from registry.pages.queries import checked, cursor_of
 from registry.pages.responses import page
-from registry.pages.said import headline, ordered
+from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
+from registry.pages.verdict import ShownVerdict, shown
+from registry.renderings.verdicts.grid import grid_verdict
+from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.results.codec import read
+from registry.results.ranking import Ranking
+from registry.results.statistics import Statistics
 
-FILTERS = ("experiment", "benchmark", "model", "variant", "metric")
-_PROJECTS, _GRIDS, _EXPERIMENTS = 100, 50, 100
-_TYPED = ("updated_since", "id")
-"""Filters without a list to choose from: they are in the form once they are in the address, and so are labels."""
-_FROM = "experiments_after"
-"""The parameter with the last experiment that the page before listed."""
+_PROJECTS, _EXPERIMENTS = 100, 100
+_TOLD, _GRIDS_EACH, _CELLS = 12, 3, 5_000
+"""Experiments that have a verdict, the grids that are told one by one where no ranking is, and the cells of these."""
+_MOST_KEPT = 1_000
+_VERDICTS: dict[str, ShownVerdict] = {}
+"""Verdicts on rankings by the etags of these, which are long to read."""
+_CLAIMS, _ALERTS, _NEWS = 3, 3, 5
+_OF_GRIDS = (*FindParameters().fields, "after")
 
 
 @pages.get("/")
 def projects() -> Response:
-    """The projects that the visitor may see, the latest used first."""
+    """The projects that the visitor may see, the latest used first; of the only one its overview."""
     with parts().database.reading() as connection:
         who = caller(connection)
         rows = projects_by_use(connection, who, _after(), _PROJECTS + 1)
         total = count_projects(connection, who)
-    shown = rows[:_PROJECTS]
-    more = f"{write_instant(shown[-1].used_at)}~{shown[-1].slug}" if len(rows) > _PROJECTS else None
+    if total == len(rows) == 1:
+        return _overview(rows[0].slug)
+    listed = rows[:_PROJECTS]
+    more = f"{write_instant(listed[-1].used_at)}~{listed[-1].slug}" if len(rows) > _PROJECTS else None
     json = data_path("/projects", "private" if "visitor" in g else "public")
     return page(
         "projects.html",
         [rows, total],
-        lambda: {"projects": shown, "total": total, "more": more, "json": json},
+        lambda: {"projects": listed, "total": total, "more": more, "json": json},
     )
-
-
-def _text(name: str) -> str | None:
-    text = request.args.get(name)
-    if text and has_control(text):
-        raise Invalid([Fault(f"/{name}", "must not hold control characters")])
-    return text or None
 
 
 def _after() -> tuple[datetime, str] | None:
@@ -72,55 +77,125 @@ def _after() -> tuple[datetime, str] | None:
     return (read_instant(instant), slug) if text else None
 
 
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
+    ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid."""
+
+    scope: Scope
+    verdicts: Sequence[tuple[str, ShownVerdict]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Everything that an overview shows."""
+
+    experiments: Sequence[Experiment]
+    empty: Sequence[str]
+    counts: Mapping[str, int]
+    claims: Sequence[Any]
+    judged: Mapping[str, int]
+    alerts: Sequence[Any]
+    news: Told
+
+
 @pages.get("/projects/<project>")
-@pages.get("/projects/<project>/grids")
 def project(project: str) -> Response:
-    """The experiments and the grids of a project, filtered as in the API."""
-    query = checked(FindParameters, without=("limit", "deleted"), also=(_FROM,), families=("label.",))
-    after, filters = cursor_of(query["sort"]), filters_of(query, FindParameters)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        found = find_grids(connection, row.id, filters, Page(query["sort"], after, _GRIDS))
-        total = count_grids(connection, row.id, filters)
-        choices = [choice_of(connection, row.id, kind, query[kind], filters) for kind in FILTERS]
-        verdicts = verdicts_in_order(connection, row.id, ClaimFilters())
-        experiments = names_in_use(connection, row.id, "experiment", _text(_FROM), limit=_EXPERIMENTS + 1)
-    shown = found[:_GRIDS]
-    cursor = write_key(sort_key(shown[-1], query["sort"]), shown[-1].id) if len(found) > _GRIDS else None
-    own = [(name, value) for name, value in request.args.items(multi=True) if value and name != _FROM]
+    """What there is in a project. An address with filters is that of its grids, as it was."""
+    if any(name in _OF_GRIDS or name.startswith("label.") for name in request.args):
+        given = request.args.items(multi=True)
+        return redirect(carried(f"/projects/{project}/grids", given), 308)  # type: ignore[return-value]
+    return _overview(project)
+
+
+def _overview(slug: str) -> Response:
+    now = datetime.now(UTC)
+    with parts().database.snapshot() as connection:
+        row = enter(connection, slug, "reader")
+        seen, tags_ = _seen(connection, row)
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "grids": [serializers.summary(stored) for stored in shown],
             "prose_": prose_of(row.description),
-            "about_json": data_path(f"/projects/{project}", row.visibility),
-            "total": total,
-            "headline": headline(verdicts),
-            "verdicts_": ordered(verdicts),
-            "choices": choices,
-            "experiments": experiments[:_EXPERIMENTS],
-            "more_experiments": experiments[_EXPERIMENTS - 1]["name"] if len(experiments) > _EXPERIMENTS else None,
-            "labels": [(name, text) for name, text in own if name.startswith("label.") or name in _TYPED],
-            "words": " ".join(filters.words),
-            "kinds": KINDS,
-            "sort": query["sort"],
-            "cursor": cursor,
-            "json": data_path(f"/projects/{project}/grids", row.visibility, own),
-            "filtered": bool(filters.labels or filters.words or any(query.get(name) for name in (*FILTERS, *_TYPED))),
-            "atom": data_path(f"/projects/{project}/events.atom", row.visibility),
-            "feed": live_on(row, (*GRIDS, *STATISTICS, "claim.*", "experiment.*", "project.updated")),
-            "sorts": _SORTS,
+            "about_json": data_path(f"/projects/{slug}", row.visibility),
+            "json": data_path(f"/projects/{slug}", row.visibility),
+            "front": request.path == "/",
+            "seen": seen,
+            "claims": [shown_claim(one) for one in seen.claims],
+            "headline": headline(seen.judged),
+            "judged": ordered(seen.judged),
+            "news": seen.news.said(slug, now),
+            "atom": data_path(f"/projects/{slug}/events.atom", row.visibility),
+            "feed": live_on(row, (*GRIDS, *STATISTICS, *GATES, "claim.*", "experiment.*", "project.updated")),
         }
 
-    made_of = [row.updated_at, [(one.id, one.etag) for one in shown], total, choices, experiments, verdicts]
-    return page("project.html", made_of, context)
+    return page("project.html", [row.updated_at, *tags_, now.replace(second=0, microsecond=0)], context)
 
 
-_SORTS: Sequence[tuple[str, str]] = (
-    ("-updated_at", "newest first"),
-    ("updated_at", "oldest first"),
-    *((kind, kind) for kind in KINDS),
-    ("-cell_count", "most cells"),
-    ("cell_count", "fewest cells"),
-)
+def _seen(connection: Connection, row: Any) -> tuple[Seen, list[object]]:
+    """What an overview shows, and what tells one state of it from another."""
+    scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined_names(connection, row.id, "experiment"))
+    measured = [one for one in scopes if one.measured]
+    experiments, known = _told(connection, row.id, measured[:_EXPERIMENTS])
+    claims = claims_in_order(connection, row.id, ClaimFilters(verdict=("contradicted",)), _CLAIMS)
+    counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
+    seen = Seen(
+        experiments,
+        [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
+        {"experiments": len(scopes), **counts, "grids": sum(one.grids for one in scopes)},
+        claims,
+        verdicts_in_order(connection, row.id, ClaimFilters()),
+        list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1),
+        latest(connection, row.id, _NEWS),
+    )
+    return seen, [scopes, known, seen.counts, tags_of_claims(claims), seen.judged, tags(seen.alerts), seen.news.tags]
+
+
+def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[Scope]:
+    """Each experiment, of its metrics that with most cells, the latest changed first; joined names are one."""
+    found: dict[str, Scope] = {}
+    for one in scopes:
+        name = joined.get(one.experiment, one.experiment)
+        known = found.get(name)
+        if known is None or known.measured < one.measured:
+            found[name] = replace(one, experiment=name)
+    order = sorted(found.values(), key=lambda one: one.experiment)
+    return sorted(order, key=lambda one: str(one.updated_at), reverse=True)
+
+
+def _told(connection: Connection, project_id: Any, scopes: Sequence[Scope]) -> tuple[list[Experiment], list[object]]:
+    """The experiments with their verdicts, and what these are made of."""
+    if len(_VERDICTS) > _MOST_KEPT:
+        _VERDICTS.clear()
+    kept = dict(_VERDICTS)
+    ranked = usual_rankings(connection, project_id, scopes[:_TOLD], list(kept))
+    for one in ranked.values():
+        if one.document is not None:
+            kept[one.etag] = _VERDICTS[one.etag] = shown(ranking_verdict(read(Ranking, one.document)))
+    verdicts = {name: kept[one.etag] for (name, _), one in ranked.items()}
+    answered = {name for name, one in verdicts.items() if one.answer != "none"}
+    few = [one for one in scopes[:_TOLD] if one.grids <= _GRIDS_EACH and one.possible <= _CELLS]
+    alone = [one for one in few if one.experiment not in answered]
+    found = {name: [("", one)] for name, one in verdicts.items()}
+    by_grid, tags_ = _of_grids(connection, project_id, alone) if alone else ({}, [])
+    told = found | by_grid
+    tags_ += [one.etag for one in ranked.values()]
+    return [Experiment(one, told.get(one.experiment, ())) for one in scopes], tags_
+
+
+def _of_grids(
+    connection: Connection, project_id: Any, scopes: Sequence[Scope]
+) -> tuple[dict[str, list[tuple[str, ShownVerdict]]], list[object]]:
+    """The verdicts on the grids of these experiments whose statistics are there, and their entity tags."""
+    entries = entries_of(connection, project_id, Filters(), scopes, _GRIDS_EACH)
+    known = find_statistics_of(connection, [one.id for each in entries.values() for one in each])
+    ready = {grid: one for grid, one in known.items() if one.document is not None}
+    found: dict[str, list[tuple[str, ShownVerdict]]] = {}
+    page_ = Page("benchmark", limit=len(ready))
+    for stored in find_whole_grids(connection, project_id, Filters(ids=list(ready)), page_) if ready else ():
+        verdict = grid_verdict(serializers.grid(stored), read(Statistics, ready[stored.id].document))
+        names = (stored.names.benchmark, stored.names.model, stored.names.variant)
+        told = shown(verdict, " · ".join(filter(None, names)))
+        found.setdefault(stored.names.experiment, []).append((str(stored.id), told))
+    return found, [one.etag for one in ready.values()]

@@ -60,6 +60,7 @@ def furniture() -> dict[str, Any]:
         "share": g.share if "shared" in g else "",
         "theme": theme(),
         "visitor": g.get("visitor"),
+        "tabs_of": tabs_of,
         "settings": _settings_path(),
         "settings_of": _settings_of,
         "project_id": None,
@@ -79,6 +80,29 @@ def furniture() -> dict[str, Any]:
         "cited": None,
         "needs_signing_in": needs_signing_in(),
     }
+
+
+_TABS = {
+    "Overview": ("",),
+    "Results": ("/rankings", "/aggregates", "/lines", "/trade-offs", "/comparisons", "/experiments"),
+    "Claims": ("/claims",),
+    "Gates": ("/alerts", "/baselines"),
+    "Activity": ("/events",),
+}
+"""The parts of a project, by what the paths of their pages begin with: the first is where a part begins."""
+
+
+def tabs_of(slug: str | None) -> list[tuple[str, str, bool]]:
+    """Where the parts of a project are, their names, and which of them this page is in; without what a share does not
+    open, and nothing where that leaves one."""
+    home = f"/projects/{slug}"
+    rest = request.path.removeprefix(home) if request.path not in ("/", home) else ""
+    found = [
+        (href, word, rest == "" if not starts[0] else rest.startswith(starts))
+        for word, starts in _TABS.items()
+        if slug and (href := to(home + starts[0]))
+    ]
+    return found if len(found) > 1 else []
 
 
 def _settings_path() -> str:

@@ -40,7 +40,6 @@ def test_a_heading_sorts_the_rows_by_its_column(public: Project, visitor: Browse
 
 
 def test_pages_lead_to_it_and_without_an_experiment_it_offers_what_there_is(guest: Browser) -> None:
-    assert "/projects/demo/aggregates" in guest.read("/projects/demo").links()
     experiment = guest.read("/projects/demo/experiments/window-by-ratio")
     assert experiment.links("/projects/demo/aggregates?experiment=window-by-ratio")
     links = guest.read("/projects/demo/aggregates").links("/aggregates?experiment=")

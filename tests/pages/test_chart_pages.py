@@ -74,7 +74,6 @@ def test_labels_are_offered_after_metrics_and_those_that_say_nothing_of_a_model_
 
 def test_other_pages_lead_to_lines_and_trade_offs(guest: Browser) -> None:
     for path in (
-        "/projects/demo",
         "/projects/demo/experiments/window-by-ratio",
         ranking := f"/projects/demo/rankings?{urlencode(WINDOWS)}",
     ):

@@ -52,7 +52,7 @@ def test_every_panel_of_an_experiment_can_be_reached_and_is_counted(crowd: Proje
 
 
 def test_every_model_can_be_asked_for(crowd: Project, visitor: Browser) -> None:
-    for path in ("", "/experiments/type-by-length", "/rankings?experiment=type-by-length&metric=accuracy"):
+    for path in ("/grids", "/experiments/type-by-length", "/rankings?experiment=type-by-length&metric=accuracy"):
         page = visitor.read(f"/projects/{crowd.slug}{path}")
         [field] = page.all("input", name="model")
         assert field["list"] == "some-model"
@@ -61,13 +61,14 @@ def test_every_model_can_be_asked_for(crowd: Project, visitor: Browser) -> None:
 
 
 def test_every_grid_and_every_experiment_of_a_project_is_listed(crowd: Project, visitor: Browser) -> None:
-    pages = list(visitor.follow(f"/projects/{crowd.slug}?sort=model"))
+    pages = list(visitor.follow(f"/projects/{crowd.slug}/grids?sort=model"))
     assert "50 of 343 grids are on this page" in pages[0].text
     tables = [page.text[page.text.index("Statistics") :] for page in pages]
     seen = [name for table in tables for name in re.findall(r"\bm\d{3}\b", table)]
     assert seen == sorted([*(f"m{n:03}" for n in range(COUNT)), "m000", "m000", "m229"])
-    [more] = set(pages[0].links("experiments_after"))
-    listed = re.findall(r"\be\d{3}\b", f"{pages[0].text} {visitor.read(more).text}")
+    overview = visitor.read(f"/projects/{crowd.slug}")
+    [every] = {one for one in overview.links("/experiments") if one.endswith("/experiments")}
+    listed = re.findall(r"\be\d{3}\b", " ".join(page.text for page in visitor.follow(every)))
     assert {*listed} == {f"e{n:03}" for n in range(110)}
 
 
@@ -128,12 +129,14 @@ def test_every_revision_of_a_grid_is_listed_with_who_posted_it(project: Project,
 def test_a_filter_by_a_label_works_as_in_the_api(public: Project, visitor: Browser) -> None:
     for model, seed in (("mine", "4"), ("theirs", "5")):
         public.published(model=model, labels={"seed": seed})
-    home = f"/projects/{public.slug}"
+    home = f"/projects/{public.slug}/grids"
     page = visitor.read(f"{home}?label.seed=4")
     table = page.text[page.text.index("Statistics") :]
     assert "mine" in table
     assert "theirs" not in table
     assert page.all("input", name="label.seed")[0]["value"] == "4"
+    moved = visitor.get(f"/projects/{public.slug}?label.seed=4")
+    assert (moved.status_code, moved.headers["Location"]) == (308, f"{home}?label.seed=4")
     for wrong in ("label.seed=4&nonsense=1", "label.=%00"):
         assert visitor.get(f"{home}?{wrong}").status_code == 422
 

@@ -54,9 +54,9 @@ def test_each_kind_of_result_is_counted_and_leads_to_all_of_them(many: Project, 
 
 def test_no_page_of_a_large_project_weighs_more_than_60_kilobytes(many: Project, visitor: Browser) -> None:
     for path in (
-        "", "?q=model", "?model=maker/model-0-instruct&model=maker/model-1-instruct", "/search?q=e", "/models",
-        "/benchmarks", "/experiments", "/metrics", "/models/maker/model-7-instruct", "/benchmarks/bench-1",
-        "/metrics/accuracy",
+        "", "/grids?q=model", "/grids?model=maker/model-0-instruct&model=maker/model-1-instruct",
+        "/search?q=e", "/models", "/benchmarks", "/experiments", "/metrics", "/models/maker/model-7-instruct",
+        "/benchmarks/bench-1", "/metrics/accuracy",
     ):  # fmt: skip
         answer = visitor.get(f"/projects/{many.slug}{path}")
         assert answer.status_code == 200
@@ -108,7 +108,7 @@ def test_each_page_has_the_search_of_its_project_or_of_all_in_its_head(demo: Dem
     home = "/projects/demo"
     of_project = ("", "/rankings", "/comparisons", "/experiments/window-by-ratio", "/models", "/search")
     actions = dict.fromkeys((demo.seed0, *(f"{home}{path}" for path in of_project)), f"{home}/search")
-    for path, action in (actions | dict.fromkeys(("/", "/status", "/docs"), "/search")).items():
+    for path, action in (actions | {"/": f"{home}/search"} | dict.fromkeys(("/status", "/docs"), "/search")).items():
         [box] = guest.read(path).all("form", role="search")
         assert (box["action"], box["method"]) == (action, "get"), path
 

@@ -42,6 +42,12 @@ function go(cell, key, ctrl) {
   return next || cell;
 }
 document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey;
+  const box = event.key === "/" && !typing && document.querySelector(".search input[type=search]");
+  if (box) {
+    event.preventDefault();
+    box.select();
+  }
   if (event.key === "Escape") hide();
   const cell = event.target.matches("table[role=grid] td") && event.target;
   const link = cell && event.key === "Enter" && cell.querySelector("a");
@@ -74,7 +80,7 @@ document.addEventListener("click", async (event) => {
 // new is announced. A page that cannot be checked says so.
 let tag = null, timer = 0, waiting = null, checked = new Date();
 const page = () => document.querySelector("main");
-const clock = (at) => at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const clock = (at) => at.toISOString().slice(11, 16) + " UTC";
 const away = "the registry does not answer.";
 const REASONS = {
   401: "you are no longer signed in, or the link of this page has ended. Load it again to sign in.",
