@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,6 +62,8 @@ class _Scope:
     """A baseline's question, the grids around it, and what is stored of it."""
 
     question: GateQuery
+    since: datetime
+    """When the baseline was first set: what was published before is judged, and alerts nobody."""
     confirm: int
     along: str | None
     rules: Rules
@@ -103,7 +106,8 @@ def judge_contenders(
             looked = max(looked, verdict.look or 0)
             found.append(verdict)
     contenders = tuple(contender for contender, _ in pairs)
-    alerting = contenders if scope.along is None else contenders[-1:]
+    since = [one for one in contenders if any(row.published_at > scope.since for row in scope.sides[one].values())]
+    alerting = since if scope.along is None else [one for one in since if one == contenders[-1]]
     return Judging(scope.question.baseline_name, contenders, frozenset(alerting), tuple(found), standings, left)
 
 
@@ -112,7 +116,9 @@ def _scope_of(connection: Connection, project_id: uuid.UUID, query: BaselineQuer
         baseline_versions.c.baseline_id == baselines.c.id, baseline_versions.c.version == baselines.c.version
     )
     here = (baselines.c.id == query.baseline, baselines.c.version == query.policy_version)
-    columns = (baselines.c.name, baseline_versions.c.definition, projects.c.slug)
+    first = select(func.min(baseline_versions.c.created_at)).where(baseline_versions.c.baseline_id == query.baseline)
+    since = first.scalar_subquery().label("since")
+    columns = (baselines.c.name, baseline_versions.c.definition, projects.c.slug, since)
     statement = (
         select(*columns).join(baseline_versions, current).join(projects, projects.c.id == baselines.c.project_id)
     )
@@ -132,6 +138,7 @@ def _scope_of(connection: Connection, project_id: uuid.UUID, query: BaselineQuer
     measured = ((model, one) for model, found in sides.items() for one in found.values())
     return _Scope(
         question,
+        row.since,
         confirm,
         along,
         rules_of(connection, project_id, question.experiment),

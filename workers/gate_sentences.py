@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 from registry.results.gates import Gate, GateUnit, NotComparable, Verdict
 
@@ -14,13 +15,13 @@ _SHOWN: dict[Verdict, str] = {
     "non_inferior": "{c} is not worse than {b} by more than {m}",
     "worse_within_margin": "{c} is worse than {b}, by less than {m}",
     "regressed": "{c} is worse than {b} by more than {m}",
-    "inconclusive": "Neither that {c} is worse than {b} by more than {m} nor that it is not is shown",
+    "inconclusive": "Whether {c} is worse than {b} by more than {m} is left open",
 }
 _OF_FLOOR: dict[Verdict, str] = {
     "regressed": "{c} is below the floor {m}",
-    "inconclusive": "Neither that {c} reaches the floor {m} nor that it does not is shown",
+    "inconclusive": "Whether {c} reaches the floor {m} is left open",
 }
-_OPEN_IMPROVING = "Neither that {c} is better than {b} by more than {m} nor that it is not is shown"
+_OPEN_IMPROVING = "Whether {c} is better than {b} by more than {m} is left open"
 _NOT_IMPROVING = "{c} is not better than {b} by more than {m}"
 _REASONS: dict[NotComparable, str] = {
     "no_common_cells": "they have no cell in common",
@@ -92,12 +93,17 @@ def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: st
     told = told.format(**names) + where
     if found.low is None or found.high is None:
         return f"{told}: the noise of the cells is not known"
+    form = _form((found.gap or 0.0, found.low, found.high))
+    gap, low, high = f"{found.gap or 0.0:+{form}}", f"{found.low:{form}}", f"{found.high:{form}}"
     if found.low == found.high:
-        return f"{told}: {found.gap:+.4g}, without noise"
-    confidence = 100 * (1 - gate.policy.alpha)
-    return (
-        f"{told}: {found.gap:+.4g}, with {confidence:.4g} % confidence above {found.low:.4g} and below {found.high:.4g}"
-    )
+        return f"{told}: {gap}, without noise"
+    return f"{told}: {gap}, with {100 * (1 - gate.policy.alpha):.4g} % confidence above {low} and below {high}"
+
+
+def _form(values: Sequence[float]) -> str:
+    """How numbers are written so that all have the decimals with which the largest has three digits."""
+    largest = max(map(abs, values))
+    return f"z.{max(0, 2 - math.floor(math.log10(largest)))}f" if 1e-9 < largest < 1e9 else ".3g"
 
 
 def _several(gate: Gate, names: Mapping[str, str]) -> str:

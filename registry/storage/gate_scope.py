@@ -69,10 +69,11 @@ def grids_of_scope(
     connection: Connection, project_id: uuid.UUID, query: GateQuery, joined: Mapping[tuple[str, str], str]
 ) -> Sequence[Any]:
     """The measured grids of the experiment and metric without their values, in the order in which gates read them; each
-    with the mark of the outcomes of items that its revision has."""
+    with when its revision was published, and the mark of the outcomes of items that it has."""
     own = [alias for (kind, alias), name in joined.items() if kind == "experiment" and name == query.experiment]
     current = of_current(stored_revisions)
     columns = (grids.c.benchmark, grids.c.model, grids.c.variant, grids.c.created_at, stored_revisions.c.grid_id)
+    published = stored_revisions.c.created_at.label("published_at")
     about = (stored_revisions.c[name] for name in ("number", "labels", "derived", "cell_count"))
     here = (
         grids.c.project_id == project_id,
@@ -82,7 +83,7 @@ def grids_of_scope(
         stored_revisions.c.derived.is_(None),
     )
     items = mark_of(grids.c.id, grids.c.revision).label("items")
-    statement = select(*columns, *about, items).join(stored_revisions, current).where(*here)
+    statement = select(*columns, published, *about, items).join(stored_revisions, current).where(*here)
     return connection.execute(statement.order_by(grids.c.updated_at, grids.c.id)).all()
 
 

@@ -243,14 +243,13 @@ def test_benchmarks_and_cells_are_judged_one_by_one_the_worst_first(judged: Judg
 def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
     assert "noise of the cells is not known" in judged("silent")["sentence"]
     assert judged("improves", "less", "D")["sentence"].startswith(
-        "Neither that D is better than the baseline improves-less by more than 2 points nor that it is not is shown:"
-        " +0, with"
+        "Whether D is better than the baseline improves-less by more than 2 points is left open: +0.00, with"
     )
     assert judged("nearly")["sentence"].startswith(
-        "B is worse than the baseline nearly-p, by less than 2 points: -0.1, without noise;"
+        "B is worse than the baseline nearly-p, by less than 2 points: -0.100, without noise;"
     )
     assert judged("floor", contender="low")["sentence"].startswith("low is below the floor 90 %")
-    assert "by less than 5 percent of the baseline: -2," in judged("percent")["sentence"]
+    assert "by less than 5 percent of the baseline: -2.00," in judged("percent")["sentence"]
     told = "both have 75 % of the baseline's cells, and the policy asks for at least 80 %."
     assert told in judged("missing", "few")["sentence"]
 
@@ -321,7 +320,7 @@ def test_an_answer_names_its_policy_and_inputs_and_a_new_revision_of_either_side
     ]
     assert (found["verdict"], found["passes"]) == ("regressed", False)
     assert found["sentence"].startswith(
-        "B is worse than the baseline main by more than 3 points: -10, with 95 % confidence"
+        "B is worse than the baseline main by more than 3 points: -10.0, with 95 % confidence"
     )
     baseline(project, margin=20.0)
     found = gate(project)
