@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from registry.importers.cell_text import plain_number
+from registry.grids.intake.faults import number
 
 _TAG = re.compile(r"<[/!]?[a-zA-Z][^<>]*>")
 _TAGS = re.compile(rf"(?:{_TAG.pattern})+")
@@ -49,7 +49,7 @@ def measured(cell: str) -> Measured | None:
     if text.casefold() in _GAPS or (text and not text.strip("-–—·")) or _is_struck(text):
         return Measured(None)
     match = _number(text)
-    value = match and plain_number(match["value"].replace(",", ""))
+    value = match and number(float(match["value"].replace(",", "")))
     if match is None or value is None:
         return None
     percent = bool(match["percent"] or match["percent_too"])
