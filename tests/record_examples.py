@@ -58,6 +58,8 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
     ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.NUMBER_IN, {"model": "R1-Qwen"}])
+    floor = {"kind": "floor", "margin": 99.9, "missing": "matched", "common_share": 0.1}
+    ask(None, "PUT", "projects/demo/baselines/floor", json=examples.BASELINE_IN | {"policy": floor})
     ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
     curve = ask(None, "POST", "projects/demo/grids", json=examples.CURVE_IN)["id"]
     number = ask(None, "POST", "projects/demo/grids", json=examples.NUMBER_IN)["id"]
@@ -68,8 +70,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)
     ask("baseline", "PUT", "projects/demo/baselines/main", json=examples.BASELINE_IN)
     ask("baselines", "GET", "projects/demo/baselines")
-    floor = {"kind": "floor", "margin": 99.9, "missing": "matched", "common_share": 0.1}
-    ask(None, "PUT", "projects/demo/baselines/floor", json=examples.BASELINE_IN | {"policy": floor})
     halves = "x=metric:accuracy&y=metric:accuracy&x.at.Length=%3C=1&y.at.Length=%3E=2"
     asked = {
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
