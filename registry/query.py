@@ -90,13 +90,6 @@ class RankingQuery(Query):
         """Query with every alias replaced by the name that it stands for."""
         return replace(Query.canonical(self, joined), pairs_of=joined.get((self.by, self.pairs_of), self.pairs_of))
 
-    def _identity(self) -> dict[str, Any]:
-        # By the former words, so that a result stored under them keeps its row.
-        former = {name: {new: old for old, new in words.items()} for name, words in OLD_WORDS.items()}
-        return self.document() | {
-            name: words.get(getattr(self, name), getattr(self, name)) for name, words in former.items()
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class SweetSpotQuery(Query):
@@ -372,8 +365,6 @@ def query_of(document: Mapping[str, Any]) -> Query:
     for name, value in given.items():
         if isinstance(value, list):
             given[name] = tuple(value)
-    for name in OLD_WORDS.keys() & given.keys():
-        given[name] = OLD_WORDS[name].get(given[name], given[name])
     if "alpha" in given:
         given["alpha"] = float(given["alpha"])
     given |= {name: float(given[name]) for name in ("sharp_change", "equivalence", "split") if name in given}

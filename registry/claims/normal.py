@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from registry.claims.claim import OLD_MISSING, About, Atom, Claim, Part
+from registry.claims.claim import About, Atom, Claim, Part
 from registry.claims.number import Number, decimals_of
 from registry.claims.quantifier import Quantifier
 from registry.grids.slices import Slice
@@ -30,9 +30,6 @@ def normal_form(claim: Claim) -> dict[str, Any]:
 def digest_of(claim: Claim) -> str:
     """`sha256:` and the hexadecimal SHA-256 of the normal form."""
     written = orjson.dumps(normal_form(claim), option=orjson.OPT_SORT_KEYS)
-    # By the former word, so that a claim that is kept is still the same claim.
-    for old, new in OLD_MISSING.items():
-        written = written.replace(b'"missing":"%s"' % new.encode(), b'"missing":"%s"' % old.encode())
     return "sha256:" + hashlib.sha256(written).hexdigest()
 
 

@@ -215,8 +215,7 @@ def test_thresholds_are_asked_in_any_order_and_take_settings(project: Project, g
     assert again.status_code == 304
 
 
-def test_a_question_reads_back_as_it_was_stored_also_by_the_release_before() -> None:
-    """The key that the release 0.1.0 gives the first question."""
+def test_a_question_reads_back_as_it_was_stored_and_keeps_its_key() -> None:
     question = ThresholdsQuery("", "", grid="g", revision=1, along="", thresholds=(90.0,))
     assert "alpha" not in question.document()
     assert str(question.key) == "78b68f80-b340-d7f5-634d-9d95f2d1c5de"
