@@ -105,12 +105,7 @@ def left_out(reason: str) -> Omission:
 
 def _scores(standings: ScoreMatrix, benchmark: int, alpha: float) -> Iterator[BenchmarkScore]:
     """Each name with a cell on a benchmark, in the order of the names."""
-    slots = np.flatnonzero(standings.benchmarks == benchmark)
-    n, k, variance, df, _ = noise(only(standings, slots))
-    for i, name in enumerate(standings.names):
-        at = np.flatnonzero(standings.present[i, slots])
-        if at.size:
-            cells = OwnCells(standings.values[i, slots[at]], *(column[i, at] for column in (variance, df, n, k)))
-            parts, ends = np.full(at.size, at.size), (standings.lower, standings.upper)
-            score, interval = weighted_mean(cells, parts, alpha, ends, standings.proportion_of or 1.0)
-            yield BenchmarkScore(name, score, int(at.size), interval)
+    here = only(standings, np.flatnonzero(standings.benchmarks == benchmark))
+    cells = dict(zip(here.names, here.present.sum(axis=1).tolist(), strict=True))
+    for name, (score, interval) in means_of(here, alpha).items():
+        yield BenchmarkScore(name, score, cells[name], interval)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.results.policies import Method, Missing
-from registry.results.ranking import Omission, Ranking, Slots
+from registry.results.ranking import Omission, Ranking
 from registry.results.stability import LeaveOneOut
 from workers.statistics.blocks import ranks_of
 from workers.statistics.component_ranking import Contest, Orders, assembled
@@ -25,7 +25,7 @@ from workers.statistics.counted_cells import Blocks, blocks_of, counted_cells, d
 from workers.statistics.counted_ranking import OF_PAIRS, order_of, ranked, unanswered
 from workers.statistics.pairs import estimand_of
 from workers.statistics.rank_groups import components
-from workers.statistics.ranking import asked
+from workers.statistics.ranking import asked, obstacle
 from workers.statistics.ranking_methods import (
     Refused,
     Scores,
@@ -39,7 +39,7 @@ from workers.statistics.ranking_methods import (
 from workers.statistics.ranks import rank_rows, shared_ranks
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.stability import dominance, ranges
-from workers.statistics.terms import FloatArray, computable
+from workers.statistics.terms import FloatArray
 
 MOST_PAIRED = 1_500
 """Names up to which each is tested against every other one; what is kept of the pairs grows with their square."""
@@ -62,17 +62,15 @@ def rank_board(
 
     Raises `ValueError` for a method, policy or target that does not exist.
     """
-    meets = standings.present.sum(axis=0)
-    slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
-    frame = asked(slots, method, missing, alpha, target, pairs_of)
-    if refused := unanswered(standings.names, frame) or _obstacle(standings, frame):
-        return refused
+    frame = asked(standings.slots, method, missing, alpha, target, pairs_of)
+    if answer := unanswered(standings.names, frame) or obstacle(standings, frame):
+        return answer
     kept = prepared(standings, frame.missing)
     if not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
     if len(standings.names) > MOST_PAIRED:
         return _without_pairs(standings, kept, frame)
-    counted = replace(counted_cells(kept), slots=slots, cells=tuple(standings.present.sum(axis=1).tolist()))
+    counted = replace(counted_cells(kept), slots=standings.slots, cells=tuple(standings.present.sum(axis=1).tolist()))
     if estimand_of(frame.method, kept.mixed) == "difference":
         frame = replace(frame, warnings=dominance(kept))
     return ranked(
@@ -121,18 +119,6 @@ def _records(standings: ScoreMatrix) -> list[tuple[int, int, int]]:
         wins, ties = below[place], counts[place] - 1
         found[there] += np.stack([wins, ties, there.size - 1 - wins - ties], axis=1)
     return [(wins, ties, losses) for wins, ties, losses in found.tolist()]
-
-
-def _obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
-    """Why no method ranks these standings, or None."""
-    if not standings.present.any():
-        return replace(frame, status="insufficient", reason="no cell was measured")
-    if standings.direction is None:
-        return replace(frame, status="undefined", reason="the metric has no better end")
-    if not computable(standings.values):
-        reason = "values are not all between 10^-100 and 10^100 in size"
-        return replace(frame, status="undefined", reason=reason)
-    return None
 
 
 def _orders(

@@ -73,39 +73,10 @@ def contrasts_of(standings: ScoreMatrix) -> Contrasts:
 
 
 def contrasts(cells: Cells) -> Contrasts:
-    """All pairs; a few dozen operations for each of M x M x S differences."""
-    size, slots = cells.shape
-    parts = list(chunks(cells)) if slots and size else [nothing(size)]
+    """All pairs of names that have any slot; a few dozen operations for each of M x M x S differences."""
+    parts = list(chunks(cells))
     joined = {field.name: np.concatenate([getattr(p, field.name) for p in parts]) for field in fields(Contrasts)}
     return Contrasts(**joined)
-
-
-def nothing(size: int) -> Contrasts:
-    """No slot: nobody met."""
-    none, zero = np.zeros((size, size), dtype=np.int64), np.zeros((size, size))
-    no, unknown = np.zeros((size, size), dtype=np.bool_), np.full((size, size), np.nan)
-    return Contrasts(
-        count=np.zeros((size, size, 0), dtype=np.int64),
-        by_benchmark=np.zeros((size, size, 0)),
-        common=none,
-        benchmarks=none,
-        wins=none,
-        ties=none,
-        lead=zero,
-        difference=zero,
-        known=no,
-        variance=unknown,
-        weight=zero,
-        of_tables=no,
-        equality=no,
-        strata=unknown,
-        strata_weight=zero,
-        strata_df=unknown,
-        questions=unknown,
-        questions_weight=zero,
-        paired=no,
-        independent=no,
-    )
 
 
 def chunks(cells: Cells) -> Iterator[Contrasts]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from registry.results.ranking import Slots
 from workers.statistics.counted import Counted, Tally
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -76,7 +75,6 @@ def dense_ranks(ticks: IntArray, present: BoolArray) -> IntArray:
 def counted_cells(standings: ScoreMatrix) -> Counted:
     """All pairs of the standings; M^2 operations for each slot."""
     found, size = blocks_of(standings), len(standings.names)
-    meets = standings.present.sum(axis=0)
     total = {name: np.zeros((size, size)) for name in ("benchmarks", "common", "larger", "leads", "leads2", "decided")}
     total |= {name: np.zeros((size, size)) for name in ("means", "means2", "spread")}
     _add_whole(total, found)
@@ -91,7 +89,7 @@ def counted_cells(standings: ScoreMatrix) -> Counted:
         cells=tuple(standings.present.sum(axis=1).tolist()),
         unit=1.0,
         sign=standings.sign,
-        slots=Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1))),
+        slots=standings.slots,
         bounded=standings.bounded,
         common=common.astype(np.int64),
         larger=larger.astype(np.int64),

@@ -20,7 +20,7 @@ from workers.statistics.component_ranking import Contest, Orders, assembled
 from workers.statistics.counted import Counted, SumEvidence, evidence_of
 from workers.statistics.pairs import APART, couples, estimand_of, pairs_left_out
 from workers.statistics.rank_groups import parts
-from workers.statistics.ranking import asked
+from workers.statistics.ranking import asked, unasked
 from workers.statistics.ranking_methods import Refused, Scores, log_strengths, of_differences, win_rates
 from workers.statistics.terms import detectable
 
@@ -59,15 +59,10 @@ def sums_have_order(method: str, missing: str) -> bool:
 
 
 def unanswered(names: Sequence[str], frame: Ranking) -> Ranking | None:
-    """The answer where there are no names, not the one that is asked for, or where the target asks for the cells'
-    noise."""
-    if not names:
-        return replace(frame, status="insufficient", reason="nobody to rank")
+    """The answer where the target asks for the noise of the cells, or where nobody was asked about."""
     if frame.target == "new_questions":
         return replace(frame, status="undefined", reason=f"target=new_questions {OF_CELLS}")
-    if frame.pairs_of is not None and frame.pairs_of not in names:
-        return replace(frame, status="undefined", reason=f'there is no "{frame.pairs_of}" among the names')
-    return None
+    return unasked(frame, names)
 
 
 def ranked(

@@ -12,7 +12,7 @@ from registry.results.blocks import Friedman
 from registry.results.policies import Method, Missing, Target
 from registry.results.ranking import Ranking, Slots
 from registry.results.stability import WithoutOne
-from registry.results.terms import Interval, Status
+from registry.results.terms import Interval
 from workers.statistics.benchmark_scores import benchmark_scores, means_of
 from workers.statistics.blocks import friedman
 from workers.statistics.component_ranking import Contest, Orders, assembled
@@ -51,9 +51,27 @@ def rank(
 
     Raises `ValueError` for a method, policy or target that does not exist.
     """
-    meets = standings.present.sum(axis=0)
-    slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
-    return ranking(standings, asked(slots, method, missing, alpha, target, pairs_of))
+    frame = asked(standings.slots, method, missing, alpha, target, pairs_of)
+    if answer := obstacle(standings, frame) or _too_large(standings, frame):
+        return answer
+    kept = prepared(standings, frame.missing)
+    if not kept.present.any():
+        return replace(frame, status="insufficient", reason="no slot has all names")
+    parts = components(kept)
+    own = [order(of(kept, part), frame.method, frame.missing) for part in parts]
+    estimand = estimand_of(frame.method, kept.mixed)
+    table = pair_table(kept, frame.alpha, frame.target, estimand)
+    frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
+    refused = next((score.reason for score in own if isinstance(score, Refused)), None)
+    if refused is not None:
+        return replace(frame, status="undefined", reason=refused)
+    frame = replace(frame, warnings=dominance(kept) if estimand == "difference" else ())
+    orders = [
+        _orders(standings, kept, frame, part, score)
+        for part, score in zip(parts, own, strict=True)
+        if isinstance(score, Scores)
+    ]
+    return _completed(standings, kept, assembled(frame, _contest(standings, kept, frame, table), parts, orders))
 
 
 def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None) -> Ranking:
@@ -86,32 +104,6 @@ def refused(reason: str, method: str, missing: str, alpha: float, target: str) -
     return replace(asked(Slots(0, 0), method, missing, alpha, target), status="undefined", reason=reason)
 
 
-def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
-    """Fills the frame, which says what was asked for."""
-    if found := obstacle(standings):
-        return replace(frame, status=found[0], reason=found[1])
-    if frame.pairs_of is not None and frame.pairs_of not in standings.names:
-        return replace(frame, status="undefined", reason=f'there is no "{frame.pairs_of}" among the names')
-    kept = prepared(standings, frame.missing)
-    if standings.present.any() and not kept.present.any():
-        return replace(frame, status="insufficient", reason="no slot has all names")
-    parts = components(kept)
-    own = [order(of(kept, part), frame.method, frame.missing) for part in parts]
-    estimand = estimand_of(frame.method, kept.mixed)
-    table = pair_table(kept, frame.alpha, frame.target, estimand)
-    frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
-    refused = next((score.reason for score in own if isinstance(score, Refused)), None)
-    if refused is not None:
-        return replace(frame, status="undefined", reason=refused)
-    frame = replace(frame, warnings=dominance(kept) if estimand == "difference" else ())
-    orders = [
-        _orders(standings, kept, frame, part, score)
-        for part, score in zip(parts, own, strict=True)
-        if isinstance(score, Scores)
-    ]
-    return _completed(standings, kept, assembled(frame, _contest(standings, kept, frame, table), parts, orders))
-
-
 def _contest(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, table: PairTable) -> Contest:
     found, met_slots = table.contrasts, posted.present.sum(axis=0) > 1
     spoke = {name for one in table.pairs if one.p is not None or one.status == "undefined" for name in (one.a, one.b)}
@@ -138,19 +130,34 @@ def _orders(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, part: Sequen
     return Orders(own, stderr, alternatives(there, *policy), leave_one_out(there, *policy, own))
 
 
-def obstacle(standings: ScoreMatrix) -> tuple[Status, str] | None:
-    """Reason why these standings cannot be ranked by any method, or None."""
-    if not standings.present.any():
-        return "insufficient", "no cell was measured" if standings.names else "nobody to rank"
-    if standings.direction is None:
-        return "undefined", "the metric has no better end"
-    if len(standings.names) > MOST_NAMES:
-        return "undefined", f"more than {MOST_NAMES} names"
-    if len(standings.names) * standings.values.size > MOST_WORK:
-        return "undefined", f"more than {MOST_WORK:,} comparisons; ask about fewer of them"
+def unasked(frame: Ranking, names: Sequence[str]) -> Ranking | None:
+    """The answer where there are no names, or not the one whose pairs are asked for."""
+    if not names:
+        return replace(frame, status="insufficient", reason="nobody to rank")
+    if frame.pairs_of is not None and frame.pairs_of not in names:
+        return replace(frame, status="undefined", reason=f'there is no "{frame.pairs_of}" among the names')
+    return None
+
+
+def obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
+    """The answer where no method ranks these standings."""
     errors = [] if standings.stderr is None else [standings.stderr]
+    if standings.names and not standings.present.any():
+        return replace(frame, status="insufficient", reason="no cell was measured")
+    if standings.names and standings.direction is None:
+        return replace(frame, status="undefined", reason="the metric has no better end")
     if not computable(standings.values, *errors):
-        return "undefined", "values are not all between 10^-100 and 10^100 in size"
+        reason = "values are not all between 10^-100 and 10^100 in size"
+        return replace(frame, status="undefined", reason=reason)
+    return unasked(frame, standings.names)
+
+
+def _too_large(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
+    if len(standings.names) > MOST_NAMES:
+        return replace(frame, status="undefined", reason=f"more than {MOST_NAMES} names")
+    if len(standings.names) * standings.values.size > MOST_WORK:
+        reason = f"more than {MOST_WORK:,} comparisons; ask about fewer of them"
+        return replace(frame, status="undefined", reason=reason)
     return None
 
 

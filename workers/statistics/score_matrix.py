@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from registry.grids.grid import Direction, Metric
+from registry.results.ranking import Slots
 from workers.statistics.decimals import decimals_by_column
 from workers.statistics.noise import successes_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -64,6 +65,12 @@ class ScoreMatrix:
     def present(self) -> BoolArray:
         """Mask of the cells, names x slots."""
         return np.isfinite(self.values)
+
+    @property
+    def slots(self) -> Slots:
+        """How many slots any name has, and how many two have."""
+        held = self.present.sum(axis=0)
+        return Slots(int(np.count_nonzero(held)), int(np.count_nonzero(held > 1)))
 
     @cached_property
     def decimals(self) -> IntArray:

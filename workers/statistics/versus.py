@@ -96,6 +96,8 @@ def _both(standings: ScoreMatrix, a: str, b: str) -> ScoreMatrix | str:
     if a not in standings.names or b not in standings.names:
         return APART
     both = of(standings, [standings.names.index(a), standings.names.index(b)])
+    if not both.present.any():
+        return APART
     errors = [] if both.stderr is None else [both.stderr]
     return both if computable(both.values, *errors) else "values are not all between 10^-100 and 10^100 in size"
 
