@@ -60,7 +60,7 @@ from workers.protocols import Screen, screen_of, told
 from workers.rankings.board import board_ranking, read_board
 from workers.rankings.change import Side, with_change
 from workers.rankings.direct import direct_ranking, refused_ranking
-from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
+from workers.rankings.from_pair_sums import ranking_from_sums
 from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.rankings.pair_sums.update import catch_up
 from workers.rankings.told import facts_told, facts_untold, record_ranking
@@ -212,7 +212,7 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
             return None if every["left"] else document_of(every)
         screen = screen_of(database, project_id, query)
         alone = isinstance(query, RankingQuery) and not query.since
-        way = _way_of(database, settings, project_id, query, screen) if alone else None
+        way = _way_of(database, settings, project_id, query, screen)[0] if alone else None
         # Unlike `compute`, this opens, updates and closes no scope: verifying writes nothing.
         if isinstance(query, RankingQuery) and way == "sums":
             with database.snapshot() as connection:
@@ -220,15 +220,15 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
                 if not whole:
                     return None
                 return document_of(told(_from_sums(connection, settings, project_id, query), screen)) | about(query)
-        if isinstance(query, RankingQuery) and way == "board":
-            found = _compute_board(database, settings, project_id, query, screen, closes=False)
-            return document_of(told(found, screen)) | about(query)
-        result = compute(database, settings, project_id, query)
+        result = compute(database, settings, project_id, query, closes=False)
     return None if result is None else document_of(result) | about(query)
 
 
-def compute(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:
-    """Result of a query from the rows as they are now; None while its pair sums are still being updated."""
+def compute(
+    database: Database, settings: Settings, project_id: Any, query: Query, *, closes: bool = True
+) -> Result | None:
+    """Result of a query from the rows as they are now; None while its pair sums are still being updated. Sums that it
+    does not need any more are deleted, unless it `closes` none."""
     if isinstance(query, RevisionQuery | ComparisonQuery):
         return _compute_from_revisions(database, project_id, query)
     if isinstance(query, BaselineQuery):
@@ -236,10 +236,13 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
     if isinstance(query, StoredClaimsQuery):
         return judge_turn(database, project_id, query, min(MOST_CELLS, settings.ranking_work))
     screen = screen_of(database, project_id, query)
-    way = _way_of(database, settings, project_id, query, screen)
+    way, idle = _way_of(database, settings, project_id, query, screen)
     if isinstance(query, ModelComparisonQuery | GateQuery):
         compare: Callable[..., Result] = _judge_contender if isinstance(query, GateQuery) else _compare_models
         return compare(database, project_id, query, refused=way == "refused")
+    if idle and closes:
+        # The scope was larger once, or its sums were opened by a release that had no other way.
+        close_scope(database, project_id, query)
     if way == "cells":
         found: Result | None = _compute_from_cells(database, project_id, query, screen)
     elif not isinstance(query, RankingQuery):
@@ -309,15 +312,8 @@ def _judge_contender(database: Database, project_id: Any, query: GateQuery, *, r
 
 
 def _compute_board(
-    database: Database, settings: Settings, project_id: Any, query: RankingQuery, screen: Screen, *, closes: bool = True
+    database: Database, settings: Settings, project_id: Any, query: RankingQuery, screen: Screen
 ) -> Result:
-    with database.reading() as connection:
-        kept = _comes_from_sums(query) and not query.model and keeps_sums(connection, project_id, query)
-    if kept and closes:
-        # It was larger once, or was opened by a release that had no other way. What is left may even be small.
-        close_scope(database, project_id, query)
-    if kept and not exceeds_limit(settings, query, *_size(database, project_id, query)):
-        return _compute_from_cells(database, project_id, query, screen)
     with database.snapshot() as connection:
         board = read_board(connection, project_id, query, screen.ids)
     # Outside of the block: PostgreSQL ends a transaction that is idle for long.
@@ -336,11 +332,6 @@ def _from_sums(connection: Connection, settings: Settings, project_id: Any, quer
     found = ranking_from_sums(connection, project_id, query)
     reason = found.reason or ""
     return replace(found, reason=f"{reason} {_limits(settings)}") if reason.endswith(OF_CELLS) else found
-
-
-def _size(database: Database, project_id: Any, query: Query) -> tuple[int, int]:
-    with database.reading() as connection:
-        return scope_size(connection, project_id, query)
 
 
 def _compute_from_cells(database: Database, project_id: Any, query: Query, screen: Screen) -> Result:
@@ -367,8 +358,8 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query, scree
     return compute_from_rows(query, rows, aliases)
 
 
-def _way_of(database: Database, settings: Settings, project_id: Any, query: Query, screen: Screen) -> Way:
-    """How a query about a scope is computed.
+def _way_of(database: Database, settings: Settings, project_id: Any, query: Query, screen: Screen) -> tuple[Way, bool]:
+    """How a query about a scope is computed, and whether pair sums are kept that it does not need.
 
     A scope that keeps pair sums goes on with them until it is half as large as one that would begin to keep them, so
     that a scope near the limit does not change its way by turns. Sums are of all grids, also of those that are left
@@ -378,16 +369,17 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
         models, cells = scope_size(connection, project_id, query)
         keeps = isinstance(query, RankingQuery) and _has_pair_sums(query) and keeps_sums(connection, project_id, query)
     if not isinstance(query, RankingQuery):
-        return "refused" if exceeds_limit(settings, query, models, cells) else "cells"
-    usual = keeps and not query.model and not screen.ids
-    if not usual and not exceeds_limit(settings, query, models, cells):
-        return "cells"
-    most = settings.ranking_cells
-    if _comes_from_sums(query) and not screen.ids and models <= MOST_COUNTED:
-        most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
+        return "refused" if exceeds_limit(settings, query, models, cells) else "cells", False
+    most, usual, idle = settings.ranking_cells, keeps and not query.model and not screen.ids, False
+    if _comes_from_sums(query):
+        idle = keeps and not query.model
+        if not screen.ids and models <= MOST_COUNTED:
+            most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
+    if not exceeds_limit(settings, query, models, 2 * cells if usual and cells > most else cells):
+        return "cells", idle
     if not query.by.startswith("axis:") and cells <= most:
-        return "board"
-    return "sums" if _has_pair_sums(query) and not screen.ids else "refused"
+        return "board", idle
+    return "sums" if _has_pair_sums(query) and not screen.ids else "refused", False
 
 
 def _comes_from_sums(query: RankingQuery) -> bool:
@@ -414,13 +406,7 @@ def _compute_from_sums(database: Database, settings: Settings, project_id: Any, 
         return None
     # One snapshot: another worker may update the scope and the sums of its names meanwhile.
     with database.snapshot() as connection:
-        names, cells = size_from_sums(connection, project_id, query)
-        if query.model or exceeds_limit(settings, query, names, 2 * cells):
-            return _from_sums(connection, settings, project_id, query)
-    # Most of the scope was deleted. What is left is ranked from its cells again; the size is doubled above, so that a
-    # scope near the limit is not opened and closed by turns.
-    close_scope(database, project_id, query)
-    return _compute_from_cells(database, project_id, query, Screen())
+        return _from_sums(connection, settings, project_id, query)
 
 
 def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> Result:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from registry.query import RankingQuery
 from registry.results.ranking import Checksum, Omission, Ranking, Slots
@@ -55,15 +55,6 @@ def _left_out(more: bool) -> tuple[Omission, ...]:
     """Parts of the ranking that are not in the sums; `more`: there are more benchmarks than are listed."""
     derived = Omission("derived", "what was derived from other grids is not in the sums, and not listed")
     return (derived, Omission("benchmarks", f"more than {MOST_BENCHMARKS:,}: the first ones")) if more else (derived,)
-
-
-def size_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> tuple[int, int]:
-    """Numbers of names and cells in the sums of the query's scope."""
-    statement = select(func.count(pair_sums.c.name), func.coalesce(func.sum(pair_sums.c.cells), 0)).join_from(
-        pair_sum_scopes, pair_sums
-    )
-    names, cells = connection.execute(statement.where(*scope_of(project_id, query), pair_sums.c.cells > 0)).one()
-    return int(names), int(cells)
 
 
 def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Scale) -> Counted:
