@@ -61,8 +61,7 @@ from workers.rankings.board import board_ranking, read_board
 from workers.rankings.change import Side, with_change
 from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums
-from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
-from workers.rankings.pair_sums.update import catch_up
+from workers.rankings.pair_sums.update import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.rankings.told import facts_told, facts_untold, record_ranking
 from workers.repeat_noise import repeat_noise_document
 from workers.scope import alias_map, scope_rows, scope_size, stream_rows

@@ -21,7 +21,7 @@ from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
 from registry.storage.tables import cached_results, derivations, grids, pair_sum_scopes, projects, revisions
 from registry.storage.tables import statistics as documents
-from workers.rankings.pair_sums.scopes import is_of_old_sums
+from workers.rankings.pair_sums.update import is_of_old_sums
 from workers.statistics import METHODS_VERSION
 from workers.verify_checks import (
     SERVED,

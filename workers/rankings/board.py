@@ -30,9 +30,8 @@ from registry.storage.tables import revisions
 from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
-from workers.rankings.ranking_input import derived_name_warnings, level_warnings, scale_warnings
+from workers.rankings.ranking_input import derived_name_warnings, level_warnings, scale_warnings, without_costly
 from workers.rankings.scales import Kind, Scale, Scales, scales
-from workers.rankings.set_aside import without_costly
 from workers.rankings.slots import Frame, Integers, Slots, roles_of
 from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
 from workers.statistics.board import rank_board

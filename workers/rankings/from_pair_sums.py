@@ -14,8 +14,7 @@ from registry.query import RankingQuery
 from registry.results.ranking import Checksum, Omission, Ranking, Slots
 from registry.storage.tables import grids, pair_sum_scopes, pair_sums
 from workers.rankings.direct import of_scope, refused_ranking
-from workers.rankings.pair_sums.scopes import scope_of
-from workers.rankings.pair_sums.update import stored_sums
+from workers.rankings.pair_sums.update import scope_of, stored_sums
 from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Scale, scales
 from workers.scope import alias_map, experiment_names

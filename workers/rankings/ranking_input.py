@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
+import orjson
 
 from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
@@ -18,17 +20,19 @@ from registry.grids.protocol import Rules
 from registry.grids.suite_members import member_text
 from registry.query import AggregatesQuery, RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.policies import common_to_all
 from registry.results.ranking import RankedScale
 from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.storage.items import held_items
 from registry.storage.rows import grid_of
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
-from workers.rankings.set_aside import without_costly
-from workers.rankings.slots import Frame, Integers, Slots, roles_of
+from workers.rankings.slots import Frame, Integers, Slots, coordinates, roles_of
 from workers.scope import canonical_names, matches
-from workers.statistics import ScoreMatrix
 from workers.statistics.item_variances import SlotItems
+from workers.statistics.score_matrix import ScoreMatrix, of
+from workers.statistics.set_aside import of_names, usual_slots
+from workers.statistics.terms import BoolArray
 
 MOST_ALIKE = 10
 NO_ITEMS: Mapping[Any, Sequence[Any]] = {}
@@ -276,3 +280,44 @@ def _items_of(scores: ScoreMatrix, places: Mapping[str, int], blocks: Sequence[_
         measured = np.isfinite(block.cells.values)
         found[places[block.name], block.slots[measured]] = None if block.items is None else block.items[measured]
     return found
+
+
+def without_costly(
+    query: RankingQuery, standings: ScoreMatrix, slots: Slots
+) -> tuple[ScoreMatrix, tuple[SetAside, ...]]:
+    """The standings of those that are not set aside where a slot must be common to all, and the others with what they
+    lack; the same standings where nobody is."""
+    if not common_to_all(query.method, query.missing):
+        return standings, ()
+    aside = of_names(standings, query.set_aside)
+    if not aside.size:
+        return standings, ()
+    usual, kept = usual_slots(standings.present), np.setdiff1d(np.arange(len(standings.names)), aside)
+    told = tuple(
+        SetAside(
+            standings.names[i],
+            tuple(chain(_lacking_benchmarks(standings, own, usual), _lacking_levels(slots, own, usual))),
+            int(np.count_nonzero(usual & ~own)),
+            int(np.count_nonzero(usual)),
+        )
+        for i, own in zip(aside.tolist(), standings.present[aside], strict=True)
+    )
+    return of(standings, kept.tolist()), told
+
+
+def _lacking_benchmarks(standings: ScoreMatrix, own: BoolArray, usual: BoolArray) -> Iterator[str]:
+    lacking = np.setdiff1d(standings.benchmarks[usual], standings.benchmarks[usual & own])
+    return (standings.benchmark_names[one] for one in lacking.tolist())
+
+
+def _lacking_levels(slots: Slots, own: BoolArray, usual: BoolArray) -> Iterator[str]:
+    """The levels of axes that are usual, and of which a name has no slot."""
+    has, wanted = set[tuple[str, str | float]](), set[tuple[str, str | float]]()
+    for shapes in slots.rooms.values():
+        for shape, numbers in shapes.items():
+            for at, number in zip(coordinates(orjson.loads(shape)), numbers.tolist(), strict=True):
+                if usual[number]:
+                    wanted |= at
+                    has |= at if own[number] else set()
+    numbers_first = sorted(wanted - has, key=lambda one: (one[0], isinstance(one[1], str), one[1]))
+    return (f"{level:.15g}" if isinstance(level, float) else level for _, level in numbers_first)

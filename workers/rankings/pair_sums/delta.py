@@ -147,19 +147,6 @@ class _Updates:
         return _Updates(self.variant, self.rows[picked], self.slots, self.order[picked], self.values[picked])
 
 
-def _empty_side(shape: tuple[int, int]) -> Side:
-    return Side(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape, dtype=np.bool_))
-
-
-def _copy(side: Side) -> Side:
-    return Side(side.ticks.copy(), side.values.copy(), side.present.copy())
-
-
-def _copy_rows(side: Side, rows: Any, other: Side) -> None:
-    """Replace rows of a side by those of another."""
-    side.ticks[rows], side.values[rows], side.present[rows] = other.ticks[rows], other.values[rows], other.present[rows]
-
-
 def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> SumsDelta:
     """Delta from replacing the grids `before` by those `after`, in units of 10^-exponent.
 
@@ -172,14 +159,14 @@ def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> Sums
         [_updates_of(matrix, places, aliases, slots) for matrix in matrices]
         for matrices in (change.unchanged, change.before, change.after)
     )
-    shape = (len(names), slots.size)
-    old = _empty_side(shape)
-    _scatter(old, [*unchanged, *removed], exponent)
-    new, touched = _copy(old), np.array(sorted(places[name] for name in affected), dtype=np.int64)
+    before = np.full((len(names), slots.size), np.nan)
+    _scatter(before, [*unchanged, *removed])
+    after, touched = before.copy(), np.array(sorted(places[name] for name in affected), dtype=np.int64)
     # Emptied and written again with the unchanged grids of these names: where aliases put several grids on one cell,
     # the removed one may have covered a value that now counts.
-    _copy_rows(new, touched, _empty_side(shape))
-    _scatter(new, [*(one.at(np.isin(one.rows, touched)) for one in unchanged), *added], exponent)
+    after[touched] = np.nan
+    _scatter(after, [*(one.at(np.isin(one.rows, touched)) for one in unchanged), *added])
+    old, new, rivals = (_side(values, exponent) for values in (before, after, before))
     delta = SumsDelta(names)
     delta.slots, delta.compared = (
         int(np.count_nonzero(new.present.sum(axis=0) > least) - np.count_nonzero(old.present.sum(axis=0) > least))
@@ -193,13 +180,12 @@ def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> Sums
     # The rivals turn from old to new row by row. So a pair of two changed names is counted in two steps that add up to
     # its whole change: the first name moves against the old values of the second, the second against the new of the
     # first.
-    rivals = _copy(old)
     for i in touched.tolist():
         if np.array_equal(old.present[i], new.present[i]) and np.array_equal(old.values[i], new.values[i]):
             continue
         delta.sums[names[i]] = _sums_with_rivals(rivals, new, i) - _sums_with_rivals(rivals, old, i)
         delta.cells[names[i]] = int(new.present[i].sum() - old.present[i].sum())
-        _copy_rows(rivals, i, new)
+        rivals.ticks[i], rivals.values[i], rivals.present[i] = new.ticks[i], new.values[i], new.present[i]
     return delta
 
 
@@ -225,17 +211,21 @@ def _updates_of(matrix: GridMatrix, places: Mapping[str, int], aliases: Aliases,
     return _Updates(variant, rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
 
 
-def _scatter(side: Side, updates: Sequence[_Updates], exponent: int) -> None:
+def _scatter(values: Floats, updates: Sequence[_Updates]) -> None:
     """Write the values into their rows and slots; of several for one slot of a name, the last update counts."""
     for one in updates if _are_disjoint(updates) else _in_order(updates):
-        measured = np.isfinite(one.values)
-        ticks = np.where(measured, one.values, 0.0) * 10.0**exponent
-        if np.max(np.abs(ticks), initial=0.0) > MOST_TICKS:
-            raise TooLarge(float(np.nanmax(np.abs(one.values))))
         block = np.ix_(one.rows, one.slots)
-        side.ticks[block] = np.where(measured, np.rint(ticks).astype(np.int64), side.ticks[block])
-        side.values[block] = np.where(measured, one.values, side.values[block])
-        side.present[block] |= measured
+        values[block] = np.where(np.isfinite(one.values), one.values, values[block])
+
+
+def _side(values: Floats, exponent: int) -> Side:
+    """Values and their ticks; 0 where absent."""
+    present = np.isfinite(values)
+    held = np.where(present, values, 0.0)
+    ticks = held * 10.0**exponent
+    if np.max(np.abs(ticks), initial=0.0) > MOST_TICKS:
+        raise TooLarge(float(np.max(np.abs(held))))
+    return Side(np.rint(ticks).astype(np.int64), held, present)
 
 
 def _are_disjoint(updates: Sequence[_Updates]) -> bool:

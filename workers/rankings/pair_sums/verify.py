@@ -12,8 +12,15 @@ from sqlalchemy import Connection, select
 from registry.query import Query
 from registry.storage.tables import grids, pair_sum_scopes, pair_sums
 from workers.rankings.pair_sums.delta import BenchmarkChange, read_inputs, sums_delta
-from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, scope_of
-from workers.rankings.pair_sums.update import ScopeDelta, accumulate, stored_sums, widened
+from workers.rankings.pair_sums.update import (
+    ScopeDelta,
+    accumulate,
+    grids_of,
+    is_of_old_sums,
+    scope_of,
+    stored_sums,
+    widened,
+)
 from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import canonical, empty
 
