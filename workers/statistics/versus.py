@@ -115,8 +115,9 @@ def _other(common: ScoreMatrix) -> BoolArray:
 
 
 def by_items(pair: Pair, benchmarks: Sequence[Contrast], alpha: float) -> Pair | None:
-    """The pair with the error of the items; None where a benchmark is not paired or has no error, or where the pair is
-    of something else than these benchmarks."""
+    """The pair with the error of the items, where each benchmark was compared item by item: of the mean of their
+    differences, with Satterthwaite's degrees of freedom, as item sets of different benchmarks are taken as different
+    items. None where a benchmark is not paired or has no error, or where the pair is of something else than these."""
     paired = [(one.test, one.items) for one in benchmarks if one.test and one.items and one.items.paired]
     tests = [test for test, _ in paired]
     if pair.status != "ok" or pair.benchmarks != len(tests) or len(tests) != len(benchmarks):
