@@ -16,6 +16,7 @@ from scipy.special import chdtrc, fdtrc, ndtr
 
 from registry.results.blocks import CriticalDifference, Friedman, ImanDavenport
 from workers.statistics.posteriors import quadrature
+from workers.statistics.ranks import rank_rows
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 MOST_TREATMENTS = 6
@@ -25,19 +26,8 @@ MOST_STATES = 2_000_000
 
 def ranks_of(goodness: IntArray) -> FloatArray:
     """Ranks within each row of blocks x treatments: 1 for the largest, middle ranks for ties."""
-    order = np.argsort(-goodness, axis=1, kind="stable")
-    sorted_ = np.take_along_axis(goodness, order, axis=1)
-    place, last = np.arange(goodness.shape[1]), goodness.shape[1] - 1
-    starts = np.ones(goodness.shape, dtype=np.bool_)
-    starts[:, 1:] = sorted_[:, 1:] != sorted_[:, :-1]
-    ends = np.ones(goodness.shape, dtype=np.bool_)
-    ends[:, :-1] = starts[:, 1:]
-    # The first and the last place of each run of ties; their mean is the middle rank of all of them.
-    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
-    final = np.minimum.accumulate(np.where(ends, place, last)[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty(goodness.shape)
-    np.put_along_axis(ranks, order, (first + final) / 2 + 1, axis=1)
-    return ranks
+    best, worst = rank_rows(goodness, 0), goodness.shape[1] + 1 - rank_rows(-goodness, 0)
+    return np.asarray((best + worst) / 2, dtype=np.float64)
 
 
 def friedman(goodness: IntArray, alpha: float = 0.05) -> Friedman:

@@ -11,7 +11,7 @@ system of equations stays that of all benchmarks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from workers.statistics.terms import FloatArray
 
 MOST_PAIRED = 1_500
 """Names up to which each is tested against every other one; what is kept of the pairs grows with their square."""
+Averages = tuple[FloatArray, FloatArray]
 _UNPAIRED = f"more than {MOST_PAIRED:,} names are not tested against each other; name those to compare with model=…"
 _LEFT_OUT = (
     Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
@@ -150,23 +151,6 @@ def _order(
     return refusal(here, method, missing) or order_of(counted, part, method)
 
 
-@dataclass(frozen=True)
-class Averages:
-    """Benchmarks x names: what each benchmark gives, of which more is better, and its weight. A score is the sum of the
-    first over that of the second."""
-
-    given: FloatArray
-    weight: FloatArray
-
-    def goodness(self, counts: FloatArray) -> FloatArray:
-        """Rows of counts x names: the scores with benchmarks counted so often; NaN where a name has none of them."""
-        weight = counts @ self.weight
-        return np.asarray(
-            np.divide(counts @ self.given, weight, out=np.full(weight.shape, np.nan), where=weight > 0),
-            dtype=np.float64,
-        )
-
-
 def without_each_benchmark(
     here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
 ) -> tuple[LeaveOneOut, ...]:
@@ -177,7 +161,9 @@ def without_each_benchmark(
     found = averages(here, counted, part, own, method, missing)
     if found is None:
         return ()
-    again = found.goodness(1 - np.eye(len(found.given)))
+    given, weight = found
+    left = weight.sum(axis=0) - weight
+    again = np.divide(given.sum(axis=0) - given, left, out=np.full(left.shape, np.nan), where=left > 0)
     defined = rank_rows(again[np.isfinite(again).all(axis=1)])
     return ranges(here.names, np.vstack([shared_ranks(own.goodness), defined]))
 
@@ -185,7 +171,8 @@ def without_each_benchmark(
 def averages(
     here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
 ) -> Averages | None:
-    """What the benchmarks give in an order that is an average of them, or None."""
+    """Benchmarks x names: what each benchmark gives, of which more is better, and its weight. A score is the sum of the
+    first over that of the second. None where the order is no average of benchmarks."""
     if method == "mean_difference":
         return _of_differences(here, counted, part, own)
     if method == "borda":
@@ -205,17 +192,17 @@ def _of_cells(here: ScoreMatrix, values: FloatArray, sign: int) -> Averages:
     there = np.isfinite(values[:, order])
     held = np.add.reduceat(there, starts, axis=1, dtype=np.int64)
     total = np.add.reduceat(np.where(there, values[:, order], 0.0), starts, axis=1)
-    return Averages((sign * total / np.maximum(held, 1)).T, (held > 0).T.astype(np.float64))
+    return ((sign * total / np.maximum(held, 1)).T, (held > 0).T.astype(np.float64))
 
 
 def _of_ranks(here: ScoreMatrix, missing: Missing) -> Averages | None:
     if missing == "zero_points":
         points = borda_points(here)
-        return Averages(points, np.ones(points.shape))
+        return (points, np.ones(points.shape))
     goodness = block_goodness(here, missing)
     if isinstance(goodness, Refused):
         return None
-    return Averages(-ranks_of(goodness), np.ones(goodness.shape))
+    return (-ranks_of(goodness), np.ones(goodness.shape))
 
 
 def _of_differences(here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores) -> Averages:
@@ -231,7 +218,7 @@ def _of_differences(here: ScoreMatrix, counted: Counted, part: Sequence[int], ow
     moved -= moved.mean(axis=0)
     size = flow.shape[1]
     given = here.sign * (own.values[:, None] + size * moved)
-    return Averages(given.T, np.ones((size, len(part))))
+    return (given.T, np.ones((size, len(part))))
 
 
 def _flows(found: Blocks, share: FloatArray, mean: FloatArray) -> FloatArray:
