@@ -114,7 +114,7 @@ def ranked(rows: Rows) -> Ranked:
     """These parts alone: how an order holds up takes most of the time of a ranking, and is made of them."""
     scores = build_ranking_input(RankingQuery(*SCOPE), rows, {}).scores
     estimand = estimand_of("mean_difference", scores.mixed)
-    pairs = pair_table(scores, ALPHA, estimand=estimand, work=1).pairs
+    pairs = pair_table(scores, ALPHA, estimand=estimand, work=1).pairs if scores.present.any() else ()
     return Ranked(pairs, means_of(scores, ALPHA), benchmark_scores(scores, ALPHA)[0])
 
 

@@ -12,7 +12,6 @@ from registry.results.inputs import Warning
 from registry.results.ranking import Ranking
 from workers.rankings.ranking_input import NO_ITEMS, build_ranking_input
 from workers.statistics import ScoreMatrix, rank
-from workers.statistics.rank_groups import letters
 from workers.statistics.ranking import refused
 
 _NAMED = 12
@@ -27,7 +26,7 @@ def refused_ranking(query: RankingQuery, reason: str) -> Ranking:
 def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> Ranking:
     """The ranking with the query's scope; what a suite names and no grid is about is a warning."""
     return replace(
-        among_others(found),
+        found,
         by=query.by,
         experiment=query.experiment,
         metric=query.metric,
@@ -36,29 +35,6 @@ def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> 
         variant=query.variant,
         **sliced_by(query),
         warnings=(*suite_warnings(query, benchmarks, "ranked"), *found.warnings),
-    )
-
-
-def among_others(found: Ranking) -> Ranking:
-    """The ranking with no place for names with whom no other shares a slot, unless gaps are filled: they come last.
-    `insufficient` where nobody has a place."""
-    alone = {names[0] for names in found.components if len(names) == 1} if found.missing != "worst" else set()
-    if not alone:
-        return found
-    kept = [place for place, names in enumerate(found.groups) if not alone.issuperset(names)]
-    letter = {letters(old): letters(new) for new, old in enumerate(kept)}
-    rows = [
-        replace(row, rank=None, score=None, rank_low=None, rank_high=None, group=())
-        if row.name in alone
-        else replace(row, group=tuple(letter[one] for one in row.group))
-        for row in found.ranking
-    ]
-    told: dict[str, Any] = {"status": "insufficient", "reason": "no two names share a slot"}
-    return replace(
-        found,
-        ranking=tuple(sorted(rows, key=lambda row: row.name in alone)),
-        groups=tuple(found.groups[place] for place in kept),
-        **(told if len(alone) == len(rows) else {}),
     )
 
 

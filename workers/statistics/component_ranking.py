@@ -64,14 +64,18 @@ class _Component:
 
 
 def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], orders: Sequence[Orders]) -> Ranking:
-    """The frame with all components, each in its order; their groups are lettered from A on."""
+    """The frame with all components, each in its order; their groups are lettered from A on. Names with whom no other
+    shares a slot have no place, unless gaps are filled, and come last; `insufficient` where nobody has one."""
     found: list[_Component] = []
     for number, (part, order) in enumerate(zip(parts, orders, strict=True)):
         found.append(_component(frame, contest, part, order, (number, sum(len(other.groups) for other in found))))
-    strengths = [one.own.extra["strengths"] for one in orders if "strengths" in one.own.extra]
+    strengths = [one.own.strengths for one in orders if one.own.strengths is not None]
+    rows = sorted((row for one in found for row in one.rows), key=lambda row: row.rank is None)
+    if rows[0].rank is None:
+        frame = replace(frame, status="insufficient", reason="no two names share a slot")
     return replace(
         frame,
-        ranking=tuple(row for one in found for row in one.rows),
+        ranking=tuple(rows),
         groups=tuple(group for one in found for group in one.groups),
         never_met=tuple(pair for one in found for pair in one.never_met),
         components=tuple(one.names for one in found),
@@ -95,10 +99,11 @@ def _component(
     sequence: list[int] = np.argsort(ranks, kind="stable").tolist()
     members = [part[p] for p in sequence]
     told = _Component(tuple(names[i] for i in part), ())
+    alone = len(part) == 1 and frame.missing != "worst"
     ranges, lettered = dict.fromkeys(members, (1, len(part))), dict[str, set[int]]()
     if contest.met is not None and contest.apart is not None:
         tested = len(part) < 2 or bool(contest.tested[part].any())
-        cliques = groups(contest.apart, contest.met, members) if tested else []
+        cliques = groups(contest.apart, contest.met, members) if tested and not alone else []
         apart_for_ever = strangers(contest.met, part)
         ahead, against = in_order(contest.apart, members, ranks[sequence])
         ranges = {i: rank_interval(ahead, members, i) for i in members}
@@ -128,6 +133,8 @@ def _component(
         )
         for p, i in zip(sequence, members, strict=True)
     )
+    if alone:
+        rows = (replace(rows[0], rank=None, score=None, rank_low=None, rank_high=None),)
     if orders.others is None:
         return replace(told, rows=rows)
     others = {key: shared_ranks(goodness) for key, goodness in orders.others.items()}

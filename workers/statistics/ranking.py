@@ -122,9 +122,9 @@ def _contest(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, table: Pair
 def _orders(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, part: Sequence[int], own: Scores) -> Orders:
     """The order of the members of a component, and how it holds up unless the pairs of one name are asked for."""
     stderr, there, policy = None, of(posted, part), (frame.method, frame.missing)
-    if "strengths" in own.extra:
+    if own.strengths is not None:
         over = frame.target == "new_benchmarks"
-        stderr = sandwich(of(kept, part), own.extra["strengths"], frame.missing == "zero_votes", over)
+        stderr = sandwich(of(kept, part), own.strengths, frame.missing == "zero_votes", over)
     if frame.pairs_of is not None:
         return Orders(own, stderr)
     return Orders(own, stderr, alternatives(there, *policy), leave_one_out(there, *policy, own))

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from workers.statistics.counted import Tally
 from workers.statistics.counted_cells import counted_cells, zero_vote_tally
 from workers.statistics.ranks import rank_rows
 from workers.statistics.score_matrix import ScoreMatrix, filled, only
-from workers.statistics.strengths import bradley_terry
+from workers.statistics.strengths import Strengths, bradley_terry
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -27,11 +27,11 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 
 @dataclass(frozen=True)
 class Scores:
-    """One score per name and whether more of it is better; `extra` are arrays or values worth reporting beside."""
+    """One score per name, whether more of it is better, and the strengths that scores are."""
 
     values: FloatArray
     more_is_better: bool = True
-    extra: dict[str, Any] = field(default_factory=dict)
+    strengths: Strengths | None = None
 
     @property
     def goodness(self) -> FloatArray:
@@ -121,7 +121,7 @@ def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     slots = np.flatnonzero(standings.present.all(axis=0))
     if slots.size == 0:
         return Refused("no slot has all names")
-    return Scores(standings.values[:, slots] @ standings.weights(slots), standings.sign > 0, {"slots": int(slots.size)})
+    return Scores(standings.values[:, slots] @ standings.weights(slots), standings.sign > 0)
 
 
 def win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
@@ -156,7 +156,7 @@ def bradley_terry_order(standings: ScoreMatrix, missing: Missing) -> Scores | Re
 def log_strengths(tally: Tally) -> Scores:
     """The strengths of a tally of connected names."""
     found = bradley_terry(tally.wins, tally.meets > 0)
-    return Scores(found.values, True, {"strengths": found})
+    return Scores(found.values, True, found)
 
 
 def block_goodness(standings: ScoreMatrix, missing: Missing) -> IntArray | Refused:
