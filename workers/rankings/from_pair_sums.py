@@ -18,7 +18,7 @@ from workers.rankings.pair_sums.update import scope_of, stored_sums
 from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Scale, scales
 from workers.scope import alias_map, experiment_names
-from workers.statistics.counted import Counted, counted_of
+from workers.statistics.counted import Counted, matrices_of
 from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
 from workers.statistics.pair_sums import FIELDS
 
@@ -69,14 +69,14 @@ def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Sca
     if 0 < len(rows) <= MOST_COUNTED:
         width = max(places) + 1
         sums = np.stack([stored_sums(row.sums, width)[:, places] for row in rows], axis=1)
-    return counted_of(
+    return Counted(
         names=tuple(row.name for row in rows),
         cells=tuple(row.cells for row in rows),
-        rows=sums,
         unit=10.0 ** -(scope.exponent or 0),
         sign=-1 if scale.direction == "lower" else 1,
         slots=Slots(scope.slots, scope.compared),
         bounded=scale.lower is not None and scale.upper is not None,
+        **matrices_of(sums),
     )
 
 

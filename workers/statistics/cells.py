@@ -21,7 +21,7 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 class Cells:
     """M names x S slots, the slots of each benchmark side by side.
 
-    A difference in a slot is that of the `ticks` over `divisor`. `n` and `k` are effective trials and successes, 0
+    A difference in a slot is that of the `ticks` times 10^-decimals. `n` and `k` are effective trials and successes, 0
     where the noise of a cell is not binomial; `whole` is 1 or 100 where they exist. `variance` is NaN where unknown,
     `df` its degrees of freedom, infinite unless it was estimated from repeats. `question` is the bound on the
     variance of a cell under other questions, NaN where their number is unknown. `starts` are the first slots of the
@@ -31,7 +31,7 @@ class Cells:
 
     present: BoolArray
     ticks: IntArray
-    divisor: FloatArray
+    decimals: IntArray
     sign: int
     n: FloatArray
     k: FloatArray
@@ -72,7 +72,7 @@ def cells_of(standings: ScoreMatrix) -> Cells:
     return Cells(
         standings.present[:, order],
         standings.ticks[:, order],
-        np.power(10.0, standings.decimals)[order],
+        standings.decimals[order],
         standings.sign,
         n[:, order],
         k[:, order],

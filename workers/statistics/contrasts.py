@@ -105,7 +105,7 @@ class Meeting:
     def of(cls, cells: Cells, rows: slice) -> Meeting:
         shared = np.asarray(cells.present[rows, None] & cells.present, dtype=np.bool_)
         moves = np.where(shared, cells.ticks[rows, None] - cells.ticks, 0)
-        gaps = np.asarray(moves / cells.divisor, dtype=np.float64)
+        gaps = np.asarray(moves / np.power(10.0, cells.decimals), dtype=np.float64)
         count = counted(shared, cells)
         return cls(cells, rows, shared, moves, gaps, count, added(gaps, cells, exact_sum) / np.maximum(count, 1))
 

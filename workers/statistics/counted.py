@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import erfc
@@ -20,6 +21,16 @@ from registry.results.ranking import Slots
 from workers.statistics import pair_sums as ps
 from workers.statistics.multiplicity import holm_array
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
+
+_COUNTS = {"common": ps.COMMON, "larger": ps.LARGER, "equal": ps.EQUAL}
+_SIZES = {
+    "benchmarks": (ps.BENCHMARKS, 1),
+    "leads": (ps.LEAD, ps.SHARES),
+    "leads2": (ps.LEAD2, ps.SHARES),
+    "decided": (ps.DECIDED, ps.SHARES),
+    "means": (ps.MEAN, 1),
+}
+"""Stored sums by the name of their matrix, and what one of it is stored as."""
 
 
 @dataclass(frozen=True)
@@ -95,39 +106,11 @@ class Counted:
         return list(zip(ends[0].tolist(), self.equal.sum(axis=1).tolist(), ends[1].tolist(), strict=True))
 
 
-def counted_of(
-    names: tuple[str, ...],
-    cells: tuple[int, ...],
-    rows: IntArray,
-    unit: float,
-    sign: int,
-    slots: Slots,
-    *,
-    bounded: bool = False,
-) -> Counted:
-    """What was counted, from the stored rows of all names, FIELDS x names x names."""
-
-    def shares(place: int) -> FloatArray:
-        return np.asarray(ps.of_pairs(rows, place) / ps.SHARES, dtype=np.float64)
-
-    return Counted(
-        names,
-        cells,
-        unit,
-        sign,
-        slots,
-        bounded,
-        benchmarks=ps.of_pairs(rows, ps.BENCHMARKS).astype(np.float64),
-        common=ps.of_pairs(rows, ps.COMMON),
-        larger=ps.of_pairs(rows, ps.LARGER),
-        equal=ps.of_pairs(rows, ps.EQUAL),
-        leads=shares(ps.LEAD),
-        leads2=shares(ps.LEAD2),
-        decided=shares(ps.DECIDED),
-        means=ps.of_pairs(rows, ps.MEAN).astype(np.float64),
-        means2=ps.wide_of_pairs(rows, ps.MEAN2),
-        spread=ps.wide_of_pairs(rows, ps.SPREAD),
-    )
+def matrices_of(rows: IntArray) -> dict[str, Any]:
+    """The matrices of what was counted, from the stored rows of all names, FIELDS x names x names."""
+    counts = {name: ps.of_pairs(rows, place) for name, place in _COUNTS.items()}
+    sizes = {name: np.asarray(ps.of_pairs(rows, place) / unit) for name, (place, unit) in _SIZES.items()}
+    return counts | sizes | {"means2": ps.wide_of_pairs(rows, ps.MEAN2), "spread": ps.wide_of_pairs(rows, ps.SPREAD)}
 
 
 @dataclass(frozen=True)

@@ -174,8 +174,7 @@ class Desk:
         shared = self.cells.present[i] & self.cells.present[j]
         moves, owners = self.cells.ticks[i, shared] - self.cells.ticks[j, shared], self.cells.owners[shared]
         counts = np.bincount(owners)[owners]
-        units = np.rint(np.log10(self.cells.divisor[shared])).astype(np.int64)
-        return sign_flip(whole(moves, units, counts), self.work)
+        return sign_flip(whole(moves, self.cells.decimals[shared], counts), self.work)
 
     def signs(self, i: int, j: int) -> SignTest:
         """The exact sign flip of the lead."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from registry.renderings.numbers import p_value
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, margin_words
+from registry.renderings.verdicts.ranking import carried
 from registry.renderings.verdicts.terms import Verdict, common_cells, joined, sentence, slice_words
-from registry.renderings.verdicts.without_one import carried
 from registry.renderings.words import counted, isolated
 from registry.results.model_comparison import ComparedModel, ModelComparison, WholeGap
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry.results.ranking import Slots
 from tests.workers.statistics.documents import rank_counted
 from workers.statistics import pair_sums as ps
-from workers.statistics.counted import Counted, counted_of
+from workers.statistics.counted import Counted, matrices_of
 from workers.statistics.pair_sums import all_meetings
 
 TICKS = st.none() | st.integers(-3, 3) | st.integers(-ps.MOST_TICKS, ps.MOST_TICKS)
@@ -87,7 +87,7 @@ def counted(names: int) -> Counted:
     for i in range(1, names):
         rows[:, i, :i] = ps.meeting(cells.rows(slice(0, i)), cells.rows(slice(i, i + 1)))
     labels = tuple(f"m{i:04}" for i in range(names))
-    return counted_of(labels, (10,) * names, rows, 0.5, 1, Slots(10, 10))
+    return Counted(labels, (10,) * names, 0.5, 1, Slots(10, 10), False, **matrices_of(rows))
 
 
 @pytest.mark.parametrize("method", ["mean_difference", "win_rate", "bradley_terry"])
@@ -106,7 +106,7 @@ def test_of_many_names_the_pairs_are_those_of_neighbours_and_groups_are_told(met
 
 def test_more_than_a_thousand_names_are_refused() -> None:
     names, rows = tuple(str(i) for i in range(1_001)), np.zeros((ps.FIELDS, 2, 2), dtype=np.int64)
-    many = counted_of(names, (1,) * 1_001, rows, 1.0, 1, Slots(1, 1))
+    many = Counted(names, (1,) * 1_001, 1.0, 1, Slots(1, 1), False, **matrices_of(rows))
     answer = rank_counted(many, "mean_difference", "matched", 0.05, "rerun")
     assert (answer["status"], answer["ranking"]) == ("undefined", [])
     assert "1,000" in answer["reason"]
@@ -117,7 +117,7 @@ def test_with_five_benchmarks_no_difference_between_benchmarks_can_be_significan
     rows = np.zeros((ps.FIELDS, 2, 2), dtype=np.int64)
     for _ in range(5):
         rows[:, 0, 1] += ps.meeting(side([0] * 3), side([7] * 3))[:, 0]
-    found = counted_of(("A", "B"), (15, 15), rows, 1.0, 1, Slots(15, 15))
+    found = Counted(("A", "B"), (15, 15), 1.0, 1, Slots(15, 15), False, **matrices_of(rows))
     [pair] = rank_counted(found, "mean_difference", "matched", 0.05, "new_benchmarks")["pairs"]
     assert (pair["status"], pair["min_attainable_p"], pair["p"]) == ("insufficient", 0.0625, 0.0625)
 
