@@ -101,9 +101,12 @@ def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: st
 
 
 def _form(values: Sequence[float]) -> str:
-    """How numbers are written so that all have the decimals with which the largest has three digits."""
+    """How numbers are written that stand together: all with the decimals of the largest, two for percentages."""
     largest = max(map(abs, values))
-    return f"z.{max(0, 2 - math.floor(math.log10(largest)))}f" if 1e-9 < largest < 1e9 else ".3g"
+    if not 1e-9 < largest < 1e9:
+        return ".3g"
+    magnitude = math.floor(math.log10(largest))
+    return f"z.{2 - magnitude if magnitude <= 0 else max(0, 3 - magnitude)}f"
 
 
 def _several(gate: Gate, names: Mapping[str, str]) -> str:

@@ -50,16 +50,22 @@ def set_baseline(connection: Connection, row: Any, sent: dict[str, Any], project
     """
     if not re.fullmatch(NAME, baseline):
         raise Invalid([Fault("", f"the name of a baseline {NAME_RULE}")])
-    definition = pinned(connection, row.id, _definition(sent))
-    reached = what_it_reaches(connection, row.id, definition)
-    if sent["strict"] and reached.can_pass is False:
-        raise Invalid([Fault("/policy", warning.detail.removesuffix(".")) for warning in reached.warnings])
-    found, is_new = acts.set_baseline(
-        connection, actor(connection), row.id, baseline, to_document(definition), _expected()
-    )
+    found, is_new, reached = kept(connection, row.id, baseline, sent, _expected())
     answer = Response(dumps(document(found, reached)), 201 if is_new else 200, content_type="application/json")
     answer.headers["ETag"] = f'"{tag_of(found)}"'
     return answer
+
+
+def kept(
+    connection: Connection, project_id: uuid.UUID, name: str, sent: Mapping[str, Any], expect: Expect
+) -> tuple[Any, bool, Reachable]:
+    """Set a baseline to what was sent, as `BaselineIn` loads it: its row, whether it is new, and what it reaches."""
+    definition = pinned(connection, project_id, _definition(sent))
+    reached = what_it_reaches(connection, project_id, definition)
+    if sent["strict"] and reached.can_pass is False:
+        raise Invalid([Fault("/policy", warning.detail.removesuffix(".")) for warning in reached.warnings])
+    found, is_new = acts.set_baseline(connection, actor(connection), project_id, name, to_document(definition), expect)
+    return found, is_new, reached
 
 
 def _definition(sent: Mapping[str, Any]) -> Definition:

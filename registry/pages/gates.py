@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response
@@ -15,18 +16,26 @@ from registry.errors import Invalid
 from registry.operations.alerts import LIVE, alert_of, alerts_of, count_dismissed, list_alerts
 from registry.operations.baseline_checks import what_it_reaches
 from registry.operations.baselines import find_baseline, list_baselines
-from registry.operations.verdicts import last_verdicts, list_verdicts, verdict_of
+from registry.operations.find import Filters
+from registry.operations.form_options import is_lower_better
+from registry.operations.verdicts import last_verdicts, verdict_of
+from registry.pages.blocks import typeset
+from registry.pages.forest import WIDTH, forest_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, live_on
 from registry.pages.responses import page
 from registry.renderings.policy import policy_in_words, subject_in_words
+from registry.renderings.words import place
 from registry.results.codec import from_document
 from registry.results.gates import Definition, Reachable
 from registry.results.inputs import Warning
+from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 
-_LIVE, _SETTLED, _BASELINES, _VERDICTS = 200, 50, 200, 200
-"""How many of each a page lists; all of them are in the JSON."""
+_LIVE, _SETTLED, _BASELINES, _VERDICTS, _PLACES = 200, 50, 200, 200, 5
+"""How many of each a page lists, and places in which one contender fails; all of them are in the JSON."""
+_GOING = (*LIVE, "dismissed")
+_WHOLE = "over all benchmarks"
 
 
 @pages.get("/projects/<project>/alerts")
@@ -64,12 +73,16 @@ def baseline(project: str, baseline: str) -> Response:
         definition = definition_of(found)
         reached = _reached(connection, row.id, definition)
         latest = last_verdicts(connection, found.id, found.version, _VERDICTS)
-        history = list_verdicts(connection, found, None, None, _SETTLED)
-        live = list_alerts(connection, row.id, {"baseline": (found.name,), "state": LIVE}, None, _LIVE)
-        going, precision = alerts_of(connection, found.id)
-        dismissed = count_dismissed(connection, row.id, found.id)
+        going = list_alerts(connection, row.id, {"baseline": (found.name,), "state": _GOING}, None, _LIVE)
+        _, precision = alerts_of(connection, found.id)
+        scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
+        lower = is_lower_better(connection, row.id, scope)
 
     def context() -> dict[str, Any]:
+        verdicts = [verdict_of(one) for one in latest]
+        rows = standings_of(verdicts, going)
+        margin = next((one.margin for one in verdicts if one.margin is not None), None)
+        plot = forest_of([one.gap for one in rows], definition.policy.kind, margin, lower_is_better=lower)
         return {
             "project": row,
             "baseline": found,
@@ -77,26 +90,50 @@ def baseline(project: str, baseline: str) -> Response:
             "subject": subject_in_words(definition),
             "sentences": list(policy_in_words(definition)),
             "reached": reached,
-            "latest": [(verdict_of(one), one.created_at) for one in latest],
-            "history": [(verdict_of(one), one.created_at) for one in history],
-            "groups": groups_of(live),
-            "going": going,
-            "dismissed": dismissed,
+            "rows": rows,
+            "forest": plot,
+            "width": f"{WIDTH:g}",
             "precision": precision,
             "feed": live_on(row, GATES, baseline=[baseline]),
             "json": data_path(f"/projects/{project}/baselines/{baseline}", row.visibility),
+            "verdicts_json": data_path(f"/projects/{project}/baselines/{baseline}/verdicts", row.visibility),
         }
 
-    made_of = [
-        found.version,
-        reached,
-        [one.id for one in latest],
-        [one.id for one in history],
-        tags(live),
-        precision,
-        dismissed,
-    ]
+    made_of = [found.version, reached, [one.id for one in latest], tags(going), precision, lower]
     return page("baseline.html", made_of, context)
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """How a contender stands, or a `place` of it that fails; `gap` has the numbers."""
+
+    model: str
+    gap: StoredVerdict | FailingPlace
+    word: tuple[str, str]
+    """A class, and whether it passes, in words."""
+    sentence: str
+    against: str = ""
+    place: str = ""
+    alert: Any = None
+
+
+_FAILS, _OPEN, _PASSES = ("refused", "fails"), ("", "not shown"), ("kept", "passes")
+
+
+def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> list[Stands]:
+    """The last verdict on each contender, what fails first and each by its gap, with where it fails below it."""
+    alerts_by = {(one.model, where(one)): alert_of(one) for one in going}
+    order = {False: 0, None: 1, True: 2}
+    found = []
+    for one in sorted(verdicts, key=lambda one: (order[one.passes], one.gap or 0.0, one.contender)):
+        word = {False: _FAILS, None: _OPEN, True: _PASSES}[one.passes]
+        alert = alerts_by.get((one.contender, _WHOLE))
+        found.append(Stands(one.contender, one, word, typeset(one.sentence), one.against or "", alert=alert))
+        for failing in one.failing[:_PLACES]:
+            if (there := where(failing)) != _WHOLE:
+                alert = alerts_by.get((one.contender, there))
+                found.append(Stands(one.contender, failing, _FAILS, "", place=there, alert=alert))
+    return found
 
 
 def definition_of(row: Any) -> Definition:
@@ -114,13 +151,18 @@ def _reached(connection: Connection, project_id: uuid.UUID, definition: Definiti
 def groups_of(rows: Sequence[Any]) -> list[list[Any]]:
     """Alerts with their places and when they were opened, together where one change of the scope opened them."""
     grouped = itertools.groupby(rows, lambda one: (one.opened_at, one.group_id))
-    return [[(alert_of(one), where(one), one.opened_at) for one in mine] for _, mine in grouped]
+    return [[(told(one), where(one), one.opened_at) for one in mine] for _, mine in grouped]
+
+
+def told(row: Any) -> Alert:
+    """An alert as it is served, typeset."""
+    found = alert_of(row)
+    return replace(found, sentence=typeset(found.sentence))
 
 
 def where(row: Any) -> str:
-    """What of the contender fails."""
-    cell = ", ".join(f"{name} {level}" for name, level in (row.at or {}).items())
-    return ": ".join(filter(None, (row.benchmark or "", cell))) or "over all benchmarks"
+    """What of the contender fails, by an alert or a place of a verdict."""
+    return ": ".join(filter(None, (row.benchmark or "", place(row.at or {})))) or _WHOLE
 
 
 def tags(rows: Sequence[Any]) -> list[tuple[Any, int]]:

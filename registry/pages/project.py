@@ -27,7 +27,7 @@ from registry.operations.projects import count_projects, projects_by_use
 from registry.operations.read import find_statistics_of
 from registry.pages.events import Told, latest
 from registry.pages.front import pages
-from registry.pages.gates import tags
+from registry.pages.gates import tags, told
 from registry.pages.links import carried, data_path
 from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
 from registry.pages.prose import prose_of
@@ -122,6 +122,7 @@ def _overview(slug: str) -> Response:
             "json": data_path(f"/projects/{slug}", row.visibility),
             "front": request.path == "/",
             "seen": seen,
+            "alerts": [told(one) for one in seen.alerts],
             "claims": [shown_claim(one) for one in seen.claims],
             "headline": headline(seen.judged),
             "judged": ordered(seen.judged),
@@ -179,9 +180,9 @@ def _told(connection: Connection, project_id: Any, scopes: Sequence[Scope]) -> t
     alone = [one for one in few if one.experiment not in answered]
     found = {name: [("", one)] for name, one in verdicts.items()}
     by_grid, tags_ = _of_grids(connection, project_id, alone) if alone else ({}, [])
-    told = found | by_grid
+    each = found | by_grid
     tags_ += [one.etag for one in ranked.values()]
-    return [Experiment(one, told.get(one.experiment, ())) for one in scopes], tags_
+    return [Experiment(one, each.get(one.experiment, ())) for one in scopes], tags_
 
 
 def _of_grids(
@@ -196,6 +197,6 @@ def _of_grids(
     for stored in find_whole_grids(connection, project_id, Filters(ids=list(ready)), page_) if ready else ():
         verdict = grid_verdict(serializers.grid(stored), read(Statistics, ready[stored.id].document))
         names = (stored.names.benchmark, stored.names.model, stored.names.variant)
-        told = shown(verdict, " · ".join(filter(None, names)))
-        found.setdefault(stored.names.experiment, []).append((str(stored.id), told))
+        shown_ = shown(verdict, " · ".join(filter(None, names)))
+        found.setdefault(stored.names.experiment, []).append((str(stored.id), shown_))
     return found, [one.etag for one in ready.values()]

@@ -1,10 +1,10 @@
-"""The pages of alerts and baselines, and the form that answers an alert."""
+"""The pages of alerts and baselines, and the forms that set a baseline and answer an alert."""
 
 from __future__ import annotations
 
 from tests.house import Project
 from tests.pages.conftest import browser
-from tests.pages.settings import administrator
+from tests.pages.settings import Forms, administrator
 from tests.workers.test_gates import baseline, put
 
 
@@ -12,9 +12,10 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     home = f"/projects/{project.slug}"
     reader, admin = (browser(project.house, project.tokens[role]) for role in ("reader", "admin"))
     assert "There is no baseline yet" in reader.read(f"{home}/alerts").text
-    for model, value in (("A", 70.0), ("B", 60.0), ("C", 50.0), ("D", 80.0)):
-        put(project, model, value)
+    put(project, "A", 70.0)
     baseline(project, margin=3.0)
+    for model, value in (("B", 60.0), ("C", 50.0), ("D", 80.0)):
+        put(project, model, value)
     project.house.compute()
     listed = reader.read(f"{home}/alerts")
     assert "B is worse than the baseline main by more than 3 points" in listed.text
@@ -25,10 +26,13 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     for told in (
         "A contender passes when it is shown not to be worse by more than 3 points, over all benchmarks.",
         "A contender with the same scores and trials cannot be shown to pass. At equal scores",
-        "Nobody has answered an alert of this baseline yet",
-        "D is better than the baseline main",
+        "D is better than the baseline main: +10.00, with 95 % confidence above 6.8",
     ):
         assert told in policy, told
+    # What fails comes first, the largest loss first, and each sentence stands once.
+    order = [policy.index(f"{model} is ") for model in ("C", "B", "D")]
+    assert order == sorted(order)
+    assert [policy.count(f"{model} is ") for model in ("B", "C", "D")] == [1, 1, 1]
     reader.read(f"{home}/baselines/other", 404)
 
     settings = f"{home}/settings/alerts"
@@ -40,9 +44,41 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     assert answered.status_code == 303
     found = project.get(f"projects/{project.slug}/alerts/{ids['B']}").get_json()
     assert (found["state"], found["reason"], found["note"]) == ("dismissed", "noise", "one bad node")
-    assert "one bad node" in admin.get(settings).text
-    for page in ("alerts", "baselines/main"):
-        assert "1 dismissed alert still fails." in admin.get(f"{home}/{page}").text
+    assert "one bad node" in admin.get(f"{home}/baselines/main").text
+    assert "1 dismissed alert still fails." in admin.get(f"{home}/alerts").text
     late = person.send(asked["C"], f"{settings}/{ids['C']}", answer="acknowledged", version="7")
     assert late.status_code == 412
     assert "Of 1 answered alerts, 0 were right: 0 %" in admin.get(f"{home}/baselines/main").text
+
+
+def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project) -> None:
+    for model, value in (("A", 70.0), ("B", 60.0)):
+        put(project, model, value)
+    home, person = f"/projects/{project.slug}", administrator(project.house, project.tokens["admin"])
+    page, path = f"{home}/settings/alerts", f"{home}/settings/baselines"
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "margin": "2.5"}
+    made = person.send(page, path, **about)
+    assert (made.status_code, made.headers["Location"]) == (303, f"{home}/baselines/best")
+    set_ = project.get(f"projects/{project.slug}/baselines/best").get_json()
+    assert (set_["subject"], set_["policy"]["kind"], set_["policy"]["margin"]) == ({"model": "A"}, "non_inferior", 2.5)
+    project.house.compute()
+    assert (
+        "B is worse than the baseline best by more than 2.5 points"
+        in person.browser.read(made.headers["Location"]).text
+    )
+    assert "No alert is open" in person.browser.read(f"{home}/alerts").text, "B was there before the baseline"
+    # What the form does not have stays: the level of the tests.
+    baseline(project, name="best", margin=2.5, alpha=0.01)
+    assert person.send(f"{page}?baseline=best", path, per="benchmark").status_code == 303
+    policy = project.get(f"projects/{project.slug}/baselines/best").get_json()["policy"]
+    assert (policy["alpha"], policy["per"], policy["margin"]) == (0.01, "benchmark", 2.5)
+    for wrong, field in (
+        ({"model": "Z"}, "model"),
+        ({"margin": "-1"}, "margin"),
+        ({"margin": "x"}, "margin"),
+        ({"name": "a b"}, "name"),
+    ):
+        refused = person.send(page, path, **about | wrong)
+        assert (refused.status_code, list(Forms(refused.text).faults)) == (422, [field]), wrong
+    assert person.send(page, f"{path}/delete").status_code == 303
+    assert project.get(f"projects/{project.slug}/baselines/best").status_code == 404

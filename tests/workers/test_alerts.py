@@ -93,11 +93,11 @@ def test_each_benchmark_and_each_cell_has_its_own(project: Project) -> None:
     found = {one["benchmark"]: one["sentence"] for one in alerts(project)}
     assert sorted(found) == ["X", "Y"]
     assert found["X"].startswith(
-        "B is worse than the baseline main by more than 3 points on X: -10.0, with 95 % confidence"
+        "B is worse than the baseline main by more than 3 points on X: -10.00, with 95 % confidence"
     )
     verdict = project.get(f"projects/{project.slug}/baselines/main/verdicts").get_json()["items"][0]
     [own] = [one for one in verdict["failing"] if one["benchmark"] == "X"]
-    assert f"above {own['low']:.1f} and below {own['high']:.1f}; the policy non_inferior is not kept." in found["X"]
+    assert f"above {own['low']:.2f} and below {own['high']:.2f}; the policy non_inferior is not kept." in found["X"]
     assert len({one["group"] for one in alerts(project)}) == 1, "one change of the scope is one event"
     put(project, "B", 70.0, "X", trials=10_000)
     assert {one["benchmark"]: one["state"] for one in alerts(project)} == {"X": "resolved", "Y": "open"}

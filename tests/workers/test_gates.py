@@ -320,7 +320,7 @@ def test_an_answer_names_its_policy_and_inputs_and_a_new_revision_of_either_side
     ]
     assert (found["verdict"], found["passes"]) == ("regressed", False)
     assert found["sentence"].startswith(
-        "B is worse than the baseline main by more than 3 points: -10.0, with 95 % confidence"
+        "B is worse than the baseline main by more than 3 points: -10.00, with 95 % confidence"
     )
     baseline(project, margin=20.0)
     found = gate(project)

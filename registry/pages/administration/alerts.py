@@ -1,26 +1,35 @@
-"""Alerts that people may acknowledge or dismiss."""
+"""Gates: baselines, set, changed and deleted; and alerts, acknowledged or dismissed."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, get_args
 
 from flask import Response, request
-from marshmallow import Schema
+from marshmallow import Schema, ValidationError, fields
 from sqlalchemy import Connection
 
+from registry.api.arguments import faults_of
 from registry.api.audit_log import actor
+from registry.api.baseline_schemas import NAME, NAME_RULE, BaselineIn
+from registry.api.baselines import kept
 from registry.api.context import parts
-from registry.api.fields import Choice, Whole
+from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.grid_fields import Markdown
-from registry.errors import NotFound
+from registry.errors import Fault, Invalid, NotFound
 from registry.operations import acts
-from registry.operations.alerts import find_alert, list_alerts, tag_of
+from registry.operations.alerts import find_alert, tag_of
+from registry.operations.baselines import find_baseline, list_baselines
+from registry.operations.form_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, path_of, show_section
 from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
-from registry.pages.gates import where
+from registry.pages.gates import definition_of, where
+from registry.renderings.policy import policy_in_words, subject_in_words
+from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
 from registry.results.verdicts import DismissalReason
 
 _ANSWERS = (
@@ -32,32 +41,136 @@ _ANSWERS = (
 )
 
 
+_KINDS = {
+    "non_inferior": "is not worse by more than the margin",
+    "no_cell_worse": "is not worse in any cell",
+    "improves": "is better by more than the margin",
+    "equivalent": "is neither better nor worse by more than the margin",
+    "floor": "reaches the margin itself",
+}
+_LISTED = 300
+
+
 class _Answer(Schema):
     answer = Choice("acknowledged", *get_args(DismissalReason), required=True)
     note = Markdown(load_default="")
     version = Whole(1, 2**31 - 1, required=True)
 
 
+class _Gate(Schema):
+    """A baseline as far as the form has it; what else its definition says stays as it was."""
+
+    name = Matching(NAME, NAME_RULE, required=True)
+    experiment = Name(required=True)
+    metric = Name(required=True)
+    model = Name()
+    kind = Choice(*get_args(PolicyKind), required=True)
+    margin = fields.Float(load_default=0.0, allow_nan=False, error_messages={"invalid": "must be a number"})
+    margin_unit = Choice(*get_args(MarginUnit), required=True)
+    per = Choice(*get_args(Per), required=True)
+    missing = Choice(*get_args(MissingCells), required=True)
+
+
+class _GateName(Schema):
+    name = Name(required=True)
+
+
+_OF_POLICY = ("kind", "margin", "margin_unit", "per", "missing")
+
+
 @administration.get("/projects/<project>/settings/alerts")
 def alerts(project: str) -> Response:
-    """The alerts that are not resolved, and a form for the one that the address names."""
-    return _alerts(project, asked(), 200)
+    """The baselines with a form that sets one, and a form for the alert that the address names."""
+    return _gates(project, asked(), 200)
 
 
-def _alerts(project: str, typed: Typed, status: int) -> Response:
+def _gates(project: str, typed: Typed, status: int) -> Response:
     with parts().database.reading() as connection:
         row = home(connection, project)
-        found = list_alerts(connection, row.id, {"state": ("open", "acknowledged", "dismissed")}, None, ROWS + 1)
+        rows = list_baselines(connection, row.id, None, ROWS + 1)
+        scopes = scope_options(connection, row.id, _LISTED)
+        models = name_options(connection, row.id, "model", limit=_LISTED)
         chosen = _chosen(connection, row.id)
+        named = request.args.get("baseline", "")
+        if named and not typed.faults:
+            typed = _filled(connection, row.id, named)
+    defined = [(one, definition_of(one)) for one in rows]
     context: dict[str, Any] = {
-        "rows": [(one, where(one)) for one in found[:ROWS]],
-        "more": len(found) > ROWS,
+        "rows": [(one, subject_in_words(found), next(policy_in_words(found))) for one, found in defined],
+        "experiments": sorted({one.experiment for one in scopes}),
+        "metrics": sorted({one.metric for one in scopes}),
+        "models": models,
+        "kinds": list(_KINDS.items()),
         "chosen": chosen,
         "chosen_where": "" if chosen is None else where(chosen),
         "answers": _ANSWERS,
         "usual": "acknowledged" if chosen is None else chosen.reason or "acknowledged",
     }
     return show_section(row, "alerts", typed, status, **context)
+
+
+def _filled(connection: Connection, project_id: uuid.UUID, name: str) -> Typed:
+    """The form with the baseline of this name, to be changed; empty if there is none."""
+    try:
+        found = definition_of(find_baseline(connection, project_id, name))
+    except NotFound:
+        return Typed({"name": name}, {"name": "there is no such baseline yet: this form makes it"})
+    policy = {one: f"{text:g}" if isinstance(text := getattr(found.policy, one), float) else text for one in _OF_POLICY}
+    about = {"name": name, "experiment": found.experiment, "metric": found.metric, "model": found.subject.model or ""}
+    return Typed(about | policy)
+
+
+@administration.post("/projects/<project>/settings/baselines")
+def set_gate(project: str) -> Response:
+    """Set a baseline, or give it another definition; its sender is led to how the contenders stand."""
+
+    def act(connection: Connection, row: Any) -> str:
+        sent = read_form(_Gate())
+        policy = {one: sent[one] for one in _OF_POLICY}
+        if sent["kind"] == "no_cell_worse":
+            policy["per"] = "cell"
+        subject = {"model": sent["model"]} if "model" in sent else {"previous": True}
+        about = {"experiment": sent["experiment"], "metric": sent["metric"]}
+        try:
+            found = find_baseline(connection, row.id, sent["name"]).definition
+            policy = found["policy"] | policy
+            subject = subject if "model" in sent or "model" in found["subject"] else found["subject"]
+            about |= {one: found.get(one, []) for one in ("benchmarks", "variants")}
+        except NotFound:
+            pass
+        with _at_fields():
+            definition = BaselineIn().load(about | {"subject": subject, "policy": policy})
+            kept(connection, row.id, sent["name"], definition, None)
+        return f"/projects/{project}/baselines/{sent['name']}"
+
+    return submitted(project, partial(_gates, project), act)
+
+
+@contextmanager
+def _at_fields() -> Iterator[None]:
+    """Faults of a definition are told at the fields of the form that they are in."""
+    try:
+        yield
+    except ValidationError as error:
+        raise Invalid(_of_form(faults_of({"json": error.messages_dict}))) from None
+    except Invalid as error:
+        raise Invalid(_of_form(error.faults)) from None
+
+
+def _of_form(faults: Iterable[Fault]) -> list[Fault]:
+    last = [(one.pointer.rpartition("/")[2], one.detail) for one in faults]
+    return [Fault(f"/{name}" if name in _Gate().fields else "", detail) for name, detail in last]
+
+
+@administration.post("/projects/<project>/settings/baselines/delete")
+def delete_gate(project: str) -> Response:
+    """Delete the baseline of this name; its alerts are resolved."""
+
+    def act(connection: Connection, row: Any) -> str:
+        acts.delete_baseline(connection, actor(connection), row.id, read_form(_GateName())["name"], None)
+        return path_of(project, "alerts")
+
+    return submitted(project, partial(_gates, project), act)
 
 
 def _chosen(connection: Connection, project_id: uuid.UUID) -> Any:
@@ -81,6 +194,6 @@ def answer_alert(project: str, alert: uuid.UUID) -> Response:
         found = find_alert(connection, row.id, alert)
         expect = (f"{sent['version']}{tag_of(found).removeprefix(str(found.version))}",)
         acts.answer_alert(connection, actor(connection), row.id, alert, said | {"note": sent["note"]}, expect)
-        return path_of(project, "alerts")
+        return f"/projects/{project}/alerts"
 
-    return submitted(project, partial(_alerts, project), act, conflict_at="answer")
+    return submitted(project, partial(_gates, project), act, conflict_at="answer")

@@ -22,7 +22,7 @@ _OF_PROJECT = (
     ("shares", "Share links"),
     ("aliases", "Aliases"),
     ("suites", "Suites"),
-    ("alerts", "Alerts"),
+    ("alerts", "Gates"),
     ("webhooks", "Webhooks"),
     ("deleted", "Deleted grids"),
     ("audit", "Audit log"),
