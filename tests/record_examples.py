@@ -88,8 +88,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask(None, "POST", "projects/demo/plan", json=examples.PLAN_IN)
     claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
-    ask("names", "GET", "projects/demo/models")
-    ask("axes_in_use", "GET", "projects/demo/axes")
+    ask("names", "GET", "projects/demo/names/models")
     ask("experiment", "PATCH", "projects/demo/experiments/type-by-length", json=examples.EXPERIMENT_CHANGE)
     rules = "projects/demo/experiments/type-by-length/protocol"
     ask("protocol_rules", "PUT", rules, json=examples.PROTOCOL_RULES_IN)

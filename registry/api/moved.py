@@ -16,6 +16,11 @@ _PARTS = "changes,coverage,peaks,precision,sensitivity,thresholds,trends"
 MOVED: tuple[tuple[str, str, str], ...] = (
     (f"{_GRID}/<any({_PARTS}):part>", _TABLES, "grids/{grid}/statistics{form}?part={part}"),
     (f"{_PROJECT}/<any(coverage,peaks,trends):part>", _FEEDS, "projects/{project}/statistics{form}?part={part}"),
+    (
+        f"{_PROJECT}/<any(axes,benchmarks,experiments,metrics,models,variants):kind>",
+        "",
+        "projects/{project}/names/{kind}",
+    ),
     (f"{_GRID}/report", "md,txt", "grids/{grid}/statistics{form}"),
     (f"{_GRID}/report.html", "", "/grids/{grid}"),
 )

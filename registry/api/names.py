@@ -16,9 +16,10 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import KINDS, AliasIn, AxesInUseParameters, ByIdParameters, Empty, NamesInUseParameters
+from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInUseParameters
 from registry.api.selections import of_suite
 from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.errors import Fault, Invalid
 from registry.operations import acts, aliases
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import axes_in_use, names_in_use
@@ -96,42 +97,29 @@ def remove_alias(
     return Response(status=204)
 
 
-def _serve(kinds: str, read: Callable[..., Sequence[Mapping[str, Any]]], about: str, shape: str, example: Any) -> None:
-    """Add the list of what there is of a kind; `read` takes the connection, the project, where the page begins, how
-    many it has, the filters, and the words that are looked for."""
-
-    def list_them(query: dict[str, Any], project: str) -> Response:
-        after = read_text(query["cursor"]) if "cursor" in query else None
-        with parts().database.reading() as connection:
-            row = enter(connection, project, "reader")
-            given = query | (of_suite(connection, row.id, query) if query["suite"] else {})
-            narrowed = Filters(**{name: given[name] for name in FILTERED})
-            words = {"words": query["q"]} if "q" in query else {}
-            found = read(connection, row.id, after=after, limit=query["limit"] + 1, filters=narrowed, **words)
-        return page(found, query["limit"], dict, lambda one: write_text(one["name"]))
-
-    list_them.__doc__ = f"List the {kinds} in use\n\n{about}"
-    described = blp.answers(
-        reply(200, "A page of names with their counts", shape, example=example, headers=["Link"]), public=True
-    )
-    schema = AxesInUseParameters if kinds == "axes" else NamesInUseParameters
-    taken = blp.arguments(schema, location="query")(described(list_them))
-    named = blp.doc(operationId=f"list{kinds.capitalize()}")(taken)
-    blp.get(f"/projects/<project>/{kinds}", endpoint=f"list_{kinds}")(named)
-
-
-for kind in (*KINDS, "metric"):
-    _serve(
-        f"{kind}s",
-        partial(names_in_use, kind=kind),
-        "With how many grids carry each, and what it is an alias of: of all grids, or those of other names.",
-        "Names",
-        examples.NAMES,
-    )
-_serve(
-    "axes",
-    axes_in_use,
-    "With their levels, and how many grids and measured cells each has: of all grids, or those of some names.",
-    "AxesInUse",
-    examples.AXES_IN_USE,
+@blp.get(f"/projects/<project>/names/<any({','.join(f'{kind}s' for kind in (*KINDS, 'metric'))},axes):kind>")
+@blp.doc(operationId="listNames")
+@blp.arguments(NamesInUseParameters, location="query")
+@blp.answers(
+    reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
 )
+def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
+    """List the names in use of a kind
+
+    With how many grids carry each, of all grids or of those of other names, and what it is an alias of. `axes` have
+    their levels and measured cells in place of aliases, and take no `q`.
+    """
+    after = read_text(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        given = query | (of_suite(connection, row.id, query) if query["suite"] else {})
+        options: dict[str, Any] = {"filters": Filters(**{name: given[name] for name in FILTERED}), "after": after}
+        if "q" in query:
+            options["words"] = query["q"]
+        read: Callable[..., Sequence[Mapping[str, Any]]] = partial(names_in_use, kind=kind.removesuffix("s"))
+        if kind == "axes":
+            if "q" in query:
+                raise Invalid([Fault("/q", "is for names, and not for axes")])
+            read = axes_in_use
+        found = read(connection, row.id, limit=query["limit"] + 1, **options)
+    return page(found, query["limit"], dict, lambda one: write_text(one["name"]))

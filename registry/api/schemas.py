@@ -216,11 +216,8 @@ class OfNames(Schema):
     metric = many_names("Repeat for OR.")
 
 
-class AxesInUseParameters(OfNames, NamesParameters):
+class NamesInUseParameters(OfNames, NamesParameters):
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
-
-
-class NamesInUseParameters(AxesInUseParameters):
     q = _words("the name or in one that an alias joins to it")
 
 

@@ -117,7 +117,7 @@ def _near(session: Session, query: Mapping[str, Any]) -> Iterator[str]:
     """For each name that is not in use, similar names that are."""
     for kind in KINDS:
         for wanted in query.get(kind) or ():
-            listed = session.transport.get(session.in_project(f"{kind}s"), limit=1000)["items"]
+            listed = session.transport.get(session.in_project(f"names/{kind}s"), limit=1000)["items"]
             names = {str(one["name"]).casefold(): str(one["name"]) for one in listed}
             if wanted.casefold() not in names or wanted not in names.values():
                 near = difflib.get_close_matches(wanted.casefold(), names, n=3, cutoff=0.5)
@@ -181,7 +181,7 @@ def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
 
 def _names(session: Session, kind: str) -> list[str]:
     """The first names of a kind in use; more are not needed for a message."""
-    listed = session.transport.get(session.in_project(f"{kind}s"), limit=_ASKED + 1)["items"]
+    listed = session.transport.get(session.in_project(f"names/{kind}s"), limit=_ASKED + 1)["items"]
     return [str(one["name"]) for one in listed]
 
 

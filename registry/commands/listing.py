@@ -75,7 +75,7 @@ def ls(session: Session, what: str, wanted: Mapping[str, Any], sort: str, limit:
     if what == "grids":
         items = find_grids(session, {**wanted, "sort": sort}, limit=min(1000, (most or 999) + 1))
     else:
-        path = "projects" if what == "projects" else session.in_project(what)
+        path = "projects" if what == "projects" else session.in_project(f"names/{what}")
         items = session.transport.pages(path, q=wanted["q"])
     found = list(items if most is None else itertools.islice(items, most + 1))
     shown = found if most is None else found[:most]

@@ -76,7 +76,7 @@ def names(kind: str) -> Complete:
                     return _that_begin(begun, [one["slug"] for one in transport.get("projects", limit=_MOST)["items"]])
                 if place.project is None:
                     return []
-                found = transport.get(f"projects/{segment(place.project)}/{kind}s", limit=_MOST)["items"]
+                found = transport.get(f"projects/{segment(place.project)}/names/{kind}s", limit=_MOST)["items"]
         except (ClientError, OSError):
             return []
         return _that_begin(begun, [one["name"] for one in found])

@@ -47,7 +47,7 @@ def names(project: str, kinds: str) -> Response:
             "feed": live_on(row, GRIDS),
             "words": " ".join(words),
             "cursor": write_text(shown[-1]["name"]) if len(found) > _LISTED else None,
-            "json": data_path(f"/projects/{project}/{kinds}", row.visibility, given),
+            "json": data_path(f"/projects/{project}/names/{kinds}", row.visibility, given),
         }
 
     return page("names.html", [row.updated_at, found, total], context)

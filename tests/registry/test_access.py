@@ -79,7 +79,7 @@ QUERIES = {
     "/noise": "?experiment=type-by-length&metric=accuracy",
     "sweet-spot": "?metric=accuracy",
     "comparisons": "?baseline={grid}&contender={grid}",
-    "thresholds": "?value=90",
+    "{project}/statistics": "?part=trends",
     "/difference": "?from=1&to=1",
     "protocol-difference": "?with={grid}",
     "aggregates": "?experiment=type-by-length&metric=accuracy&group_by=model",

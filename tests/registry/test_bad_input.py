@@ -513,7 +513,7 @@ def test_a_bad_query_is_422_and_a_path_to_nothing_is_404(target: Target, subtest
 def test_every_route_refuses_an_unknown_query_parameter(target: Target, subtests: pytest.Subtests) -> None:
     home, grid = f"projects/{target.project.slug}", f"grids/{target.grid}"
     paths = [
-        "projects", home, f"{home}/tokens", f"{home}/grids", f"{home}/aliases", f"{home}/models", f"{home}/metrics",
+        "projects", home, f"{home}/tokens", f"{home}/grids", f"{home}/aliases", f"{home}/names/metrics",
         f"{home}/rankings?experiment=type-by-length&metric=accuracy", f"{home}/aliases/{target.alias}",
         grid, f"{grid}.csv", f"{grid}/cells", f"{grid}/cells.csv", f"{grid}/revisions", f"{grid}/revisions/1",
         f"{grid}/revisions/1..1", f"{grid}/statistics", f"{grid}/statistics.md?part=trends",

@@ -55,7 +55,7 @@ def test_a_grid_at_fault_hinders_no_other(project: Project) -> None:
     problems = [item["problem"] for item in answer.get_json()["items"][1:-1]]
     assert [problem["errors"][0]["pointer"] for problem in problems[:2]] == ["/values", "/surplus"]
     assert all(problem["status"] == 422 and problem["errors"] for problem in problems)
-    names = project.get(f"projects/{project.slug}/models").get_json()["items"]
+    names = project.get(f"projects/{project.slug}/names/models").get_json()["items"]
     assert [item["name"] for item in names] == ["a", "b"]
 
 

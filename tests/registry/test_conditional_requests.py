@@ -24,8 +24,8 @@ def paths(project: Project) -> list[str]:
     home, one = f"projects/{project.slug}", f"grids/{grid['id']}"
     forms = [f"{one}.{form}" for form in FORMS] + [f"{one}/cells.{form}" for form in (*FORMS, "ndjson")]
     return [
-        home, f"{home}/grids", f"{home}/aliases", f"{home}/aliases/{made['id']}", f"{home}/models", one, f"{one}/cells",
-        f"{one}/revisions", f"{one}/revisions/1", f"{one}/revisions/1..2", f"{one}?revision=1", *forms,
+        home, f"{home}/grids", f"{home}/aliases", f"{home}/aliases/{made['id']}", f"{home}/names/models", one,
+        f"{one}/cells", f"{one}/revisions", f"{one}/revisions/1", f"{one}/revisions/1..2", f"{one}?revision=1", *forms,
     ]  # fmt: skip
 
 

@@ -194,7 +194,7 @@ def test_odd_names_are_found_and_paged(project: Project) -> None:
         assert [grid["model"] for grid in find(project, model=name)] == [name]
         assert [grid["model"] for grid in find(project, **{f"label.{name}": name})] == [name]
     assert {one["model"] for one in walk(project, f"projects/{project.slug}/grids?sort=model&limit=1")} == {*odd}
-    assert {one["name"] for one in walk(project, f"projects/{project.slug}/models?limit=1")} == {*odd}
+    assert {one["name"] for one in walk(project, f"projects/{project.slug}/names/models?limit=1")} == {*odd}
 
 
 def test_an_alias_is_found_under_the_name_and_the_name_under_the_alias(project: Project) -> None:
@@ -205,7 +205,7 @@ def test_an_alias_is_found_under_the_name_and_the_name_under_the_alias(project: 
     for asked in ("AIME'24", "AIME24", "AIME 2024"):
         assert {g["benchmark"] for g in find(project, benchmark=asked)} == {"AIME'24", "AIME24", "AIME 2024"}
     assert {g["benchmark"] for g in find(project, benchmark="AIME25")} == {"AIME25"}
-    names = project.get(f"projects/{project.slug}/benchmarks").get_json()["items"]
+    names = project.get(f"projects/{project.slug}/names/benchmarks").get_json()["items"]
     told = {item["name"]: item["alias_of"] for item in names}
     assert told == {"AIME'24": None, "AIME24": "AIME'24", "AIME 2024": "AIME'24", "AIME25": None}
 
@@ -247,12 +247,12 @@ def test_aliases_and_tokens_are_paged(project: Project) -> None:
 
 def test_names_in_use_are_counted_and_those_of_deleted_grids_are_not(house: House, shelf: Project) -> None:
     for kind, names in {"models": ["m0", "m1"], "metrics": ["x0", "x1"], "variants": ["", "v1"]}.items():
-        items = shelf.get(f"projects/{shelf.slug}/{kind}").get_json()["items"]
+        items = shelf.get(f"projects/{shelf.slug}/names/{kind}").get_json()["items"]
         assert [(item["name"], item["grids"]) for item in items] == [(name, 16) for name in names]
-        assert [item["name"] for item in walk(shelf, f"projects/{shelf.slug}/{kind}?limit=1")] == names
+        assert [item["name"] for item in walk(shelf, f"projects/{shelf.slug}/names/{kind}?limit=1")] == names
     project = house.make_project()
     project.call("DELETE", f"grids/{project.published()['id']}")
-    assert project.get(f"projects/{project.slug}/models").get_json()["items"] == []
+    assert project.get(f"projects/{project.slug}/names/models").get_json()["items"] == []
     assert find(project) == []
 
 
@@ -262,7 +262,7 @@ def test_names_are_narrowed_by_those_of_other_kinds(project: Project) -> None:
         assert project.published(experiment=experiment, model=model, metric=given, trials=None)
 
     def named(path: str) -> list[tuple[str, int]]:
-        items = project.get(f"projects/{project.slug}/{path}").get_json()["items"]
+        items = project.get(f"projects/{project.slug}/names/{path}").get_json()["items"]
         return [(one["name"], one["grids"]) for one in items]
 
     assert named("models?experiment=a") == [("x", 1), ("y", 1)]
@@ -273,8 +273,8 @@ def test_names_are_narrowed_by_those_of_other_kinds(project: Project) -> None:
     assert project.call("PUT", f"projects/{project.slug}/suites/hard", json=sent).status_code == 201
     project.published(experiment="c", benchmark="MATH", model="z")
     assert named("models?suite=hard") == [("z", 1)]
-    assert project.get(f"projects/{project.slug}/models?suite=hard&benchmark=MATH").status_code == 422
-    assert project.get(f"projects/{project.slug}/models?suite=soft").status_code == 422
+    assert project.get(f"projects/{project.slug}/names/models?suite=hard&benchmark=MATH").status_code == 422
+    assert project.get(f"projects/{project.slug}/names/models?suite=soft").status_code == 422
 
 
 def test_axes_are_listed_with_their_levels_and_narrowed_like_names(project: Project) -> None:
@@ -286,7 +286,7 @@ def test_axes_are_listed_with_their_levels_and_narrowed_like_names(project: Proj
     project.published(experiment="b", model="x", axes=[], values=1.0, trials=None)
 
     def axes(query: str = "") -> list[list[Any]]:
-        items = project.get(f"projects/{project.slug}/axes{query}").get_json()["items"]
+        items = project.get(f"projects/{project.slug}/names/axes{query}").get_json()["items"]
         assert [one["levels_left_out"] for one in items] == [0] * len(items)
         levels = [[(level["level"], level["grids"]) for level in one["levels"]] for one in items]
         return [[one["name"], one["grids"], one["cells"], *own] for one, own in zip(items, levels, strict=True)]
@@ -295,6 +295,6 @@ def test_axes_are_listed_with_their_levels_and_narrowed_like_names(project: Proj
     assert axes() == axes("?experiment=a") == [deep, ["Ratio", 2, 7, ("0.5", 1), ("9", 2), ("10", 2), ("11", 1)]]
     assert axes("?model=y") == [["Ratio", 1, 3, ("9", 1), ("10", 1), ("11", 1)]]
     assert axes("?experiment=b") == []
-    first = project.get(f"projects/{project.slug}/axes?limit=1").get_json()
-    rest = project.get(f"projects/{project.slug}/axes", query_string={"cursor": first["next"]}).get_json()
+    first = project.get(f"projects/{project.slug}/names/axes?limit=1").get_json()
+    rest = project.get(f"projects/{project.slug}/names/axes", query_string={"cursor": first["next"]}).get_json()
     assert [one["name"] for one in (*first["items"], *rest["items"])] == ["Depth", "Ratio"]

@@ -9,7 +9,8 @@ LED = {
     "grids/{grid}/trends.csv?along=Length&at.Type=1": "grids/{grid}/statistics.csv?part=trends&along=Length&at.Type=1",
     "grids/{grid}/thresholds.md?value=90": "grids/{grid}/statistics.md?part=thresholds&value=90",
     "grids/{grid}/report.md": "grids/{grid}/statistics.md",
-    "projects/{project}/trends.parquet?label.a=%26": "projects/{project}/statistics.parquet?part=trends&label.a=%26",
+    "projects/{project}/trends.arrow?label.a=x%26y": "projects/{project}/statistics.arrow?part=trends&label.a=x%26y",
+    "projects/{project}/axes?limit=1": "projects/{project}/names/axes?limit=1",
 }
 
 

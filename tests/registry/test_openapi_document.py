@@ -101,14 +101,18 @@ NOT_DESCRIBED = {
 
 
 def spelled(rule: str) -> Iterator[str]:
-    """The paths of a rule as the document writes them, one for each word of a list."""
+    """The paths of a rule as the document writes them, one for each form."""
     before, opening, rest = rule.partition("<")
     if not opening:
         yield rule
         return
     inside, _, after = rest.partition(">")
     converter, _, name = inside.rpartition(":")
-    words = converter.removeprefix("any(").removesuffix(")").split(",") if converter.startswith("any(") else None
+    words = (
+        converter.removeprefix("any(").removesuffix(")").split(",")
+        if converter.startswith("any(") and name != "kind"
+        else None
+    )
     for one in words or [f"{{{name}}}"]:
         yield from spelled(f"{before}{one}{after}")
 

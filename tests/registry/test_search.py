@@ -77,7 +77,7 @@ REFUSED = {
 
 def test_what_cannot_be_searched_for_is_refused(shelf: Any, subtests: pytest.Subtests) -> None:
     project, _ = shelf
-    for path, (text, told) in itertools.product(("grids", "models"), REFUSED.items()):
+    for path, (text, told) in itertools.product(("grids", "names/models"), REFUSED.items()):
         with subtests.test(path, text=text[:20]):
             answer = project.get(f"projects/{project.slug}/{path}?q={quote(text)}")
             assert (answer.status_code, answer.get_json()["errors"]) == (422, [{"pointer": "/q", "detail": told}])
@@ -86,13 +86,13 @@ def test_what_cannot_be_searched_for_is_refused(shelf: Any, subtests: pytest.Sub
 def test_lists_of_names_are_searched_too(shelf: Any) -> None:
     project, _ = shelf
     for path, names in {
-        "models?q=b+3": ["Llama 3.1 8B", "Qwen/Qwen2.5-32B"],
-        "models?q=QWEN": ["Qwen/Qwen2.5-32B", "Qwen/Qwen2.5-7B"],
-        "benchmarks?q=aime": ["AIME'24", "AIME'25"],
-        "experiments?q=window": ["window ratio", "window_ratio"],
-        "metrics?q=acc": ["accuracy"],
-        "variants?q=qwen": [],
-        "variants?q=line": ["Baseline"],
+        "names/models?q=b+3": ["Llama 3.1 8B", "Qwen/Qwen2.5-32B"],
+        "names/models?q=QWEN": ["Qwen/Qwen2.5-32B", "Qwen/Qwen2.5-7B"],
+        "names/benchmarks?q=aime": ["AIME'24", "AIME'25"],
+        "names/experiments?q=window": ["window ratio", "window_ratio"],
+        "names/metrics?q=acc": ["accuracy"],
+        "names/variants?q=qwen": [],
+        "names/variants?q=line": ["Baseline"],
     }.items():
         items = project.get(f"projects/{project.slug}/{path}").get_json()["items"]
         assert [one["name"] for one in items] == names, path
@@ -105,7 +105,7 @@ def test_the_next_page_of_a_search_is_of_the_same_search(shelf: Any) -> None:
     path = first.headers["Link"].split(";")[0].strip("<>")
     second = project.get(path).get_json()
     assert ([one["id"] for one in second["items"]], second["next"]) == ([ids["a"]], None)
-    names = project.get(f"projects/{project.slug}/models?q=qwen&limit=1")
+    names = project.get(f"projects/{project.slug}/names/models?q=qwen&limit=1")
     rest = project.get(names.headers["Link"].split(";")[0].strip("<>")).get_json()["items"]
     assert [one["name"] for one in rest] == ["Qwen/Qwen2.5-7B"]
 
@@ -116,10 +116,10 @@ def test_a_name_is_found_by_its_alias_and_what_was_deleted_is_not(project: Proje
     alias = {"kind": "benchmark", "alias": "American Invitational", "name": "AIME'24"}
     assert project.call("POST", f"projects/{project.slug}/aliases", json=alias).status_code == 201
     assert project.call("DELETE", f"grids/{gone}").status_code == 204
-    for path, key, wanted in (("grids", "id", mine), ("benchmarks", "name", "AIME'24")):
+    for path, key, wanted in (("grids", "id", mine), ("names/benchmarks", "name", "AIME'24")):
         items = project.get(f"projects/{project.slug}/{path}?q=invitational").get_json()["items"]
         assert [one[key] for one in items] == [wanted]
-    for path in ("grids", "models"):
+    for path in ("grids", "names/models"):
         assert project.get(f"projects/{project.slug}/{path}?q=gone").get_json()["items"] == []
 
 

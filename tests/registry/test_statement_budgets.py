@@ -96,9 +96,9 @@ READ = {
     RANKING: 2,
     "projects/{slug}/grids?limit=100": 3,
     "projects/{slug}/grids?experiment=ranked&sort=model": 5,
-    "projects/{slug}/models": 4,
+    "projects/{slug}/names/models": 4,
     "projects/{slug}/grids?q=type": 5,
-    "projects/{slug}/models?q=a": 6,
+    "projects/{slug}/names/models?q=a": 6,
     "grids/{grid}/revisions": 4,
 }
 

@@ -173,21 +173,12 @@ PROJECTS: dict[str, Shape] = {
     "Acts": page("Act", "A page of the audit log, the newest line first."),
     "NameInUse": described(
         object_of(
-            "name grids alias_of updated_at",
+            "name grids",
             name=described(TEXT, "The name, as grids were published with it."),
             grids=described(COUNT, "How many grids carry it."),
-            alias_of=described(NULLABLE_TEXT, "What it is an alias of; null where it is none."),
-            updated_at=described(INSTANT, "When a grid with this name last changed."),
-        ),
-        "A name that grids carry.",
-    ),
-    "Names": page("NameInUse", "A page of names."),
-    "AxisInUse": described(
-        object_of(
-            "name grids cells levels levels_left_out",
-            name=described(TEXT, "The axis, as grids name it."),
-            grids=described(COUNT, "How many grids have it."),
-            cells=described(COUNT, "Measured cells of these grids."),
+            alias_of=described(NULLABLE_TEXT, "What it is an alias of; null where it is none. Not of an axis."),
+            updated_at=described(INSTANT, "When a grid with this name last changed. Not of an axis."),
+            cells=described(COUNT, "Of an axis: measured cells of these grids."),
             levels=described(
                 array_of(
                     object_of(
@@ -196,11 +187,11 @@ PROJECTS: dict[str, Shape] = {
                         grids=described(COUNT, "How many grids have it, measured there or not."),
                     )
                 ),
-                "Numbers by size, others as the grids have them; a thousand at most.",
+                "Of an axis: numbers by size, others as the grids have them; a thousand at most.",
             ),
-            levels_left_out=described(COUNT, "Levels beyond these."),
+            levels_left_out=described(COUNT, "Of an axis: levels beyond these."),
         ),
-        "An axis that grids have.",
+        "A name that grids carry, of an axis too.",
     ),
-    "AxesInUse": page("AxisInUse", "A page of axes."),
+    "Names": page("NameInUse", "A page of names."),
 }

@@ -72,7 +72,7 @@ def test_a_client_of_openapi_python_client_does_all_that_a_job_does(
 
     small = publish("small", [90, 80, 70, 60]).parsed
     publish("large", [95, 90, 85, None])
-    trends = call("statistics.get_trends", small.id, prefer="wait=20").parsed
+    trends = call("statistics.get_statistics", small.id, prefer="wait=20").parsed
     ranking = call("rankings.get_ranking", project, experiment="length", metric="accuracy", prefer="wait=20").parsed
     sort = models.ListGridsSort.MODEL
     first = call("grids.list_grids", project, limit=1, sort=sort).parsed
@@ -128,7 +128,7 @@ def test_the_models_of_datamodel_code_generator_take_what_is_answered(
         f"{here}/revisions": "Revisions",
         f"projects/{project}/grids": "Grids",
         f"projects/{project}/cells": "Feed",
-        f"projects/{project}/models": "Names",
+        f"projects/{project}/names/models": "Names",
         f"projects/{project}/rankings?experiment=length&metric=accuracy": "Ranking",
         "limits": "Limits",
     }
