@@ -26,9 +26,9 @@ _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")
 _DERIVED = ("ci_low", "ci_high", "updated_at")
 _NOT_IN_A_TABLE = (
-    "no table has labels, units and scales of axes, the order of their names, levels without a value, reasons of"
-    " missing cells, or questions, design_effect and derived: what the grid has of these and the caller does not say is"
-    " gone; JSON keeps it"
+    "no table has labels, direction and bounds of the metric, units and scales of axes, the order of their names,"
+    " levels without a value, reasons of missing cells, or questions, design_effect and derived: what the grid has of"
+    " these and the caller does not say is gone; JSON keeps it"
 )
 
 
