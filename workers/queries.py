@@ -43,8 +43,7 @@ from registry.storage.tables import cached_results, projects, revisions
 from registry.tracing import job_span
 from workers.aggregates import aggregates_document, aggregates_of, refused_aggregates
 from workers.cell_reader import CellReader
-from workers.claims.answer import MOST_CELLS, claims_document, claims_of
-from workers.claims.former import former_rows
+from workers.claims.answer import MOST_CELLS, claims_document, claims_of, former_rows
 from workers.claims.plans import claim_plan_document
 from workers.claims.recording import record_judgements
 from workers.claims.stored import judge_part, judge_turn

@@ -15,7 +15,7 @@ from tests.workers.asking import answer_due, join
 from tests.workers.deaths import let_leases_run_out
 from tests.workers.test_stored_claims import ABOUT, add, at, history, judged, measure, read
 from workers import queries
-from workers.claims import keys, stored
+from workers.claims import stored
 from workers.jobs.cpu_limit import TookTooLong
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.old_methods import requeue_old_methods
@@ -71,7 +71,7 @@ def test_a_claim_is_judged_again_when_what_it_depends_on_changed(
     cells = {"cells": [{"at": {"Type": "2", "Length": 0}, "value": 50.0}]}
 
     def new_methods() -> None:
-        monkeypatch.setattr(keys, "METHODS_VERSION", "next")
+        monkeypatch.setattr(stored, "METHODS_VERSION", "next")
         with house.database.transaction() as connection:
             old = cached_results.c.project_id == project.id
             connection.execute(update(cached_results).where(old).values(methods_version="0"))

@@ -1,14 +1,19 @@
-"""The document of judged claims, from the rows of a scope: equal inputs give equal bytes."""
+"""The document of judged claims, from the rows of a scope: equal inputs give equal bytes.
+
+Revisions that claims name: such a statement is judged by that revision, whatever came after it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
+from sqlalchemy import Connection, select
 
-from registry.claims.claim import Claim
+from registry.claims.claim import Claim, atoms_of, revisions_in
 from registry.claims.dimensions import names_in
 from registry.claims.grammar import read_claim
 from registry.claims.normal import digest_of, normal_form
@@ -28,11 +33,11 @@ from registry.results.judgement import (
     TrialsNeeded,
     Verdict,
 )
+from registry.storage.keys import among, of_grid
 from registry.storage.rows import grid_of
+from registry.storage.tables import grids, revisions
 from workers.claims.facts import Facts, Source
-from workers.claims.former import facts_for
-from workers.claims.judgement import Group, Judged, judge_claim
-from workers.claims.protocols import warnings_of
+from workers.claims.judgement import Group, Judged, judge_claim, warnings_of
 from workers.claims.telling import sentence, with_more_trials
 from workers.claims.trials import trials_needed
 from workers.scope import canonical_names, matches
@@ -41,6 +46,40 @@ from workers.statistics.judging import Span
 MOST_CELLS = 1_000_000
 """Cells of all grids that claims are read with; claims that name benchmark, model or variant read those grids only."""
 MOST_PARTS = 100
+
+
+def former_rows(connection: Connection, project_id: Any, claims: Sequence[Claim]) -> Sequence[Any]:
+    """Rows of the revisions that some claims name, with the names of their grids; none of a grid that was deleted."""
+    return _rows(connection, project_id, claims, revisions.c)
+
+
+def former_marks(connection: Connection, project_id: Any, claims: Sequence[Claim]) -> Sequence[Any]:
+    """The same rows with number and digest only, without content."""
+    return _rows(connection, project_id, claims, (revisions.c.number, revisions.c.digest))
+
+
+def _rows(connection: Connection, project_id: Any, claims: Sequence[Claim], columns: Iterable[Any]) -> Sequence[Any]:
+    named = sorted({one for claim in claims for one in revisions_in(claim)})
+    if not named:
+        return []
+    statement = (
+        select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, *columns)
+        .join_from(grids, revisions, of_grid(revisions))
+        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+        .where(*among((uuid.UUID(grid), number) for grid, number in named))
+    )
+    return connection.execute(statement).all()
+
+
+def facts_for(claim: Claim, current: Facts, former: Sequence[Source]) -> Facts:
+    """The facts that a claim is judged by: with the revisions that it names, and without the current ones where all of
+    its statements name one, so that nothing of these can change its verdict."""
+    named = revisions_in(claim)
+    if not named:
+        return current
+    mine = [one._replace(former=True) for one in former if (one.id, one.revision) in named]
+    every = all(atom.about.revision is not None for _, atom in atoms_of(claim.says))
+    return Facts.of([*(() if every else current.sources), *mine], current.rules, current.known)
 
 
 def claims_document(

@@ -1,24 +1,28 @@
-"""Statements that put one set of cells against another, and about how far the levels of an axis differ."""
+"""Statements that put one set of cells against another, and about how far the levels of an axis differ.
+
+Whether the effect of one axis depends on the level of another. The means by two axes are an effect of each added up,
+and what is left over: row and column means off, the mean of all on (the residual of a two-way table: Tukey 1977,
+Exploratory Data Analysis, chapter 10). These leftovers are sums of cells, of which the furthest from 0 is judged. It is
+in points: near the bounds of a metric effects shrink, which in points is an interaction like any other.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
 from registry.claims.claim import FACETS, Compare, Effect
 from registry.claims.number import Number, exact
 from registry.grids.slices import Slice
-from workers.claims.interactions import judge_interaction
-from workers.claims.orders import shared
-from workers.claims.over import over_shared, over_sides
-from workers.claims.quotients import quotient
+from workers.claims.orders import over_shared, over_sides, shared
 from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided
+from workers.claims.statistic import within_reach, within_width
 from workers.claims.values import quantified
-from workers.claims.widths import within_width
 from workers.claims.worlds import Posted, Terms
 from workers.statistics.judging import Span, all_of, opposite
 from workers.statistics.terms import IntArray
@@ -28,6 +32,10 @@ Slots = Sequence[tuple[Sequence[int], Sequence[int]]]
 Amount = tuple[Span, Fraction]
 Compared = tuple[list[tuple[Terms, Terms]], str]
 """Pairs of sums, and over which cells they are, in words."""
+MOST_TERMS = 100_000
+_NO_TABLE = "its two axes have no full table of measured cells in common; where can choose one"
+Tables = Mapping[tuple[int, int], Sequence[int]]
+"""The cells of each place of the table of two axes, one of each slot."""
 
 
 def judge_compare(says: Compare, scene: Scene) -> Found:
@@ -226,3 +234,76 @@ def judge_effect(says: Effect, scene: Scene) -> Found:
         return found
     whole = Span(end(one.low for one in spans), end(one.high for one in spans))
     return Found(found.answer, whole, found.reason, over=every)
+
+
+def quotient(above: Terms, below: Terms, family: int, scene: Scene) -> Span | None:
+    """`above` by `below`, both of which are above 0 as posted; None where it is unknown, or both have noisy cells in
+    common, or cells may be missing as well. On noise it has the factors r for which 0 is within the interval of `above`
+    - r `below`, by which claims of a factor are judged; without an end where `below` may be 0."""
+    one, other = scene.world.linear(above, family), scene.world.linear(below, family)
+    if one is None or other is None:
+        return None
+    if not scene.noisy:
+        return _of_spans(one, other)
+    if scene.world.name == "joint" or {cell for cell, _ in above} & {cell for cell, _ in below}:
+        return None
+    posted = Posted(scene.facts)
+    a, b = (span.low for terms in (above, below) if (span := posted.linear(terms)) is not None)
+    # Both ends are zeros of (a - r b)² = (a - end of above)² + r² (b - end of below)².
+    low_c, low_a = one.low * (2 * a - one.low), other.high * (2 * b - other.high)
+    high_c, high_a = one.high * (2 * a - one.high), other.low * (2 * b - other.low)
+    # Rounding may put an end beyond the quotient itself, where there is next to no noise.
+    low = min(a / b, low_c / (a * b + math.sqrt(max(0.0, (a * b) ** 2 - low_a * low_c))))
+    if other.low <= 0:
+        return Span(low)
+    return Span(low, max(a / b, (a * b + math.sqrt(max(0.0, (a * b) ** 2 - high_a * high_c))) / high_a))
+
+
+def _of_spans(one: Span, other: Span) -> Span:
+    """The quotient of any two numbers of these."""
+    if other.low <= 0:
+        return Span()
+    ends = [first / second for first in (one.low, one.high) for second in (other.low, other.high)]
+    return Span(min(ends), max(ends))
+
+
+def judge_interaction(says: Effect, scene: Scene) -> Found:
+    """How far the means by two axes are from being additive."""
+    if any(axis not in scene.facts.levels for axis in says.axes):
+        return undecided("vague")
+    table, shape = _table(says.axes, scene)
+    if min(shape) < 2 or not table:
+        return undecided("missing_cells", _NO_TABLE if min(shape) > 1 else "")
+    if sum(map(len, table.values())) * len(table) > MOST_TERMS:
+        return undecided("too_large")
+    found = within_reach(list(_residuals(table, shape)), says.within, scene)
+    return Found(opposite(found.answer) if says.is_ == "present" else found.answer, found.span, found.reason)
+
+
+def _table(axes: Sequence[str], scene: Scene) -> tuple[Tables, tuple[int, int]]:
+    """The cells by the levels of both axes that have any, in the slots where all of these are there."""
+    cells = scene.cells
+    columns = [scene.facts.column(axis)[cells] for axis in axes]
+    cells, columns = cells[kept := np.all([column >= 0 for column in columns], axis=0)], [one[kept] for one in columns]
+    first, second = (np.unique(column, return_inverse=True) for column in columns)
+    shape = first[0].size, second[0].size
+    rest = [place for place, name in enumerate(scene.facts.dimensions) if name not in axes]
+    slots: dict[tuple[int, ...], dict[tuple[int, int], int]] = {}
+    for cell, *at in zip(cells.tolist(), first[1].ravel().tolist(), second[1].ravel().tolist(), strict=True):
+        slots.setdefault(tuple(scene.facts.codes[cell, rest].tolist()), {})[at[0], at[1]] = cell
+    full = [slot for slot in slots.values() if len(slot) == shape[0] * shape[1]]
+    return {at: [slot[at] for slot in full] for at in (full[0] if full else ())}, shape
+
+
+def _residuals(table: Tables, shape: tuple[int, int]) -> Iterator[Terms]:
+    """What is left over at each place, as sums of cells. Of an axis with two levels the second has the leftovers of the
+    first with the other sign, and is not asked for."""
+    rows, columns = shape
+    slots = max(map(len, table.values()))
+    factors = {
+        (here, there): (here - Fraction(1, rows)) * (there - Fraction(1, columns)) / slots
+        for here, there in product((False, True), repeat=2)
+    }
+    for row in range(rows if rows > 2 else 1):
+        for column in range(columns if columns > 2 else 1):
+            yield [(cell, factors[at[0] == row, at[1] == column]) for at, cells in table.items() for cell in cells]

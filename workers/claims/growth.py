@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workers.claims.errors import CellErrors
-from workers.claims.facts import Facts, Source
+from workers.claims.facts import CellErrors, Facts, Source
 from workers.claims.worlds import Terms
 from workers.statistics.terms import FloatArray, IntArray
 

@@ -3,13 +3,17 @@
 Every confidence set that a claim needs shares one alpha (Bonferroni over statements and groups, and within each as
 `workers.claims.worlds` says). All of them hold together with a probability of 1 - alpha, and so does every verdict that
 follows from them, however the statements are joined.
+
+Protocols of the grids that a statement puts together: what forbids it, and what is doubted all the same. Statements
+about each cell by itself, about one series or about what was measured put nothing together. As in rankings, only grids
+of one benchmark are looked at, and derived grids are not.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -35,20 +39,134 @@ from registry.claims.claim import (
 )
 from registry.claims.faults import MOST_GROUPS
 from registry.grids.slices import kept_levels
+from registry.results.inputs import Warning
 from workers.claims.comparing import judge_compare, judge_effect
 from workers.claims.courses import judge_stable, judge_step, judge_trend
-from workers.claims.covering import judge_coverage
-from workers.claims.facts import Facts
-from workers.claims.looks import FIXED, Look
+from workers.claims.facts import Facts, Source
 from workers.claims.orders import judge_extreme, judge_rank
-from workers.claims.protocols import obstacle, put_together
 from workers.claims.scene import Found, Reason, Scene, undecided
 from workers.claims.sweet_spots import judge_sweet_spot
 from workers.claims.values import MOVES, judge_cells, judge_lie, judge_value, quantified
-from workers.claims.worlds import Declared, Joint, Noisy, Posted, World
+from workers.claims.worlds import FIXED, Declared, Joint, Look, Noisy, Posted, World
+from workers.protocols import doubts
 from workers.statistics.comparison import other_scale
-from workers.statistics.judging import Answer, all_of, any_of, opposite
+from workers.statistics.judging import Answer, Span, all_of, any_of, judge, opposite
 from workers.statistics.terms import IntArray
+
+_POOLED = ("mean", "sd", "min", "max", "range")
+
+
+def judge_coverage(says: Coverage, scene: Scene) -> Found:
+    """What was measured."""
+    measured = scene.declared[scene.facts.present[scene.declared]]
+    if says.is_ == "ragged":
+        return _told(0 < measured.size < scene.declared.size, measured.size)
+    if says.is_ == "cells" and says.count is not None:
+        span = Span(int(measured.size), int(measured.size))
+        return Found(judge(scene.region(says.count), span), span)
+    if says.axis not in scene.facts.levels:
+        return undecided("vague")
+    return _of_levels(says, measured, scene)
+
+
+def _of_levels(says: Coverage, measured: IntArray, scene: Scene) -> Found:
+    levels, column = scene.facts.levels[says.axis], scene.facts.column(says.axis)
+    counts = np.bincount(column[measured], minlength=len(levels))
+    held = np.flatnonzero(counts).tolist()
+    named = [set(kept_levels(levels, [one])) for one in says.levels]
+    if says.is_ == "levels":
+        return _told(all(named) and set().union(*named) == set(held), len(held))
+    if says.is_ == "empty_levels":
+        empty = set(column[scene.declared].tolist()) - set(held)
+        return _told(set().union(*named) == empty if named else bool(empty), len(empty))
+    return _of_held(says, held, counts, scene) if held else undecided("missing_cells")
+
+
+def _of_held(says: Coverage, held: list[int], counts: IntArray, scene: Scene) -> Found:
+    """What is said of the levels that have cells."""
+    levels = scene.facts.levels[says.axis]
+    if says.is_ == "span":
+        ends = [set(kept_levels(levels, [one])) for one in _in_order(says, scene)]
+        return _told(held[0] in ends[0] and held[-1] in ends[1], len(held))
+    if says.is_ == "most":
+        mine = kept_levels(levels, [says.level or ""])
+        return _told(any(counts[code] == counts.max() for code in mine), int(counts.max()))
+    last = levels[held[-1]].number
+    return undecided("vague") if last is None else _told(last < (says.number or 0.0), last)
+
+
+def _in_order(says: Coverage, scene: Scene) -> tuple[str, ...]:
+    """The two ends of a span in the order of the axis; the grammar sorts levels as texts."""
+    levels = scene.facts.levels[says.axis]
+    places = {one: min(kept_levels(levels, [one]), default=-1) for one in says.levels}
+    return tuple(sorted(says.levels, key=lambda one: places[one]))
+
+
+def _told(holds: bool, number: float) -> Found:
+    return Found("supported" if holds else "contradicted", Span(number, number))
+
+
+def put_together(atom: Atom, facts: Facts, cells: IntArray) -> list[tuple[int, ...]]:
+    """The grids of each benchmark that a statement puts together, as positions in the sources; no benchmark with only
+    one."""
+    says = atom.says
+    if isinstance(says, Compare):
+        sides = [facts.select(cells, side) for side in (says.left, says.right)]
+        if says.of == "gap":
+            sides = [facts.select(side, one) for side in sides for one in (says.ahead, says.behind)]
+        cells = np.concatenate(sides)
+    elif not _relates(says):
+        return []
+    found: dict[str, list[int]] = {}
+    for owner in np.unique(facts.owner[cells]).tolist():
+        source = facts.sources[owner]
+        if not source.grid.derived:
+            found.setdefault(source.names["benchmark"], []).append(owner)
+    return [tuple(owners) for owners in found.values() if len(owners) > 1]
+
+
+def _relates(says: Any) -> bool:
+    if isinstance(says, Lie):
+        return says.matching is None
+    return says.of in _POOLED if isinstance(says, Value) else isinstance(says, Rank | Extreme | Effect | SweetSpot)
+
+
+def obstacle(facts: Facts, together: Iterable[Sequence[int]]) -> str | None:
+    """Why some of these grids are not put together; None where all are."""
+    if not facts.rules:
+        return None
+    return next((why for owners in together if (why := _between(facts, owners))), None)
+
+
+def _between(facts: Facts, owners: Sequence[int]) -> str | None:
+    """The obstacle between two of the grids of one benchmark.
+
+    Where two have other values of a key, at least one of them differs from the first grid that says it; and a grid that
+    does not say what is required has an obstacle with every other. So the pairs with these first ones are enough.
+    """
+    rules = facts.rules
+    first: dict[str, int] = {}
+    for owner in owners:
+        for key in rules.binding:
+            if key in (facts.sources[owner].grid.protocol or {}):
+                first.setdefault(key, owner)
+    for one in dict.fromkeys([*first.values(), owners[0]]):
+        mine = facts.sources[one]
+        for theirs in (facts.sources[owner] for owner in owners if owner != one):
+            if why := rules.obstacle(mine.grid.protocol, theirs.grid.protocol, (_name(mine), _name(theirs))):
+                return why
+    return None
+
+
+def _name(source: Source) -> str:
+    return " ".join(filter(None, (source.names["model"], source.names["variant"])))
+
+
+def warnings_of(facts: Facts, together: Iterable[Sequence[int]]) -> Iterator[Warning]:
+    """Doubts about grids that are put together."""
+    each_once = dict.fromkeys(map(tuple, together))
+    return doubts(facts.rules, ([(facts.sources[owner].grid.protocol, 1) for owner in owners] for owners in each_once))
+
 
 Level = tuple[float, Look]
 """The alpha of a group over all looks, and which look it is."""

@@ -11,17 +11,37 @@ import orjson
 from sqlalchemy import Connection, and_, bindparam, case, func, insert, select, update
 
 from registry.methods_version import METHODS_VERSION
-from registry.results.codec import from_bytes, to_bytes
-from registry.storage.arrivals import announce
+from registry.results.codec import from_bytes, to_bytes, to_document
+from registry.results.event_data import JudgementEvent
+from registry.storage.arrivals import Arrival, announce, cut
 from registry.storage.tables import cached_results, claims, judgements
 from workers.claims.stored import is_complete
-from workers.claims.told import told_of
 
 _DIGITS = 9
 """Significant digits in which numbers are compared: another machine may round the last ones in another way."""
 _COMPARED = ("verdict", "as_posted", "beyond_noise", "reason", "robust_to_missing", "depends_on_reading")
 _OF_PARTS = ("part", "group", "as_posted", "beyond_noise", "reason")
 _OF_NUMBERS = ("estimate", "low", "high", "cells", "ties", "smallest_p")
+
+
+def told_of(claim: Any, number: int, document: Mapping[str, Any]) -> Arrival:
+    """The event of a judgement of a claim, whose row still has the verdict before."""
+    first = next(iter(document["parts"]), None)
+    event = JudgementEvent(
+        claim=str(claim.id),
+        judgement=number,
+        verdict=document["verdict"],
+        reason=document["reason"],
+        estimate=first["numbers"].get("estimate") if first else None,
+        experiment=claim.experiment,
+        metric=claim.metric,
+        text=cut(claim.text),
+    )
+    said, subject = to_document(event), f"claims/{claim.id}"
+    # The judgement before may have been purged with its grids: then nothing is known to have flipped.
+    if claim.verdict in (None, event.verdict):
+        return Arrival("claim.judged", subject, said)
+    return Arrival("claim.flipped", subject, {**said, "before": claim.verdict})
 
 
 def record_judgements(connection: Connection, row: Any, result: Mapping[str, Any]) -> None:

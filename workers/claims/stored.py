@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,27 +17,58 @@ from sqlalchemy import select
 from registry.claims.claim import FACETS, About, Claim, atoms_of, revisions_in
 from registry.claims.dimensions import with_names
 from registry.claims.grammar import read_claim
+from registry.grids.protocol import Rules
+from registry.methods_version import METHODS_VERSION
 from registry.query import Query, StoredClaimsQuery
 from registry.results.codec import from_bytes, to_document
 from registry.results.judgement import Judgement, TrialsNeeded
 from registry.storage.database import Database
 from registry.storage.protocol_rules import rules_of
 from registry.storage.tables import cached_results, claims
-from workers.claims.answer import judgement_of, sources_of
+from workers.claims.answer import facts_for, former_marks, former_rows, judgement_of, sources_of, unknown_names
 from workers.claims.facts import Facts
-from workers.claims.former import facts_for, former_marks, former_rows
 from workers.claims.judgement import Judged, judge_claim, left_claim
-from workers.claims.keys import Premises
 from workers.claims.trials import trials_failed, trials_later, trials_needed, trials_unknown
 from workers.jobs.cpu_limit import TookTooLong
-from workers.scope import alias_map, canonical_names, current_rows, named_grids
+from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids
 
+Marks = list[list[Any]]
+"""Id, revision, digest and names of each grid."""
 log = structlog.get_logger()
 
 _SHIFT = 20.0
 """Seconds after which the claims that are left wait for the next turn."""
 _SHIFT_OF_TRIALS = 1.0
 """The same of a turn that adds trials to judgements: what is published meanwhile waits for its end."""
+
+
+@dataclass(frozen=True)
+class Premises:
+    """What the claims of a part are judged under, besides their grids. `known`: the names that there are, by kind."""
+
+    aliases: Aliases
+    rules: Rules
+    known: Mapping[str, Collection[str]]
+
+    def marks(self, rows: Iterable[Any]) -> Marks:
+        """The grids in rows with their names and the number and digest of a revision, whose content never changes.
+
+        How many looks a claim had follows from the numbers."""
+        found = [
+            [str(row.id), row.number, bytes(row.digest).hex(), *canonical_names(row, self.aliases).values()]
+            for row in rows
+        ]
+        return sorted(found)
+
+    def key_of(self, claim: Claim, current: Marks, former: Marks, *, is_large: bool) -> str:
+        """SHA-256 of a claim by the names that aliases stand for, the grids that it is judged on, and all else.
+
+        `current` and `former`: those whose current revision is read, and the revisions that the claim names. Names that
+        no grid has enter as the warnings that tell what may have been meant, so that other new names change nothing.
+        """
+        unknown = [one.detail for one in unknown_names(claim, self.known)]
+        read = [METHODS_VERSION, repr(claim), current, former, self.rules.document(), unknown, is_large]
+        return sha256(orjson.dumps(read)).hexdigest()
 
 
 class Kept(NamedTuple):

@@ -14,26 +14,27 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from registry.claims.claim import Stable, Trend, Value
+from registry.grids.slices import kept_levels
 from registry.plans.closed_forms import MOST_TRIALS, whole
 from registry.results.judgement import Growth, TrialsNeeded
 from registry.results.plans import Impossible
 from workers.claims.facts import Facts
 from workers.claims.growth import Sum, grown, grown_cells, items_of, trials_alike
 from workers.claims.judgement import Group, Judged, judge_again, work_of
-from workers.claims.lines import on_lines
 from workers.claims.scene import Scene
 from workers.claims.values import MOVES
-from workers.claims.watched import Log, Watched
 from workers.claims.worlds import Joint, Noisy, Posted, Terms, World
-from workers.statistics.judging import Answer
+from workers.statistics.judging import Answer, Span
+from workers.statistics.table import abscissa_of
 from workers.statistics.terms import FloatArray, IntArray
 
 POWER = 0.8
@@ -45,6 +46,8 @@ _FURTHEST = 6.0
 """Standard errors beyond which a sum is not followed."""
 _HALVINGS = 11
 _PRECISE = 1.004
+Sums = set[tuple[tuple[int, float], ...]]
+_DECIMALS = 9
 
 
 def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
@@ -286,3 +289,82 @@ def _growth(factor: float, trials: int | None) -> Growth:
 
 def _impossible(power: float, code: Impossible, why: str) -> TrialsNeeded:
     return TrialsNeeded(power, impossible=code, why=why)
+
+
+@dataclass(frozen=True)
+class Log:
+    """The different sums of cells (a cell alone is one) that were asked for, and for how many intervals in all."""
+
+    sums: Sums = field(default_factory=set)
+    intervals: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Another world, with a log."""
+
+    world: World
+    log: Log
+
+    @property
+    def name(self) -> Literal["posted", "declared", "noise", "joint"]:
+        """That of the other."""
+        return self.world.name
+
+    def cells(self, of: IntArray) -> IntArray:
+        """Those of the other."""
+        return self.world.cells(of)
+
+    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
+        """Those of the other."""
+        self.log.intervals.append(len(cells))
+        self.log.sums.update(((cell, 1.0),) for cell in cells)
+        return self.world.spans(cells, family)
+
+    def linear(self, terms: Terms, family: int = 1) -> Span | None:
+        """That of the other."""
+        self.log.intervals.append(1)
+        self.log.sums.add(_canonical(terms))
+        return self.world.linear(terms, family)
+
+    def shared(self, parts: int) -> Watched:
+        """The other's, with the same log."""
+        return Watched(self.world.shared(parts), self.log)
+
+
+def _canonical(terms: Terms) -> tuple[tuple[int, float], ...]:
+    """A sum, and the same with the other sign, in one way of writing."""
+    found = sorted((cell, float(factor)) for cell, factor in terms if factor)
+    sign = 1.0 if not found or found[0][1] > 0 else -1.0
+    return tuple((cell, sign * factor) for cell, factor in found)
+
+
+def on_lines(facts: Facts, scene: Scene, says: Trend) -> Facts:
+    """The facts with the cells of a series on the least-squares line through them, or on one on each side of the turn.
+    Only the values of their grids change."""
+    order = scene.series(says.along)
+    if not order:
+        return facts
+    codes = facts.column(says.along)[order]
+    x = abscissa_of(facts.axes[says.along])[0][codes]
+    turns = set() if says.turn is None else kept_levels(facts.levels[says.along], [says.turn])
+    turn = next((place for place, code in enumerate(codes.tolist()) if code in turns), len(order) - 1)
+    y = np.array([float(facts.value(cell)) for cell in order])
+    fitted = y.copy()
+    for part in (slice(0, turn + 1), slice(turn, len(order))):
+        if len(y[part]) > 1:
+            fitted[part] = np.polyval(np.polyfit(x[part], y[part], 1), x[part])
+    metric = facts.metric(order[0])
+    fitted = np.clip(np.round(fitted, _DECIMALS), metric.lower, metric.upper)
+    return _with_values(facts, order, fitted.tolist())
+
+
+def _with_values(facts: Facts, cells: Sequence[int], values: Sequence[float]) -> Facts:
+    owner = int(facts.owner[cells[0]])
+    source = facts.sources[owner]
+    given = list(source.grid.values)
+    for cell, value in zip(cells, values, strict=True):
+        given[int(facts.index[cell])] = value
+    sources = list(facts.sources)
+    sources[owner] = source._replace(grid=replace(source.grid, values=tuple(given)))
+    return replace(facts, sources=sources)

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from registry.claims.claim import Cells, Lie, Value
 from registry.claims.quantifier import Quantifier
 from workers.claims.scene import Found, Scene, undecided
-from workers.claims.statistic import statistic
-from workers.claims.widths import pairwise_move
+from workers.claims.statistic import pairwise_move, statistic
 from workers.statistics.judging import Answer, Span, all_of, count_within, judge
 
 _ORDERED = ("first", "last", "change", "drawdown")
