@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from sqlalchemy import Connection, Engine, event
 
-from registry.storage.prepared_statements import Prepared
+from registry.storage.statements import Prepared
 
 
 @contextmanager

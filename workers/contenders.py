@@ -18,9 +18,9 @@ from registry.results.gates import Gate
 from registry.storage.database import Database
 from registry.storage.gate_scope import PUBLISHED, along_of, grids_of_scope, in_order, question_of
 from registry.storage.items import mark_of
-from registry.storage.protocol_rules import rules_of
 from registry.storage.tables import alerts, baseline_versions, baselines, gate_verdicts, new_id, projects
 from workers.gates import Grids, gate_of, named, pinned_rows, read_sides, too_large
+from workers.protocols import rules_of
 from workers.scope import Aliases, alias_map
 from workers.verdict_values import (
     NewVerdict,

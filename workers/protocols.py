@@ -23,14 +23,18 @@ from registry.results.inputs import Warning
 from registry.results.protocols import Incomparable, ProtocolDifference
 from registry.results.ranking import Ranking
 from registry.storage.database import Database
-from registry.storage.grids_then import grids_at
-from registry.storage.keys import of_current
-from registry.storage.protocol_rules import rules_of
-from registry.storage.tables import stored_revisions
+from registry.storage.keys import grids_at, of_current
+from registry.storage.tables import experiments, stored_revisions
 from workers.scope import Aliases, alias_map, canonical_names, conditions
 
 MOST_LISTED = 1_000
 """Grids that an answer lists as left out."""
+
+
+def rules_of(connection: Connection, project_id: uuid.UUID, experiment: str) -> Rules:
+    """The rules of an experiment, which is named as its aliases stand for."""
+    here = (experiments.c.project_id == project_id, experiments.c.name == experiment)
+    return Rules.of(connection.scalar(select(experiments.c.protocol_rules).where(*here)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
 from registry.storage.items import current_rows
-from registry.storage.protocol_rules import rules_of
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
 from registry.tracing import job_span
@@ -55,7 +54,7 @@ from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.reports import done as jobs_done
 from workers.jobs.waking import wake_dispatcher
-from workers.protocols import Screen, screen_of, told
+from workers.protocols import Screen, rules_of, screen_of, told
 from workers.rankings.board import board_ranking, read_board
 from workers.rankings.change import Side, with_change
 from workers.rankings.direct import direct_ranking, refused_ranking

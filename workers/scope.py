@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, any_, bindparam, func, literal, select
 
 from registry.query import Query
-from registry.storage.grids_then import grids_at
-from registry.storage.keys import of_current
+from registry.storage.keys import grids_at, of_current
 from registry.storage.rows import sliced_row
 from registry.storage.tables import aliases, grids, revisions
 

@@ -17,8 +17,8 @@ from registry.errors import Fault, Invalid, NotFound, RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
+from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import cached_results, derivations, grids, pair_sum_scopes, projects, revisions
 from registry.storage.tables import statistics as documents
 from workers.rankings.pair_sums.update import is_of_old_sums

@@ -12,7 +12,7 @@ from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.schemas import PageParameters, about
 from registry.operations.event_cursors import PATTERN
 from registry.results.events import TYPES
-from registry.storage.told_events import EVERYTHING
+from registry.storage.arrivals import EVERYTHING
 
 NOW = "now"
 NAMES = ("experiment", "benchmark", "model", "variant", "metric")

@@ -25,7 +25,7 @@ from registry.renderings.atom import FeedHead, atom_feed
 from registry.results.codec import to_document
 from registry.results.event_documents import Event, cloud_event, event_of
 from registry.results.events import OF_ADMINISTRATION
-from registry.storage.told_events import EVERYTHING
+from registry.storage.arrivals import EVERYTHING
 
 blp = Blueprint("events", __name__, url_prefix=API_PREFIX, description="What was done, in one order.")
 

@@ -14,7 +14,7 @@ from flask import Response, g, request
 from registry.api.context import parts
 from registry.api.responses import json_answer, patience
 from registry.errors import Failed, Pending
-from registry.storage.statement_timeout import extend_request
+from registry.storage.statements import extend_request
 
 _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
 _COMPUTING = "This is still being computed. Ask again after Retry-After, or for JSON, which says how far it is."

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from registry.errors import Forbidden, NotFound, Unauthenticated
-from registry.storage.prepared_statements import Prepared
+from registry.storage.statements import Prepared
 from registry.storage.tables import new_id, projects, tokens
 
 Role = Literal["reader", "writer", "admin"]

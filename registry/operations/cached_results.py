@@ -30,7 +30,7 @@ from registry.errors import TooManyRequests
 from registry.operations.aliases import joined_names
 from registry.query import Query, RankingQuery
 from registry.selection import KINDS
-from registry.storage.prepared_statements import Prepared
+from registry.storage.statements import Prepared
 from registry.storage.tables import aliases, cached_results, grids, invalidations, new_id, pair_sum_scopes, projects
 
 

@@ -16,8 +16,7 @@ from registry.operations.find import Filters, conditions
 from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.query import Query
 from registry.selection import KINDS
-from registry.storage.grids_then import grids_at
-from registry.storage.keys import of_current
+from registry.storage.keys import grids_at, of_current
 from registry.storage.tables import revisions
 
 

@@ -15,8 +15,8 @@ from registry.operations.event_cursors import check_kept, read_cursor
 from registry.operations.events import Head, head_of
 from registry.operations.webhooks import instant
 from registry.results.webhooks import TEST, Delivery, DeliveryAttempt
+from registry.storage.arrivals import is_told
 from registry.storage.tables import deliveries, delivery_attempts, events, new_id, projects, webhooks
-from registry.storage.told_events import is_told
 
 MOST_COUNTED = 100_000
 

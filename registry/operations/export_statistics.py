@@ -16,9 +16,9 @@ from sqlalchemy import Connection, Select, Text, case, cast, select, text
 from registry.operations.aliases import Joined
 from registry.operations.export import Selection, current_revisions, selected, updated_at, with_all_axes
 from registry.operations.find import Filters
-from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
-from registry.storage.statement_timeout import extend_request
+from registry.storage.statements import extend_request
+from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, revisions, statistics
 
 _STATE = case((statistics.c.etag.is_not(None), "ready"), else_=job_state).label("state")

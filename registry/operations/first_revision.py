@@ -16,8 +16,8 @@ from sqlalchemy.dialects.postgresql import JSONB, array, dialect
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.grids.intake import Submission
-from registry.storage.prepared_statements import Prepared
 from registry.storage.rows import columns_of, shape_of
+from registry.storage.statements import Prepared
 from registry.storage.tables import arrivals, derivations, grids, invalidations, new_id, shapes, stored_revisions
 from registry.storage.tables.columns import Numbers
 

@@ -9,7 +9,7 @@ from typing import Any
 from registry.errors import Unavailable
 from registry.methods_version import METHODS_VERSION
 from registry.storage.database import Database
-from registry.storage.old_statistics import requeue_statistics
+from registry.storage.statistics_jobs import requeue_statistics
 from registry.storage.tables import grids
 
 

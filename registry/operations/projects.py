@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, NotFound
 from registry.operations.auth import Caller, Role
-from registry.storage.prepared_statements import Prepared
+from registry.storage.statements import Prepared
 from registry.storage.tables import grids, new_id, projects
 
 _COLUMNS = (*projects.c, projects.c.id.label("project_id"))

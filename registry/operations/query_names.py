@@ -18,8 +18,7 @@ from registry.operations.find import FILTERED, Filters
 from registry.pairing import pairing
 from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
 from registry.selection import KINDS
-from registry.storage.grids_then import grids_at
-from registry.storage.keys import of_current, of_grid
+from registry.storage.keys import grids_at, of_current, of_grid
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 

@@ -27,10 +27,10 @@ from sqlalchemy import (
 from registry.errors import NotFound
 from registry.grids.grid import Cell, Grid
 from registry.operations.stored_grids import grid_summaries, stored_grid, stored_grids
-from registry.storage.job_states import job_state
 from registry.storage.keys import of_current, of_grid, of_revision
-from registry.storage.prepared_statements import Prepared
 from registry.storage.rows import MEMBERS, level_document
+from registry.storage.statements import Prepared
+from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, projects, revisions, statistics, tokens
 
 _GRID = grids.c.id == bindparam("grid_id")

@@ -17,9 +17,9 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from registry.grids.grid import Axis, Grid, Metric
 from registry.grids.intake import Names
 from registry.grids.slices import Slice, sliced
-from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
 from registry.storage.rows import MEMBERS, axis_of, grid_of, metric_of
+from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, projects, revisions
 
 

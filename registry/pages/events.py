@@ -24,7 +24,7 @@ from registry.results.event_sentences import event_sentence
 from registry.results.events import OF_ADMINISTRATION, TYPES
 from registry.results.sentences import EventSentence
 from registry.results.target_pages import page_of_target
-from registry.storage.told_events import EVERYTHING
+from registry.storage.arrivals import EVERYTHING
 
 _EVENTS = 100
 _DIGITS = 18

@@ -2,6 +2,8 @@
 
 An arrival has no position yet. `workers.jobs.sequencing` gives it one after the act was committed, so that no reader of
 the feed can meet a later event before an earlier one.
+
+The condition that an event is one of which a webhook is told; operations and workers share it.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, select, text
+from sqlalchemy import ColumnElement, Connection, and_, or_, select, text
 
 from registry.results.codec import to_document
 from registry.results.event_data import AlertEvent
 from registry.results.events import EventType
-from registry.storage.tables import projects
+from registry.storage.tables import events, projects
 
 _LONGEST_CELL = 500
 """Bytes of the cell that an event of an alert names."""
@@ -28,6 +30,7 @@ ANNOUNCE = """
     FROM jsonb_array_elements(CAST(:told AS jsonb)) WITH ORDINALITY AS told (one, place) ORDER BY place
 """
 """The statement that writes events of `:project`, which are `:told` by `as_json`."""
+EVERYTHING = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +76,16 @@ def of_alert(type_: EventType, slug: str, row: Any) -> Arrival:
         str(row.id), row.baseline, row.model, row.state, row.reopened, row.benchmark, at, row.resolution, row.reason
     )
     return Arrival(type_, f"projects/{slug}/alerts/{row.id}", to_document(said))
+
+
+def is_told(types: Sequence[str], names: Mapping[str, Sequence[str]]) -> ColumnElement[bool]:
+    """Condition that an event has one of these types (`claim.flipped`, `claim.*`, `*`), and for each of these fields of
+    its data one of these texts. An event without such a field is not told."""
+    of_type = or_(*(_is_of(one) for one in types))
+    return and_(of_type, *(events.c.data[name].astext.in_(texts) for name, texts in names.items()))
+
+
+def _is_of(pattern: str) -> ColumnElement[bool]:
+    if pattern.endswith(EVERYTHING):
+        return events.c.type.startswith(pattern[:-1], autoescape=True)
+    return events.c.type == pattern

@@ -23,10 +23,15 @@ from sqlalchemy.pool import NullPool
 from registry.errors import Busy, Conflict, Unavailable
 from registry.outages import OutageLog
 from registry.settings import Settings, driver_url
-from registry.storage.circuit_breaker import AWAY, CircuitBreaker, NoCircuitBreaker
-from registry.storage.connection_pool import CLOSED_SECONDS, ConnectionGate, PatientPool
-from registry.storage.prepared_statements import PREPARES
-from registry.storage.statement_timeout import WatchedConnection
+from registry.storage.circuit_breaker import (
+    AWAY,
+    CLOSED_SECONDS,
+    CircuitBreaker,
+    ConnectionGate,
+    NoCircuitBreaker,
+    PatientPool,
+)
+from registry.storage.statements import PREPARES, WatchedConnection
 
 CONNECT_SECONDS = 3
 BEYOND_SERVER = 1.0

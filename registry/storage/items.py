@@ -17,8 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Uuid, column, func, s
 
 from registry.grids.grid import Axis, Cell, Grid
 from registry.grids.outcomes import HeldItems, Labels, Outcomes, size_of_bits
-from registry.storage.grids_then import grids_at, instant_of
-from registry.storage.keys import of_grid
+from registry.storage.keys import grids_at, instant_of, of_grid
 from registry.storage.tables import grids, item_continuations, item_outcomes
 
 

@@ -1,16 +1,45 @@
 """Joins by the key of the tables that grow with the grids: project, grid and number of the revision.
 
 Where these tables are in partitions, the project says in which one. A join without it would search all of them.
+
+The grids of a project as they were at an instant. A grid was there if it had a revision then and its last deletion
+until then was followed by a revision or a restoration. The audit log has every deletion and every restoration, and
+nothing is removed from it.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, Protocol
 
-from sqlalchemy import ColumnElement, Table, and_, tuple_
+from sqlalchemy import ColumnElement, DateTime, Table, Uuid, and_, bindparam, text, tuple_
 
 from registry.storage.tables import grids, revisions
+
+_COLUMNS = ("id", "project_id", "experiment", "benchmark", "model", "variant", "metric")
+
+GRIDS_THEN = f"""
+    SELECT {", ".join(f"grids.{name}" for name in _COLUMNS)}, last.number AS revision,
+        greatest(last.created_at, acts.restored_at) AS updated_at, CAST(NULL AS timestamptz) AS deleted_at
+    FROM grids
+    CROSS JOIN LATERAL (
+        SELECT number, created_at FROM stored_revisions
+        WHERE project_id = :project AND grid_id = grids.id AND created_at <= :as_of ORDER BY number DESC LIMIT 1
+    ) AS last
+    LEFT JOIN (
+        SELECT subject, max(at) FILTER (WHERE action = 'grid.deleted') AS deleted_at,
+            max(at) FILTER (WHERE action = 'grid.restored') AS restored_at
+        FROM audit_log
+        WHERE project_id = :project AND action IN ('grid.deleted', 'grid.restored') AND at <= :as_of
+        GROUP BY subject
+    ) AS acts ON acts.subject = CAST(grids.id AS text)
+    WHERE grids.project_id = :project AND greatest(last.created_at, acts.restored_at) >= coalesce(
+        greatest(acts.deleted_at, CASE WHEN grids.deleted_at <= :as_of THEN grids.deleted_at END), '-infinity')
+"""  # noqa: S608 (a constant)
+"""A statement of the parameters `project` and `as_of`: columns of `grids`, of those that were there at that instant;
+`revision` is the one that was current, and nothing that was done later shows."""
 
 
 class _HasColumns(Protocol):
@@ -56,3 +85,19 @@ def in_projects(table: _HasColumns, projects: Iterable[Any], keys: Iterable[tupl
 
 def _number(table: _HasColumns) -> Any:
     return table.c.number if "number" in table.c else table.c.revision
+
+
+def instant_of(as_of: str) -> datetime | None:
+    """The instant of a selection; None for now."""
+    return datetime.fromisoformat(as_of) if as_of else None
+
+
+def grids_at(project_id: uuid.UUID, as_of: str) -> Any:
+    """What a statement reads in place of `grids`: the table itself for "", else the same columns as they were."""
+    if not as_of:
+        return grids
+    then = text(GRIDS_THEN).bindparams(
+        bindparam("project", project_id, Uuid), bindparam("as_of", instant_of(as_of), DateTime(timezone=True))
+    )
+    columns = (*_COLUMNS, "revision", "updated_at", "deleted_at")
+    return then.columns(*(grids.c[name] for name in columns)).subquery("grids_then")

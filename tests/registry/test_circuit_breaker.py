@@ -16,7 +16,7 @@ from registry.settings import Settings
 from registry.storage import circuit_breaker
 from registry.storage.circuit_breaker import BREAK_SECONDS, SLOW_SECONDS, STALLED_SECONDS, CircuitBreaker
 from registry.storage.database import Database
-from registry.storage.statement_timeout import request_deadline
+from registry.storage.statements import request_deadline
 
 
 class Clock:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, insert, select, text
 
 from registry.operations.purge import purge_shapes
-from registry.storage.packed_values import packed
+from registry.storage.rows import packed
 from registry.storage.tables import grids, new_id, shapes, stored_revisions
 from tests.house import House, Project, publication
 from tests.registry.test_purging import age, purged

@@ -23,13 +23,13 @@ from registry.query import Query, StoredClaimsQuery
 from registry.results.codec import from_bytes, to_document
 from registry.results.judgement import Judgement, TrialsNeeded
 from registry.storage.database import Database
-from registry.storage.protocol_rules import rules_of
 from registry.storage.tables import cached_results, claims
 from workers.claims.answer import facts_for, former_marks, former_rows, judgement_of, sources_of, unknown_names
 from workers.claims.facts import Facts
 from workers.claims.judgement import Judged, judge_claim, left_claim
 from workers.claims.trials import trials_failed, trials_later, trials_needed, trials_unknown
 from workers.jobs.cpu_limit import TookTooLong
+from workers.protocols import rules_of
 from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids
 
 Marks = list[list[Any]]

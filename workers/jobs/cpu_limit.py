@@ -1,7 +1,7 @@
 """Limit on the processor time of one computation, so that an endless one fails with a reason.
 
 Processor time, not elapsed time: on a busy machine the same computation takes ten times as long without being at fault.
-Time spent waiting has limits of its own (`registry.storage.statement_timeout`).
+Time spent waiting has limits of its own (`registry.storage.statements`).
 """
 
 from __future__ import annotations

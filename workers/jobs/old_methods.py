@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Table, and_, exists, func, or_, select, updat
 from registry.methods_version import METHODS_VERSION
 from registry.query import RankingQuery
 from registry.storage.keys import key_of, of_current
-from registry.storage.old_statistics import requeue_statistics
+from registry.storage.statistics_jobs import requeue_statistics
 from registry.storage.tables import cached_results, derivations
 from workers.scope import alias_map, conditions
 

@@ -23,8 +23,7 @@ from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Ranking
 from registry.results.set_aside import SetAside, set_aside_warnings
-from registry.storage.grids_then import GRIDS_THEN, grids_at, instant_of
-from registry.storage.keys import of_current
+from registry.storage.keys import GRIDS_THEN, grids_at, instant_of, of_current
 from registry.storage.rows import axis_of
 from registry.storage.tables import revisions
 from workers.rankings.direct import benchmarks_of, of_scope

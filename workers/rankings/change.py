@@ -15,7 +15,7 @@ from registry.query import RankingQuery
 from registry.results.changes import ChangeVerdict, Move, NameChange, RankingChange, moves
 from registry.results.pairs import Pair
 from registry.results.ranking import Omission, Ranking
-from registry.storage.protocol_rules import rules_of
+from workers.protocols import rules_of
 from workers.rankings.ranking_input import THEN, change_input
 from workers.rankings.scales import factor_to
 from workers.rankings.slots import roles_of

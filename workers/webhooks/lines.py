@@ -19,9 +19,9 @@ from typing import Any
 from sqlalchemy import Connection, and_, bindparam, case, func, null, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
+from registry.storage.arrivals import is_told
 from registry.storage.database import Database, quietly_committed
 from registry.storage.tables import deliveries, event_heads, events, new_id, projects, webhooks
-from registry.storage.told_events import is_told
 
 MOST_ATTEMPTS = 8
 LEASE = timedelta(seconds=30)

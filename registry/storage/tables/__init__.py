@@ -1,27 +1,48 @@
 """Tables of the database. Statements over them are in `registry.operations` and `workers`."""
 
-from registry.storage.tables.claims import claims, judgements
+from registry.storage.tables.claims import alerts, claims, gate_verdicts, judgements
 from registry.storage.tables.columns import Numbers, metadata, new_id
 from registry.storage.tables.events import arrivals, deliveries, delivery_attempts, event_heads, events, webhooks
-from registry.storage.tables.gates import alerts, gate_verdicts
-from registry.storage.tables.grids import aliases, experiments, grids, names, revisions, shapes, stored_revisions
-from registry.storage.tables.items import item_continuations, item_ids, item_outcomes
-from registry.storage.tables.pair_sums import pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
-from registry.storage.tables.processes import job_counts, processes
+from registry.storage.tables.grids import (
+    aliases,
+    experiments,
+    grids,
+    item_continuations,
+    item_ids,
+    item_outcomes,
+    names,
+    revisions,
+    shapes,
+    stored_revisions,
+)
 from registry.storage.tables.projects import (
     audit_log,
     baseline_versions,
     baselines,
     bi_readers,
     idempotency_keys,
+    members,
     projects,
+    sessions,
     shares,
     signing_keys,
+    submitted_forms,
     suites,
     tokens,
+    users,
 )
-from registry.storage.tables.results import cached_results, derivations, invalidations, statistics
-from registry.storage.tables.sign_in import members, sessions, submitted_forms, users
+from registry.storage.tables.results import (
+    cached_results,
+    derivations,
+    invalidations,
+    job_counts,
+    pair_sum_inputs,
+    pair_sum_queue,
+    pair_sum_scopes,
+    pair_sums,
+    processes,
+    statistics,
+)
 
 __all__ = [
     "Numbers",

@@ -141,7 +141,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
             "        return value\n",
         ),
         Patch("registry.grids.intake.blocks", " and all(map(isfinite, filter(None, leaves)))", ""),
-        Patch("registry.storage.packed_values", "    text = orjson", "    return None\n    text = orjson"),
+        Patch("registry.storage.rows", "    text = orjson", "    return None\n    text = orjson"),
     ),
 }
 

@@ -1,7 +1,10 @@
-"""Have statistics that other methods computed be computed again. Until then they are served as they are.
+"""Jobs of statistics: their states, as a query tells them that joins `derivations` by an outer join.
 
-A new version of the methods makes all stored statistics old at once. Those of experiments that somebody looks at are
-computed again soon (`workers.jobs.old_methods`), the others when somebody reads them.
+The table holds what is due, what failed and what was settled a short while ago. A revision without a row is ready.
+
+Have statistics that other methods computed be computed again. Until then they are served as they are. A new version of
+the methods makes all stored statistics old at once. Those of experiments that somebody looks at are computed again soon
+(`workers.jobs.old_methods`), the others when somebody reads them.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from registry.methods_version import METHODS_VERSION
 from registry.storage.keys import of_current
 from registry.storage.tables import derivations, grids, statistics
 
+job_state = func.coalesce(derivations.c.state, literal_column("'ready'"))
+"""`pending`, `ready` or `failed`."""
 _AGAIN = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": None, "methods_version": None}
 """It waits from now on: the age of its grid is no delay, and an alarm about delays would ring at every upgrade."""
 
