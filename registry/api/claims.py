@@ -17,7 +17,7 @@ from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
-from registry.claims.read_as import read_as
+from registry.claims.wording import read_as
 from registry.errors import Fault, Invalid
 from registry.operations.claims import Questions, questions_of
 from registry.operations.claims_across import Placed, apart, joined_judgement

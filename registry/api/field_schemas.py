@@ -39,8 +39,7 @@ from registry.api.item_schemas import MOST_IN_ID, ItemCells, ItemIds
 from registry.api.shapes.words import PRINTABLE
 from registry.api.webhook_schemas import EventFilter, Since, Url
 from registry.grids.intake.levels import MAX_AXES
-from registry.grids.intake.members import MOST_PARTS
-from registry.grids.intake.protocol import LONGEST_TEXT, MOST_KEYS
+from registry.grids.intake.members import LONGEST_TEXT, MOST_KEYS, MOST_PARTS
 from registry.settings import Settings
 
 MEANINGS: tuple[tuple[Any, ...], ...] = (

@@ -14,7 +14,7 @@ from registry.api.context import parts
 from registry.api.fields import unknown
 from registry.grids.intake.faults import REPORTED
 from registry.grids.intake.levels import has_control
-from registry.grids.intake.protocol import MOST_KEYS, key_fault, key_of, protocol_of_texts
+from registry.grids.intake.members import MOST_KEYS, key_fault, key_of, protocol_of_texts
 
 
 class Block(fields.Field[Any]):

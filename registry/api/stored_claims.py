@@ -26,7 +26,7 @@ from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import read_claim
-from registry.claims.read_as import read_as
+from registry.claims.wording import read_as
 from registry.errors import Fault, Invalid
 from registry.operations import acts
 from registry.operations.auth import authorize

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
-from registry.claims.number import Number
-from registry.claims.quantifier import ALL, MOST, Quantifier
 from registry.grids.slices import Slice
 
+Comparison = Literal["=", "<", ">", "<=", ">="]
+Unit = Literal["points", "percent", "factor"]
+Ends = tuple[float, float, bool, bool]
+"""Low and high end, and whether each is open: no value itself."""
 FACETS = ("benchmark", "model", "variant")
 """Names of a grid that `where`, `for`, `by` and sides use like axes."""
 Over = Literal["measured", "declared"]
@@ -19,6 +24,91 @@ Missing = Literal["matched", "available"]
 """Statistics of levels over the coordinates that all of them have, or each over its own."""
 OLD_MISSING: Mapping[str, Missing] = {"observed": "available"}
 Stat = Literal["mean", "min", "max", "range", "first", "last", "sd"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A statement about one number. `op` "between" has `low` and `high`, "about" has `number` and `within`, every
+    other one `number`. `decimals`: those that the number was printed with."""
+
+    op: Literal["=", "<", ">", "<=", ">=", "between", "about"]
+    number: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    within: float | None = None
+    decimals: int = 0
+    unit: Unit = "points"
+
+    def ends(self, *, rounded: bool = True) -> Ends:
+        """The values that are allowed; `rounded`: the ends of a range stand for what rounds to them."""
+        half = Fraction(1, 2) / 10**self.decimals
+        if self.op == "between":
+            reach = half if rounded else Fraction(0)
+            return float(exact(self.low) - reach), float(exact(self.high) + reach), False, False
+        if self.op in ("=", "about"):
+            reach = half if self.within is None else exact(self.within)
+            return float(exact(self.number) - reach), float(exact(self.number) + reach), False, False
+        if self.op in ("<", "<="):
+            return -math.inf, self.number, False, self.op == "<"
+        return self.number, math.inf, self.op == ">", False
+
+    @property
+    def text(self) -> str:
+        """The statement in words: `between 91 and 92`, `at least 6`."""
+        shown = f"{self.number:.{self.decimals}f}"
+        unit = {"points": "", "percent": " percent", "factor": " times"}[self.unit]
+        if self.op == "between":
+            return f"between {self.low:.{self.decimals}f} and {self.high:.{self.decimals}f}{unit}"
+        if self.op == "about":
+            return f"about {shown}{unit}" + ("" if self.within is None else f" within {self.within:g}")
+        return f"{_WORDS[self.op]} {shown}{unit}".strip()
+
+
+_WORDS = {"=": "", "<": "below", ">": "above", "<=": "at most", ">=": "at least"}
+
+
+def exact(value: float) -> Fraction:
+    """The decimal number that a float is written as: 0.1 is a tenth."""
+    return Fraction(repr(float(value)))
+
+
+def decimals_of(given: float) -> int:
+    """The decimals that a JSON number is written with: 1 for 84.0, none for 84."""
+    exponent = Decimal(repr(given)).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quantifier:
+    """`all`, `any`, `none`, `most` (more than half), or `at_least`, `exactly` or `share` with its number."""
+
+    word: Literal["all", "any", "none", "most", "at_least", "exactly", "share"]
+    number: float = 0.0
+
+    def bounds(self, parts: int) -> tuple[int, int]:
+        """The smallest and the largest number of so many parts that may hold; the smallest may exceed `parts`."""
+        if self.word == "none":
+            return 0, 0
+        if self.word == "exactly":
+            return int(self.number), int(self.number)
+        least = {
+            "all": parts,
+            "any": 1,
+            "most": parts // 2 + 1,
+            "at_least": int(self.number),
+            "share": math.ceil(exact(self.number) * parts),
+        }[self.word]
+        return least, max(least, parts)
+
+    @property
+    def text(self) -> str:
+        """The quantifier in words: `all of`, `at least 3 of`."""
+        if self.word in ("at_least", "exactly"):
+            return f"{self.word.replace('_', ' ')} {self.number:g} of"
+        return f"at least {self.number:.0%} of" if self.word == "share" else f"{self.word} of"
+
+
+ALL, ANY, MOST = Quantifier("all"), Quantifier("any"), Quantifier("most")
 
 
 @dataclass(frozen=True, slots=True)

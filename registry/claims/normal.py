@@ -9,9 +9,7 @@ from typing import Any
 
 import orjson
 
-from registry.claims.claim import About, Atom, Claim, Part
-from registry.claims.number import Number, decimals_of
-from registry.claims.quantifier import Quantifier
+from registry.claims.claim import About, Atom, Claim, Number, Part, Quantifier, decimals_of
 from registry.grids.slices import Slice
 
 

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from registry.claims.number import Number, decimals_of
-from registry.claims.quantifier import Quantifier
+from registry.claims.claim import Number, Quantifier, decimals_of
 from registry.grids.grid import plain_label
 from registry.grids.intake.faults import Report, escaped, number
 from registry.grids.intake.levels import has_control

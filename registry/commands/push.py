@@ -20,7 +20,7 @@ from registry.commands.session import advised, names
 from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission
-from registry.grids.intake.protocol import protocol_of_texts
+from registry.grids.intake.members import protocol_of_texts
 from registry.grids.protocol import Value
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides

@@ -23,7 +23,7 @@ from typing import Any
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Cell, Metric
 from registry.grids.intake.faults import number
-from registry.grids.intake.protocol import MOST_KEYS, key_fault, key_of, value_of
+from registry.grids.intake.members import MOST_KEYS, key_fault, key_of, value_of
 from registry.grids.outcomes import Outcomes, disagreement, scale_of
 from registry.grids.protocol import Value
 from registry.importers.imported_grid import ImportedGrid, Note

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from registry.mirror.current_grids import Aliases
-from registry.mirror.manifest import Anchor
+from registry.mirror.directory import Anchor
 from results_registry.errors import NotThere, Refused, Unreachable
 from results_registry.http import Transport
 from results_registry.origin import segment

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, func, select, true
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake import IntakeWarning, Names
-from registry.grids.near_duplicates import near_duplicates
+from registry.grids.suspect_names import near_duplicates
 from registry.operations.find import Filters, conditions
 from registry.operations.search import KINDS, searchable
 from registry.storage.keys import of_current

@@ -10,8 +10,7 @@ from sqlalchemy import Connection, delete, func, literal_column, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import Fault, Invalid, NotFound
-from registry.grids.slices import slice_faults
-from registry.grids.suite_members import Member, read_members
+from registry.grids.slices import Member, read_members, slice_faults
 from registry.operations.aliases import joined_names
 from registry.operations.find import Filters
 from registry.operations.query_names import axes_by_benchmark, known_names_text, unknown_names

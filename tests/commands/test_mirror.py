@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from registry.mirror import compaction, part_writer, source
+from registry.mirror import part_writer, refresh, source
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from tests.commands.terminal import Person, person_of
@@ -187,7 +187,7 @@ def test_repeats_errors_and_reasons_are_those_of_the_grid(person: Person, projec
 def test_grids_of_any_axes_are_of_one_schema(
     person: Person, project: Project, lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("registry.mirror.cell_rows.AT_ONCE", 4)  # pieces of a large grid
+    monkeypatch.setattr("registry.mirror.part_writer.AT_ONCE", 4)  # pieces of a large grid
     four = [{"name": name, "kind": "nominal", "levels": ["x", "y"]} for name in "abcd"]
     values = [[[[None, 2], [3, 4]], [[5, 6], [7, 8]]], [[[9, 10], [11, 12]], [[13, None], [15, 16]]]]
     project.publish(publication(axes=four, values=values, trials=None))
@@ -342,7 +342,7 @@ def test_a_directory_of_others_or_of_another_registry_is_left_alone(
 def test_many_small_parts_of_a_day_become_one(
     person: Person, project: Project, lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "MOST_SMALL", 2)
+    monkeypatch.setattr(refresh, "MOST_SMALL", 2)
     for number in range(4):
         project.published(model=f"M{number}")
         tell(project)
@@ -423,7 +423,7 @@ def test_all_projects_that_may_be_read_and_one_that_goes(
 def test_a_purge_empties_the_files_that_were_kept_for_queries(
     person: Person, project: Project, lake: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "MOST_SMALL", 1)
+    monkeypatch.setattr(refresh, "MOST_SMALL", 1)
     kept = project.published(model="kept")["id"]
     secret = project.published(model="projectzebra")["id"]
     tell(project)
@@ -488,7 +488,7 @@ def test_a_directory_that_cannot_be_written_is_named(
         def no_space(*_: object) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        full.setattr("registry.mirror.parquet_file._Digested.write", no_space)
+        full.setattr("registry.mirror.part_writer._Digested.write", no_space)
         assert f"{lake} cannot be written: No space left on device." in person.complains("mirror", str(lake))
     assert mirrored(lake) == before
     person.says("mirror", str(lake))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.grids.intake import Limits, read_submission
-from registry.grids.intake.protocol import LONGEST_TEXT, MOST_KEYS
+from registry.grids.intake.members import LONGEST_TEXT, MOST_KEYS
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
 from registry.importers.scores import common, protocol_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.grids.derived_names import looks_derived
+from registry.grids.suspect_names import looks_derived
 
 AVERAGES = ["Average", "AVG", "avg.", "Mean", "overall", "Total", "Macro avg", "Micro avg", "MMLU average", "x_mean"]
 OTHERS = ["", "GSM8K", "Mean IoU", "Meaning", "Totally new", "Averaged", "demean", "GPQA_D"]

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.grids.near_duplicates import near_duplicates
+from registry.grids.suspect_names import near_duplicates
 
 NAMES = st.sets(st.text("aB1 -", max_size=6), max_size=12)
 

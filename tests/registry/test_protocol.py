@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from registry.grids.grid import Grid
 from registry.grids.intake import Limits, read_submission
-from registry.grids.intake.protocol import LONGEST_KEY, LONGEST_TEXT, MOST_KEYS, key_of, protocol_of_texts
+from registry.grids.intake.members import LONGEST_KEY, LONGEST_TEXT, MOST_KEYS, key_of, protocol_of_texts
 from tests.house import House, Project, publication
 from tests.registry.test_amending import amend, cell
 from tests.registry.test_publishing_tables import PERCENT, PIVOT, post

@@ -9,8 +9,7 @@ from marshmallow import ValidationError, fields, validate
 
 from registry.api.fields import Few
 from registry.api.schemas import SuiteIn
-from registry.grids.slices import slice_document
-from registry.grids.suite_members import member_text, read_members
+from registry.grids.slices import member_text, read_members, slice_document
 from tests.house import House, Project
 from tests.workers.asking import faults_of, join
 from tests.workers.test_rankings import answered, ask, records, score

@@ -16,8 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from registry.claims.claim import FACETS, Compare, Effect
-from registry.claims.number import Number, exact
+from registry.claims.claim import FACETS, Compare, Effect, Number, exact
 from registry.grids.slices import Slice
 from workers.claims.orders import over_shared, over_sides, shared
 from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided

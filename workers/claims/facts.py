@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
-from registry.claims.claim import FACETS, About
-from registry.claims.number import exact
+from registry.claims.claim import FACETS, About, exact
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.protocol import NO_RULES, Rules
 from registry.grids.slices import Slice, kept_levels

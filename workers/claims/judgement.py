@@ -37,7 +37,7 @@ from registry.claims.claim import (
     Value,
     atoms_of,
 )
-from registry.claims.faults import MOST_GROUPS
+from registry.claims.grammar import MOST_GROUPS
 from registry.grids.slices import kept_levels
 from registry.results.inputs import Warning
 from workers.claims.comparing import judge_compare, judge_effect

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from registry.claims.number import Number
+from registry.claims.claim import Number
 from workers.claims.facts import Facts
 from workers.claims.worlds import World
 from workers.statistics.judging import Answer, Span, judge

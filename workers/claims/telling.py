@@ -12,6 +12,7 @@ from registry.claims.claim import (
     Compound,
     Effect,
     Lie,
+    Number,
     Part,
     Says,
     Stable,
@@ -19,9 +20,9 @@ from registry.claims.claim import (
     Trend,
     Value,
     atoms_of,
+    decimals_of,
     denials_of,
 )
-from registry.claims.number import Number, decimals_of
 from registry.claims.wording import subject, unit_of
 from registry.results.judgement import JudgedPart, TrialsNeeded, Verdict
 from workers.claims.judgement import Group, Judged

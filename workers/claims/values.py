@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from registry.claims.claim import Cells, Lie, Value
-from registry.claims.quantifier import Quantifier
+from registry.claims.claim import Cells, Lie, Quantifier, Value
 from workers.claims.scene import Found, Scene, undecided
 from workers.claims.statistic import pairwise_move, statistic
 from workers.statistics.judging import Answer, Span, all_of, count_within, judge

@@ -30,8 +30,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.special import betaln, lambertw, xlog1py, xlogy
 
-from registry.claims.claim import Looks
-from registry.claims.number import exact
+from registry.claims.claim import Looks, exact
 from workers.claims.facts import CellErrors, Facts
 from workers.statistics.judging import Span
 from workers.statistics.terms import BoolArray, FloatArray, IntArray

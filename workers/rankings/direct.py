@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.grids.suite_members import member_text
+from registry.grids.slices import member_text
 from registry.query import AggregatesQuery, ModelComparisonQuery, RankingQuery, sliced_by
 from registry.results.inputs import Warning
 from registry.results.ranking import Ranking

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from registry.grids.derived_names import looks_derived
-from registry.grids.near_duplicates import near_duplicates
 from registry.grids.outcomes import scale_of
 from registry.grids.protocol import Rules
-from registry.grids.suite_members import member_text
+from registry.grids.slices import member_text
+from registry.grids.suspect_names import looks_derived, near_duplicates
 from registry.query import AggregatesQuery, RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.policies import common_to_all

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from registry.grids.grid import Axis, Grid, Position
-from registry.grids.intake import lattice
-from registry.grids.intake.blocks import in_numeric_order, size_of
-from registry.grids.intake.coordinates import Entry, read_cells
+from registry.grids.intake import sent_cells
 from registry.grids.intake.faults import IntakeWarning, Limits, Report, escaped
 from registry.grids.intake.members import check_amended
+from registry.grids.intake.sent_cells import Entry, in_numeric_order, read_cells, size_of
 from registry.grids.intake.submission import check_values
 
 
@@ -39,8 +38,8 @@ def amend(
     check_values(amended, place, report)
     check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", report)
     report.stop_at_faults()
-    amended = lattice.without_false_exactness(amended, place, report, pointers)
-    lattice.warn_off_lattice(amended, place, report)
+    amended = sent_cells.without_false_exactness(amended, place, report, pointers)
+    sent_cells.warn_off_lattice(amended, place, report)
     mine = tuple(warning for warning in report.all_warnings() if warning.pointer != "/value")
     return in_numeric_order(amended), mine
 

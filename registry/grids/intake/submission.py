@@ -17,12 +17,19 @@ from typing import Any
 import orjson
 
 from registry.grids.grid import Axis, Grid, Metric, Position
-from registry.grids.intake import lattice
-from registry.grids.intake.blocks import flatten, in_numeric_order, leaf_pointer, read_leaves, size_of
-from registry.grids.intake.coordinates import Entry, read_cells
+from registry.grids.intake import sent_cells
 from registry.grids.intake.faults import NO_VALUE, IntakeWarning, Limits, Report, number, unsigned_zero, whole
 from registry.grids.intake.levels import guess_kind, read_axes
 from registry.grids.intake.members import check_members, read_members, warn_of_derived_names
+from registry.grids.intake.sent_cells import (
+    Entry,
+    flatten,
+    in_numeric_order,
+    leaf_pointer,
+    read_cells,
+    read_leaves,
+    size_of,
+)
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,8 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     check_values(grid, place, report)
     check_members(grid, report)
     report.stop_at_faults()
-    grid = lattice.without_false_exactness(grid, place, report)
-    lattice.warn_off_lattice(grid, place, report)
+    grid = sent_cells.without_false_exactness(grid, place, report)
+    sent_cells.warn_off_lattice(grid, place, report)
     warn_of_derived_names(sent, grid, report)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
     sent_warnings = _sent_warnings(sent)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from registry.grids.near_duplicates import near_duplicates
+from registry.grids.suspect_names import near_duplicates
 from registry.logs import redact
 from registry.pages.findings import missing_of
 from registry.renderings.badge import said

@@ -17,8 +17,8 @@ from registry.api.query_schemas import RankingParameters
 from registry.api.request_body import read_lines
 from registry.api.schemas import FindParameters
 from registry.errors import RegistryError
-from registry.grids.derived_names import looks_derived
 from registry.grids.intake.levels import has_control, read_number
+from registry.grids.suspect_names import looks_derived
 from tests.registry.test_reading_in_proportion import FIELD, LONG, READERS, ndjson_of
 
 NOISE = 0.02

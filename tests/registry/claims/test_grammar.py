@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from registry.claims.grammar import claim_schema, read_claim
 from registry.claims.kinds import KINDS
 from registry.claims.normal import digest_of, normal_form
-from registry.claims.read_as import read_as
+from registry.claims.wording import read_as
 from registry.errors import Invalid
 
 pytestmark = pytest.mark.unit

@@ -140,7 +140,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
             "        return value if math.isfinite(value) else None\n",
             "        return value\n",
         ),
-        Patch("registry.grids.intake.blocks", " and all(map(isfinite, filter(None, leaves)))", ""),
+        Patch("registry.grids.intake.sent_cells", " and all(map(isfinite, filter(None, leaves)))", ""),
         Patch("registry.storage.rows", "    text = orjson", "    return None\n    text = orjson"),
     ),
 }

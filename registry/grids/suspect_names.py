@@ -1,11 +1,19 @@
-"""Near-duplicate names: `AIME24` and `AIME'24`, `GPQA D` and `GPQA_D`."""
+"""Names that suggest more than they say: near-duplicates, and those of computed values.
+
+Recognise names of computed values: Average, Overall, Macro avg.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 _FEWEST_CHARACTERS = 4
+_LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?$", re.IGNORECASE)
+_LONGEST = 100
+"""Letters at the end of a name that are examined."""
 
 
 def near_duplicates(new: Collection[str], known: Collection[str]) -> dict[str, str]:
@@ -97,3 +105,12 @@ def _tells_apart(name: str, place: int) -> bool:
 def _begins_word(name: str, place: int) -> bool:
     before, here = name[max(place - 1, 0) : place], name[place]
     return not (before.isalpha() and here.isalpha()) or (before.islower() and here.isupper())
+
+
+@lru_cache(maxsize=4096)
+def looks_derived(name: str) -> bool:
+    """Whether a name or its last word is a usual one for an average or a total, in any case of letters.
+
+    "MMLU average" and "Macro avg" look derived; "Mean IoU tasks" and "Totally new" do not.
+    """
+    return _LAST.search(" ".join(name[-_LONGEST:].split())) is not None
