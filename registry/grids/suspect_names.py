@@ -1,7 +1,4 @@
-"""Names that suggest more than they say: near-duplicates, and those of computed values.
-
-Recognise names of computed values: Average, Overall, Macro avg.
-"""
+"""Names that suggest more than they say: near-duplicates, and those of computed values, such as Average."""
 
 from __future__ import annotations
 
