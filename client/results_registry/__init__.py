@@ -28,19 +28,22 @@ if TYPE_CHECKING:
         Unreachable,
     )
     from results_registry.following import events
-    from results_registry.gates import gate
     from results_registry.http import Transport
-    from results_registry.judging import add_claims, claim, claims, judge_claims
     from results_registry.logging import flush, log_cells, log_grid
-    from results_registry.planning import plan
     from results_registry.reading import (
+        add_claims,
         aggregates,
         cells,
+        claim,
+        claims,
         comparison,
         coverage,
+        gate,
         grid,
         grids,
+        judge_claims,
         peaks,
+        plan,
         ranking,
         statistics,
         trends,
@@ -119,28 +122,26 @@ _MODULES = {
         "Unreachable",
     ),
     "following": ("events",),
-    "gates": ("gate",),
     "http": ("Transport",),
-    "judging": (
-        "add_claims",
-        "claim",
-        "claims",
-        "judge_claims",
-    ),
     "logging": (
         "flush",
         "log_cells",
         "log_grid",
     ),
-    "planning": ("plan",),
     "reading": (
+        "add_claims",
         "aggregates",
         "cells",
+        "claim",
+        "claims",
         "comparison",
         "coverage",
+        "gate",
         "grid",
         "grids",
+        "judge_claims",
         "peaks",
+        "plan",
         "ranking",
         "statistics",
         "trends",

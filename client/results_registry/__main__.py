@@ -6,8 +6,7 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-from results_registry.config import find_config
-from results_registry.environment import spool_root
+from results_registry.config import find_config, spool_root
 from results_registry.errors import ClientError
 from results_registry.spool import Spool
 from results_registry.sync import grids, notes, retry_refused, status_of, sync, troubles

@@ -9,8 +9,7 @@ import sys
 import threading
 import time
 
-from results_registry.config import Config
-from results_registry.environment import ClientEnvironment, read_environment
+from results_registry.config import ClientEnvironment, Config, read_environment
 from results_registry.errors import ClientError
 from results_registry.item import Item
 from results_registry.notes import log, log_once

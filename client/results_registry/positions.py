@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from results_registry.environment import spool_root
+from results_registry.config import spool_root
 
 HEADER = "Registry-Position"
 KEPT_SECONDS = 60.0

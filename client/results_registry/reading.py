@@ -1,4 +1,4 @@
-"""Reading back: grids, cells, statistics and rankings as plain values. These raise what goes wrong."""
+"""Reading back and asking: grids, statistics, rankings, claims, gates and plans. These raise what goes wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from results_registry.config import Config, find_config
-from results_registry.errors import BadAddress, BadData
+from results_registry.errors import BadAddress, BadData, Refused
 from results_registry.http import Transport
 from results_registry.origin import segment
 from results_registry.records import (
@@ -22,9 +22,102 @@ from results_registry.records import (
     read_feed,
 )
 
+_CLAIMS_AT_ONCE = 100
+"""Claims of one request."""
+_MOST_WAIT = 30
+"""Seconds that one request may wait for judgements."""
 Names = str | Sequence[str] | None
 _AT_ONCE = 30
 """Seconds that one request may wait for statistics."""
+
+
+def judge_claims(
+    claims: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, timeout: float = 30.0, **where: Any
+) -> Any:
+    """The judgement of a claim, or of each claim of a list: its `verdict`, the numbers behind it, and a `sentence`.
+
+    `judge_claims({"kind": "trend", "about": {"experiment": "E", "metric": "accuracy", "model": "A"}, "along": "Length",
+    "goes": "down"})["verdict"]` is supported, contradicted, not_decidable or ill_posed.
+    """
+    config, more = configured(where)
+    sent = claims if isinstance(claims, Mapping) else list(claims)
+    found = awaited(config, f"projects/{segment(config.project or '')}/claims/judge", more, timeout, sent)
+    return found if isinstance(claims, Mapping) else found.get("items", found)
+
+
+def add_claims(claims: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, timeout: float = 30.0, **where: Any) -> Any:
+    """Have a claim kept, or each of a list: the claim with its `id`, `state`, `verdict` and `judgement`, or a list of
+    them. The same statement again is the claim that is there. Waits so many seconds for judgements; `state` is
+    `pending` where there is none yet. `dry_run=True` keeps nothing.
+    """
+    config, more = configured(where)
+    several = [claims] if isinstance(claims, Mapping) else list(claims)
+    wait = min(_MOST_WAIT, round(timeout))
+    headers = {"Prefer": f"wait={wait}"} if wait >= 1 else {}
+    path, found = f"projects/{segment(config.project or '')}/claims", []
+    with config.transport(timeout=_MOST_WAIT + 10.0) as transport:
+        for first in range(0, len(several), _CLAIMS_AT_ONCE):
+            sent = [dict(one) for one in several[first : first + _CLAIMS_AT_ONCE]]
+            found += transport.call("POST", path, sent, query=more, headers=headers).json()["items"]
+    return found[0] if isinstance(claims, Mapping) else found
+
+
+def claims(
+    *, verdict: Names = None, state: Names = None, experiment: Names = None, source: Names = None, **where: Any
+) -> Records:
+    """The claims that a project keeps, the oldest first, with their latest verdicts. A list means any of them."""
+    config, more = configured(where)
+    wanted = {"verdict": verdict, "state": state, "experiment": experiment, "source": source} | more
+    query = {name: value for name, value in wanted.items() if value is not None}
+    with config.transport() as transport:
+        return Records(transport.pages(f"projects/{segment(config.project or '')}/claims", **query))
+
+
+def claim(id: str, **where: Any) -> dict[str, Any]:
+    """One claim with its whole judgement."""
+    config, more = configured(where, needs_project=False)
+    with config.transport() as transport:
+        found: dict[str, Any] = transport.get(f"claims/{segment(id)}", **more)
+        return found
+
+
+def plan(question: Mapping[str, Any], *, timeout: float = 30.0, **asked: Any) -> dict[str, Any]:
+    """The plan for a question, as in the API: `plan({"kind": "separate", "experiment": "E", "metric": "accuracy",
+    "baseline_model": "A", "contender_model": "B"}, power=0.9)["needed"]["factor"]`.
+
+    `power`, `alpha`, `one_sided`, `budget` and `item_limit` are as in the API; `state` is `pending` where the
+    comparison is not computed after so many seconds.
+    """
+    config, more = configured(asked)
+    path = f"projects/{segment(config.project or '')}/plan"
+    return awaited(config, path, {}, timeout, {"question": dict(question), **more})
+
+
+def gate(baseline: str, contender: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> dict[str, Any]:
+    """The verdict on a contender by the policy of a baseline: `gate("main", "R1-Qwen")["passes"]`.
+
+    The contender is a model, the id of a grid, a grid that was published, or one that is not: a mapping as the API
+    takes it, of which nothing is kept. `passes` is True, False, or None where neither is shown, nothing can be
+    compared, or the `verdict` is `pending` or `failed` after so many seconds; `sentence` says it in words.
+    """
+    config, more = configured(where)
+    path = f"projects/{segment(config.project or '')}/baselines/{segment(baseline)}/gate"
+    named = contender if isinstance(contender, str) else contender.get("id")
+    try:
+        if named is None:
+            found = awaited(config, path, more, timeout, dict(contender))  # type: ignore[arg-type]
+        else:
+            found = awaited(config, path, {**more, "contender": str(named)}, timeout)
+    except Refused as error:
+        detail = dict(error.errors).get("/contender", "")
+        if not detail.startswith("no grid"):
+            raise
+        return {"verdict": "not_comparable", "passes": None, "sentence": f"There is nothing to judge: {detail}."}
+    if "passes" in found:
+        return found
+    word = str(found.get("state", "pending"))
+    told = f"The verdict could not be computed: {found.get('reason')}." if word == "failed" else "It is being computed."
+    return {**found, "verdict": word, "passes": None, "sentence": told}
 
 
 def grids(

@@ -25,8 +25,7 @@ from registry.grids.protocol import Value
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
-from results_registry.config import Config, find_config
-from results_registry.environment import spool_root
+from results_registry.config import Config, find_config, spool_root
 from results_registry.errors import NotThere
 
 _LEVELS = 8

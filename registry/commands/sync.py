@@ -12,7 +12,7 @@ import click
 
 from registry.commands.screen import Screen
 from registry.commands.session import Session, asks_server
-from results_registry.environment import spool_root
+from results_registry.config import spool_root
 from results_registry.spool import Spool
 from results_registry.sync import Outcome, Tell, grids, notes, status_of, sync, troubles
 from results_registry.sync import retry_refused as let_refused_wait_again

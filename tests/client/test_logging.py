@@ -504,7 +504,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.parametrize("module", ["results_registry.connection", "stringprep"])
+@pytest.mark.parametrize("module", ["results_registry.http", "stringprep"])
 def test_a_child_that_is_forked_amid_what_the_first_request_imports_sends_too(
     served: Served, job: Path, module: str
 ) -> None:

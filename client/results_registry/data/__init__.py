@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from results_registry.data.axes import Declared, declared_axes
 from results_registry.data.blocks import from_block, from_labelled, is_array, is_labelled
 from results_registry.data.frames import (
     from_arrow,
@@ -17,8 +16,8 @@ from results_registry.data.frames import (
     is_polars,
     is_series,
 )
-from results_registry.data.mappings import from_mapping
-from results_registry.data.records import from_records
+from results_registry.data.records import from_mapping, from_records
+from results_registry.data.scalars import Declared, declared_axes
 from results_registry.data.table import Table, cell_documents, content
 from results_registry.errors import BadData
 

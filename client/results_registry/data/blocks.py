@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from results_registry.data.axes import Declared, label_of
-from results_registry.data.scalars import level, measured, quantity, whole
+from results_registry.data.scalars import Declared, label_of, level, measured, quantity, whole
 from results_registry.data.table import Cell, Level, Table, table
 from results_registry.errors import BadData
 

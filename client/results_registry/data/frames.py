@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from results_registry.data.axes import Declared
-from results_registry.data.mappings import from_mapping
-from results_registry.data.records import from_records, value_column
+from results_registry.data.records import from_mapping, from_records, value_column
+from results_registry.data.scalars import Declared
 from results_registry.data.table import Table
 from results_registry.errors import BadData
 

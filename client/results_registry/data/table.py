@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from results_registry.data.axes import Declared, label_of
-from results_registry.data.scalars import INFINITE
+from results_registry.data.scalars import INFINITE, Declared, label_of
 from results_registry.errors import BadData
 
 Level = str | int | float

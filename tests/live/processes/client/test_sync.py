@@ -42,7 +42,7 @@ def test_what_a_job_left_is_sent_in_order_and_the_spool_is_empty(
     served: Served, job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("results_registry.connection.Connection.open", _no_network)
+        patched.setattr("results_registry.http.Connection.open", _no_network)
         leave(1.0, 2.0, **served.where)
         leave(1.0, 3.0, **served.where)
         for step in range(5):
@@ -63,7 +63,7 @@ def test_refused_grids_are_named_and_set_aside_and_can_be_sent_again(
     served: Served, job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("results_registry.connection.Connection.open", _no_network)
+        patched.setattr("results_registry.http.Connection.open", _no_network)
         leave(101.0, 2.0, **served.where)
     ran = run("--url", served.url, token=served.where["token"])
     assert ran.returncode == 1
@@ -90,7 +90,7 @@ def test_a_token_that_will_not_do_is_status_4_and_everything_stays(
     served: Served, job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("results_registry.connection.Connection.open", _no_network)
+        patched.setattr("results_registry.http.Connection.open", _no_network)
         leave(1.0, 2.0, **served.where)
         leave(3.0, **served.where | {"project": "no-such-project"})
     ran = run("--url", served.url, token=served.project.tokens["reader"])
