@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from deploy.hosts.network import ADDRESSES, Network, awaited
-from registry.local.embedded.binaries import debian_binaries, wheel_binaries
+from registry.local.embedded.programs import debian_binaries, wheel_binaries
 
 USER = "nobody"
 DATABASES = ("db1", "db2")

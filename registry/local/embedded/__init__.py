@@ -11,9 +11,8 @@ from pathlib import Path
 
 from registry.local.embedded.children import Child
 from registry.local.embedded.home import Home
-from registry.local.embedded.postgres import Postgres
+from registry.local.embedded.programs import Postgres, Valkey
 from registry.local.embedded.supervisor import Supervisor
-from registry.local.embedded.valkey import Valkey
 
 __all__ = ["Child", "Home", "Postgres", "Supervisor", "Valkey", "embedded_servers"]
 

