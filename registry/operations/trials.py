@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from registry.grids.grid import Grid
-from registry.plans.design_effects import with_effect
+from registry.plans.means import with_effect
 from registry.plans.reachable import gate_error, is_exact
 from registry.storage.keys import among, of_grid
 from registry.storage.rows import grid_of

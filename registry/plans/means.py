@@ -2,11 +2,18 @@
 
 The noise of a cell is its posted standard error; else the spread of its repeats, pooled over the cells of the mean,
 with Student's t of sum(r - 1) degrees of freedom (Fisher 1925, Statistical Methods for Research Workers, section 24);
-else binomial by its trials, times the grid's design effect (see `registry.plans.design_effects.with_effect`).
+else binomial by its trials, times the grid's design effect (see `with_effect`).
 The errors of independent cells add in squares. Interval: where all cells are proportions Wilson's (1927), with as many
 trials as would make this error of one proportion (the effective sample size of Korn and Graubard 1998, Survey
 Methodology 24, 193-201), so that for one cell it is that cell's own and never leaves the bounds; else the mean and so
 many errors on either side. It says where the mean would lie if these same cells were run again.
+
+Quantiles of Student's t for whole degrees of freedom, without a numerical library. The law: Abramowitz and Stegun 1964,
+Handbook of Mathematical Functions, 26.7.3 and 26.7.4, finite sums; its inverse by bisection. Beyond five hundred
+degrees: the expansion about the normal quantile, 26.7.5.
+
+The design effect of a grid without a numerical library: what was posted, or else what its repeats show. The estimate is
+that of `workers.statistics.design_effects`, whose first lines have its sources.
 """
 
 from __future__ import annotations
@@ -14,17 +21,83 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
 
 from registry.grids.grid import Grid, Metric
-from registry.plans.design_effects import effect_of
-from registry.plans.student import t_quantile
 from registry.renderings.interval import Z, wilson
 from registry.results.lines import Estimate
 from registry.results.terms import OF_REPEATS, Interval
 
+_EXACT = 500
+"""Degrees of freedom from which on the expansion has eight digits, far out too."""
+_HALVINGS = 60
+_UPPER = 0.975
 LEVEL = 0.95
 Reference = tuple[Grid, int]
 """A grid and the flat index of one of its cells, which is measured."""
+
+
+def normal_quantile(share: float) -> float:
+    """The point below which the normal law has this share, above 0 and below 1."""
+    return NormalDist().inv_cdf(share)
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(share: float, df: int) -> float:
+    """The point below which Student's law with `df` degrees of freedom has this share, from 0.5 to below 1."""
+    if df > _EXACT:
+        return _expanded(normal_quantile(share), df)
+    inside, low, high = 2 * share - 1, 0.0, math.pi / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _between(middle, df) < inside else (low, middle)
+    return math.sqrt(df) * math.tan((low + high) / 2)
+
+
+def _between(angle: float, df: int) -> float:
+    """The probability between -t and t, for t = sqrt(df) tan(angle)."""
+    sine, square = math.sin(angle), math.cos(angle) ** 2
+    odd = df % 2
+    if df == 1:
+        return 2 * angle / math.pi
+    term = math.cos(angle) if odd else 1.0
+    total = term
+    for k in range(2 + odd, df - 1, 2):
+        term *= square * (k - 1) / k
+        total += term
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+
+
+def _expanded(z: float, df: int) -> float:
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / df + second / df**2 + third / df**3
+
+
+def effect_of(grid: Grid) -> float | None:
+    """The design effect of a grid; None where none was posted and repeats vary by no more than their trials explain."""
+    whole = grid.metric.proportion_of
+    if grid.design_effect is not None or whole is None or grid.repeats is None or grid.sd is None:
+        return grid.design_effect
+    df, ratios = 0, []
+    for place, value in enumerate(grid.values):
+        trials = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
+        times, sd = grid.repeats[place], grid.sd[place]
+        if value is not None and trials and times is not None and times > 1 and sd is not None:
+            smooth = (value / whole * trials + 0.5) / (trials + 1)
+            explained = smooth * (1 - smooth) * whole**2 * times / trials
+            df += times - 1
+            ratios.append((times - 1) * sd**2 / explained)
+    ratio = math.fsum(ratios) / df if df else 0.0
+    return ratio * (t_quantile(_UPPER, df) / normal_quantile(_UPPER)) ** 2 if ratio > 1 else None
+
+
+def with_effect(grid: Grid) -> Grid:
+    """The grid with its design effect as if that had been posted."""
+    effect = effect_of(grid)
+    return grid if effect == grid.design_effect else replace(grid, design_effect=effect)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.plans.design_effects import with_effect
-from registry.plans.means import mean_of
+from registry.plans.means import mean_of, with_effect
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
 _SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.plans.design_effects import with_effect
-from registry.plans.means import binomial_stderr, mean_of
+from registry.plans.means import binomial_stderr, mean_of, with_effect
 from registry.plans.score_interval import TwoSamples, score_interval
 from registry.results.gates import Policy, Reachable
 from registry.results.inputs import Warning

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from registry.plans.means import mean_of
-from registry.views.front import Standing, places_of
+from registry.views.trade_offs import Standing, places_of
 from tests.registry.plans.test_means import ACCURACY, all_of, grid
 
 

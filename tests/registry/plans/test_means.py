@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.plans.means import mean_of
-from registry.plans.student import normal_quantile, t_quantile
+from registry.plans.means import mean_of, normal_quantile, t_quantile
 
 pytestmark = pytest.mark.unit
 ACCURACY = Metric("accuracy", "%", "higher", 0, 100)

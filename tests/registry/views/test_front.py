@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.views.front import Standing, places_of
+from registry.views.trade_offs import Standing, places_of
 
 pytestmark = pytest.mark.unit
 NUMBERS = st.integers(-4, 4).map(float)
