@@ -23,8 +23,7 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.tracing import start_tracing, stop_tracing
 from workers.jobs.reports import Reporter
-from workers.jobs.shutdown import request_shutdown
-from workers.jobs.waking import wake_through
+from workers.jobs.worker_process import request_shutdown, wake_through
 
 NICENESS = 10
 _reporters: list[Reporter] = []

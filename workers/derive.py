@@ -23,12 +23,9 @@ from registry.storage.keys import in_projects, of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
 from registry.tracing import job_span
-from workers.jobs.cpu_limit import cpu_limit
-from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
+from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release, settle_ready
 from workers.jobs.reports import done as jobs_done
-from workers.jobs.settling import settle_ready
-from workers.jobs.shutdown import is_shutting_down
-from workers.jobs.waking import wake_dispatcher
+from workers.jobs.worker_process import cpu_limit, is_shutting_down, wake_dispatcher
 from workers.statistics import METHODS_VERSION, describe_all
 
 log = structlog.get_logger()

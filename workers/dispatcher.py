@@ -29,9 +29,8 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, derivations
 from workers.inline_worker import InlineWorker
-from workers.jobs.invalidation import apply_invalidations
+from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
 from workers.jobs.leases import due, fail_exhausted
-from workers.jobs.old_methods import requeue_old_methods
 from workers.jobs.reports import Reporter, forget_silent
 from workers.jobs.retention import (
     JobKey,
@@ -41,8 +40,7 @@ from workers.jobs.retention import (
     delete_unread_results,
 )
 from workers.jobs.sequencing import sequence_arrivals
-from workers.webhooks.courier import Courier
-from workers.webhooks.upkeep import delete_settled_deliveries, wake_those_behind
+from workers.webhooks.courier import Courier, delete_settled_deliveries, wake_those_behind
 
 log = structlog.get_logger()
 

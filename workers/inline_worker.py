@@ -16,8 +16,7 @@ from registry.logs import configure_logs
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
 from registry.tracing import start_tracing
-from workers.jobs.shutdown import is_shutting_down, request_shutdown
-from workers.jobs.waking import wake_through
+from workers.jobs.worker_process import is_shutting_down, request_shutdown, wake_through
 
 log = structlog.get_logger()
 

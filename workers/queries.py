@@ -50,10 +50,9 @@ from workers.comparisons import compared_items, compared_rows, comparison_docume
 from workers.comparisons_of_models import Asked, model_comparison_document, refused_model_comparison
 from workers.contenders import SHIFT, Judging, judge_contenders
 from workers.gates import gate_document, read_sides, refused_gate
-from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.reports import done as jobs_done
-from workers.jobs.waking import wake_dispatcher
+from workers.jobs.worker_process import cpu_limit, wake_dispatcher
 from workers.protocols import Screen, rules_of, screen_of, told
 from workers.rankings.board import board_ranking, read_board
 from workers.rankings.change import Side, with_change

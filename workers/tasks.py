@@ -12,7 +12,7 @@ from registry.broker import ANSWER_TASK, DERIVE_TASK
 from registry.tracing import job_span
 from workers.app import app, database, settings
 from workers.derive import derive_shift
-from workers.jobs.shutdown import is_shutting_down
+from workers.jobs.worker_process import is_shutting_down
 from workers.queries import compute_due
 
 

@@ -4,7 +4,7 @@ The table holds what is due, what failed and what was settled a short while ago.
 
 Have statistics that other methods computed be computed again. Until then they are served as they are. A new version of
 the methods makes all stored statistics old at once. Those of experiments that somebody looks at are computed again soon
-(`workers.jobs.old_methods`), the others when somebody reads them.
+(`workers.jobs.invalidation`), the others when somebody reads them.
 """
 
 from __future__ import annotations

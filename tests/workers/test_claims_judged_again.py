@@ -16,9 +16,8 @@ from tests.workers.deaths import let_leases_run_out
 from tests.workers.test_stored_claims import ABOUT, add, at, history, judged, measure, read
 from workers import queries
 from workers.claims import stored
-from workers.jobs.cpu_limit import TookTooLong
-from workers.jobs.invalidation import apply_invalidations
-from workers.jobs.old_methods import requeue_old_methods
+from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
+from workers.jobs.worker_process import TookTooLong
 from workers.queries import compute_due
 from workers.verify_checks import check_results
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from registry.storage.tables import derivations
 from tests.house import House, Project
 from workers import derive
-from workers.jobs.cpu_limit import TookTooLong, cpu_limit
+from workers.jobs.worker_process import TookTooLong, cpu_limit
 
 
 def burn(seconds: float) -> None:

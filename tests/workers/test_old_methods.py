@@ -21,8 +21,8 @@ from tests.house import House, Project
 from tests.workers.asking import join
 from tests.workers.feed import feed
 from tests.workers.test_rankings import stored
-from workers.jobs import old_methods
-from workers.jobs.old_methods import requeue_old_methods
+from workers.jobs import invalidation
+from workers.jobs.invalidation import requeue_old_methods
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_large_experiment_is_requeued_in_turns_and_its_ranking_last(
     for model in "abc":
         mine.published(model=model)
     grow_old(mine)
-    monkeypatch.setattr(old_methods, "REQUEUED_AT_ONCE", 2)
+    monkeypatch.setattr(invalidation, "REQUEUED_AT_ONCE", 2)
     kind_and_state = (cached_results.c.query["kind"].astext, cached_results.c.state)
     assert requeue(mine) == 2
     assert sorted(states(mine).values()) == ["pending", "pending", "ready"]

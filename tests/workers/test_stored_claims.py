@@ -17,7 +17,7 @@ from tests.workers.asking import join
 from tests.workers.feed import feed
 from tests.workers.test_rankings import part
 from workers.claims import stored
-from workers.jobs.old_methods import requeue_old_methods
+from workers.jobs.invalidation import requeue_old_methods
 from workers.jobs.retention import delete_unread_results
 from workers.queries import compute_due
 from workers.verify_checks import check_results

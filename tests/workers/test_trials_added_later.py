@@ -16,8 +16,8 @@ from tests.workers.feed import told
 from tests.workers.test_claims import settled
 from tests.workers.test_stored_claims import add, at, history, measure, read
 from workers.claims import stored, trials
-from workers.jobs.cpu_limit import TookTooLong
 from workers.jobs.invalidation import apply_invalidations
+from workers.jobs.worker_process import TookTooLong
 from workers.queries import compute_due
 from workers.verify_checks import check_results
 

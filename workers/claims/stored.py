@@ -28,7 +28,7 @@ from workers.claims.answer import facts_for, former_marks, former_rows, judgemen
 from workers.claims.facts import Facts
 from workers.claims.judgement import Judged, judge_claim, left_claim
 from workers.claims.trials import trials_failed, trials_later, trials_needed, trials_unknown
-from workers.jobs.cpu_limit import TookTooLong
+from workers.jobs.worker_process import TookTooLong
 from workers.protocols import rules_of
 from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids
 

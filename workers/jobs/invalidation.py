@@ -2,12 +2,17 @@
 
 A publication, an amendment or a changed alias inserts a row into `invalidations` in its own transaction. The
 dispatcher applies these rows here: cached results become pending, and pair sums learn which grids to count again.
+
+Requeue results that an older version of the statistical methods computed. Each is served until its replacement is
+ready. Answers to queries are requeued all, because somebody keeps asking them. Of the statistics of grids only those
+are of experiments that somebody looks at: an archive of a hundred million grids would take hundreds of hours of
+processor time. The others follow when they are read (`registry.operations.old_statistics`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -17,12 +22,14 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     DateTime,
+    Table,
     Uuid,
     and_,
     any_,
     case,
     cast,
     delete,
+    exists,
     false,
     func,
     literal,
@@ -32,14 +39,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB, insert
 
+from registry.methods_version import METHODS_VERSION
 from registry.query import OF_REVISIONS, BaselineQuery, Query, RankingQuery, StoredClaimsQuery
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.gate_scope import ask_always, standing_question
+from registry.storage.keys import key_of, of_current
+from registry.storage.statistics_jobs import requeue_statistics
 from registry.storage.tables import (
     baseline_versions,
     baselines,
     cached_results,
+    derivations,
     grids,
     invalidations,
     new_id,
@@ -47,7 +58,7 @@ from registry.storage.tables import (
     pair_sum_scopes,
 )
 from workers.jobs.leases import LONGEST_PAUSE
-from workers.scope import Aliases, alias_map, experiment_names
+from workers.scope import Aliases, alias_map, conditions, experiment_names
 
 APPLIED_AT_ONCE = 200
 """Invalidations applied by one transaction: each may name the five hundred grids of a batch."""
@@ -80,6 +91,9 @@ _IDLE_SHARE = 4
 """Under constant publication a result is computed at most a fifth of the time: it rests four times as long."""
 _IDLE_SHARE_OF_VERDICTS = 1
 """Of claims that are kept and of baselines, whose verdicts somebody waits for: half of the time."""
+REQUEUED_AT_ONCE = 1_000
+_AGAIN = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": None, "methods_version": None}
+"""It waits from now on: its age is no delay, and an alarm about delays would ring at every upgrade."""
 
 
 def apply_invalidations(database: Database, settings: Settings) -> int:
@@ -241,3 +255,61 @@ def _request_default(connection: Connection, project_id: Any, query: Query) -> N
     changed = {"is_default": True, "facts": untold}
     known = request.on_conflict_do_update(index_elements=key, set_=changed, where=~cached_results.c.is_default)
     connection.execute(known)
+
+
+def requeue_old_methods(connection: Connection, days: int) -> int:
+    """Requeue a batch of results with another `methods_version` and return how many.
+
+    Statistics are of experiments and metrics of which some answer was read within `days`.
+    """
+    failed = and_(derivations.c.state == "failed", derivations.c.methods_version != METHODS_VERSION)
+    # A superseded revision has no reader.
+    requeued = _requeue(connection, derivations, [failed, exists().where(of_current(derivations))])
+    # A stale result has no reader either: it is computed again when somebody asks.
+    current = cached_results.c.document_generation == cached_results.c.generation
+    served = and_(cached_results.c.state != "pending", or_(cached_results.c.state == "failed", current))
+    old = (
+        select(cached_results, _is_read(days).label("is_read"))
+        .where(served, cached_results.c.methods_version != METHODS_VERSION)
+        .order_by(cached_results.c.is_default.desc())
+        .limit(REQUEUED_AT_ONCE)
+        .with_for_update(skip_locked=True)
+    )
+    rows = connection.execute(old).all()
+    statistics, done = _requeue_statistics(connection, rows)
+    return requeued + statistics + _requeue(connection, cached_results, [cached_results.c.id.in_(done)])
+
+
+def _is_read(days: int) -> Any:
+    """Condition that somebody has read an answer about the same experiment and metric within `days`."""
+    other = cached_results.alias()
+    same = (other.c[name] == cached_results.c[name] for name in ("project_id", "experiment", "metric"))
+    return exists().where(*same, other.c.read_at > func.now() - timedelta(days=days))
+
+
+def _requeue_statistics(connection: Connection, rows: Sequence[Any]) -> tuple[int, list[Any]]:
+    """Requeue old statistics in the scopes of default rankings that somebody reads, as many as fit into a batch.
+
+    Return how many, and the ids of the rows whose scopes are done.
+    """
+    joined: dict[Any, Mapping[tuple[str, str], str]] = {}
+    done: list[Any] = []
+    requeued = 0
+    for row in rows:
+        if row.is_default and row.is_read:
+            if row.project_id not in joined:
+                joined[row.project_id] = alias_map(connection, row.project_id)
+            scope = RankingQuery(row.experiment, row.metric)
+            which = conditions(joined[row.project_id], row.project_id, scope)
+            requeued += requeue_statistics(connection, *which, most=REQUEUED_AT_ONCE - requeued)
+            if requeued >= REQUEUED_AT_ONCE:
+                break  # more of its grids may be left
+        done.append(row.id)
+    return requeued, done
+
+
+def _requeue(connection: Connection, table: Table, which: Sequence[Any]) -> int:
+    key = key_of(table)
+    batch = select(*key).where(*which).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True, of=table).cte("batch")
+    here = and_(*(column == batch.c[column.name] for column in key))
+    return int(connection.execute(update(table).where(here).values(_AGAIN)).rowcount)

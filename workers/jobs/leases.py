@@ -2,6 +2,8 @@
 
 Claiming counts an attempt and commits before any risky work, so that work which kills its process is not retried for
 ever. Jobs that failed before are claimed one at a time: a poisoned grid cannot fail its neighbours.
+
+Settling: jobs of statistics get their last state, and those of current revisions are announced, in one statement.
 """
 
 from __future__ import annotations
@@ -13,17 +15,34 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeGuard
 
-from sqlalchemy import ColumnElement, Connection, Table, Update, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    Update,
+    and_,
+    case,
+    func,
+    insert,
+    literal,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from registry.errors import RegistryError, TryLater
 from registry.methods_version import METHODS_VERSION
 from registry.query import StoredClaimsQuery
+from registry.results.events import EventType
 from registry.settings import Settings
 from registry.storage.database import Database, quietly_committed
 from registry.storage.keys import key_of
-from registry.storage.tables import derivations
-from workers.jobs.settling import settle_failed
+from registry.storage.tables import arrivals, derivations, grids
 
+_NAMES = ("experiment", "benchmark", "model", "variant", "metric")
+_LONGEST_IN_EVENT = 300
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = timedelta(minutes=10)
 """Nothing is due or leased for longer: an instant beyond it was written while the database's clock ran ahead."""
@@ -31,6 +50,34 @@ _LONGEST_REASON = 1_000
 _REFUSED = ("disk_full", "read_only", "no_rights", "lock_timeout")
 """What the database says where a write has no room, right or turn: the job is not at fault, and to give it up helps
 nobody."""
+
+
+def settle_ready(connection: Connection, settled: Update, methods_version: str) -> int:
+    """Carry out an update of jobs that are ready now, and announce their statistics; return how many jobs."""
+    return _settle(connection, settled, "statistics.ready", literal("methods_version"), literal(methods_version))
+
+
+def settle_failed(connection: Connection, settled: Update) -> int:
+    """Carry out an update of jobs, and announce those that have failed now; return how many jobs."""
+    reason = func.left(literal_column("settled.reason"), _LONGEST_IN_EVENT)
+    return _settle(connection, settled, "statistics.failed", literal("reason"), reason)
+
+
+def _settle(connection: Connection, settled: Update, type_: EventType, *more: ColumnElement[Any]) -> int:
+    jobs = settled.returning(*(derivations.c[name] for name in ("grid_id", "revision", "state", "reason")))
+    done = jobs.cte("settled")
+    names: list[Any] = []
+    for name in _NAMES:
+        names += [literal_column(f"'{name}'"), grids.c[name]]
+    said = (literal_column("'grid'"), grids.c.id, literal_column("'revision'"), grids.c.revision, *names, *more)
+    current = and_(grids.c.id == done.c.grid_id, grids.c.revision == done.c.revision)
+    subject = func.concat(literal_column("'grids/'"), grids.c.id)
+    rows = select(grids.c.project_id, literal(type_), subject, func.jsonb_build_object(*said)).join(done, current)
+    told = insert(arrivals).from_select(
+        ["project_id", "type", "subject", "data"], rows.where(done.c.state != "pending").order_by(grids.c.id)
+    )
+    counted = select(func.count()).select_from(done).add_cte(told.cte("told"))
+    return int(connection.scalar(counted) or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ _HEADER = 20
 """Bytes before the first element of a one-dimensional array that `array_send` wrote."""
 _ID = 16
 _MISSING = -(2**31)
-"""In place of NULL among packed values, which are smaller in size (`packed_values.MOST`)."""
+"""In place of NULL among packed values, which are smaller in size (`registry.storage.rows.MOST`)."""
 
 # The values travel in the binary form, which NumPy reads as one block. NaN, or a number that no value has, for NULL,
 # because an element that is NULL has no payload: the arrays of one shape would differ in length. OFFSET 0 and LATERAL

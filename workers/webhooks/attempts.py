@@ -1,25 +1,52 @@
-"""One attempt of a delivery: signed and sent, then written down with what follows from it."""
+"""One attempt of a delivery: signed and sent, then written down with what follows from it.
+
+Signatures of what is sent, by Standard Webhooks 1.0 (https://www.standardwebhooks.com), symmetric (`v1`).
+
+What is sent, by format: Standard Webhooks, CloudEvents 1.0 (structured), Slack and Discord.
+"""
 
 from __future__ import annotations
 
+import hmac
 import random
+import re
 import time
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+import orjson
 import structlog
 from sqlalchemy import Connection, Uuid, bindparam, delete, exists, func, insert, select, update
 
+from registry.results.codec import to_document
+from registry.results.event_documents import TYPE_PREFIX, CloudEvent, sequence_of
+from registry.results.event_sentences import event_sentence
+from registry.results.target_pages import page_of_event
+from registry.results.webhooks import Format, WebhookData
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import arrivals, audit_log, deliveries, delivery_attempts, new_id, webhooks
-from workers.webhooks.bodies import body_of
 from workers.webhooks.lines import BEGIN, HOLD, MOST_ATTEMPTS, Line, Sending, begun, go_on, held_by, hold, is_sent
-from workers.webhooks.signing import sign
 from workers.webhooks.transport import Answer, Sender, Unreachable
 
+SECRET_PREFIX = "whsec_"  # noqa: S105 (the beginning of every secret)
+MOST_BYTES = 20_000
+"""Of a body, as Standard Webhooks asks for."""
+SLACK_LONGEST, DISCORD_LONGEST = 3_000, 2_000
+"""Characters of a message."""
+_ADDRESS = 500
+"""Characters that are left for the address behind the sentence."""
+_DISCORD = {one: f"\\{one}" for one in "\\*_`~|<>[]()#@:-"}
+_SLACK = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_LINKED = re.compile(r"@|:(?=//)|(?<=\w)\.(?=[^\W\d_]{2})")
+"""Characters of which Slack, and what understands its messages, would make mentions and links by themselves."""
+_BREAK = "\u200b"
+"""An invisible space behind such a character: Slack knows no way to escape it."""
+_UNTOUCHED = {"mrkdwn": False, "link_names": False, "unfurl_links": False, "unfurl_media": False}
 log = structlog.get_logger()
 
 PAUSES = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
@@ -36,6 +63,95 @@ _GONE = 410
 _RETRY_STATUSES = (429, 503)
 UNREACHABLE = "unreachable"
 """How the error of an attempt without an answer begins; behind it users see the reason, and nothing of addresses."""
+
+
+def sign(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> str:
+    """The header `webhook-signature`: a signature by each secret, of which a receiver accepts any."""
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    return " ".join(f"v1,{b64encode(hmac.digest(_key(one), signed, 'sha256')).decode()}" for one in secrets)
+
+
+def _key(secret: str) -> bytes:
+    return b64decode(secret.removeprefix(SECRET_PREFIX))
+
+
+class Body(NamedTuple):
+    """The bytes of a message, and what they are."""
+
+    content: bytes
+    media: str
+
+
+def body_of(sending: Sending, url: str) -> Body:
+    """The message of a delivery; `url` is the address of the registry. Never longer than 20,000 bytes."""
+    format_: Format = sending.webhook.format
+    write = _WRITERS[format_]
+    body = write(sending, url, sending.data)
+    # Data is thin; names and texts may be long, and there may be many of them.
+    return body if len(body.content) <= MOST_BYTES else write(sending, url, {})
+
+
+def _standard(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
+    where = WebhookData(sending.project, sending.subject, _address(sending, url), sending.position)
+    document = {"type": sending.type, "timestamp": _time(sending), "data": {**data, **to_document(where)}}
+    return Body(orjson.dumps(document), "application/json")
+
+
+def _cloud(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
+    sequence = None if sending.position is None else sequence_of(sending.position)
+    source = f"{url}/api/v1/projects/{sending.project}"
+    type_, id_ = TYPE_PREFIX + sending.type, str(sending.event_id)
+    document = to_document(CloudEvent(id_, source, type_, sending.subject, _time(sending), data, sequence))
+    return Body(orjson.dumps(document), "application/cloudevents+json; charset=utf-8")
+
+
+def _slack(sending: Sending, url: str, _data: Mapping[str, Any]) -> Body:
+    said, page = _said(sending, url)
+    shown = escaped(_LINKED.sub(rf"\g<0>{_BREAK}", said), _SLACK, SLACK_LONGEST - _ADDRESS)
+    return Body(orjson.dumps({"text": f"{shown}\n<{page}>", **_UNTOUCHED}), "application/json")
+
+
+def _discord(sending: Sending, url: str, _data: Mapping[str, Any]) -> Body:
+    said, page = _said(sending, url)
+    shown = escaped(said, _DISCORD, DISCORD_LONGEST - _ADDRESS)
+    return Body(orjson.dumps({"content": f"{shown}\n<{page}>", "allowed_mentions": {"parse": []}}), "application/json")
+
+
+def escaped(text: str, replaced: Mapping[str, str], longest: int) -> str:
+    """The text with these characters replaced; an ellipsis stands for what is too long, and never for a half of one."""
+    found: list[str] = []
+    length = 0
+    for character in text:
+        piece = replaced.get(character, character)
+        length += len(piece)
+        if length >= longest:
+            return "".join([*found, "…"])
+        found.append(piece)
+    return "".join(found)
+
+
+def _said(sending: Sending, url: str) -> tuple[str, str]:
+    """The sentence of an event, and the address of the page of what it is about."""
+    told = event_sentence(sending.type, sending.data)
+    page = url + page_of_event(sending.project, sending.position, told)
+    return f"{sending.project}: {told.text}", page if len(page) < _ADDRESS - 3 else url
+
+
+def _address(sending: Sending, url: str) -> str:
+    """Where the API has what an event is about; of a purged one, its project."""
+    return f"{url}/api/v1/{sending.subject or f'projects/{sending.project}'}"
+
+
+def _time(sending: Sending) -> str:
+    return sending.at.isoformat().replace("+00:00", "Z")
+
+
+_WRITERS: Mapping[Format, Callable[[Sending, str, Mapping[str, Any]], Body]] = {
+    "standard": _standard,
+    "cloudevents": _cloud,
+    "slack": _slack,
+    "discord": _discord,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,10 @@ The name is resolved once. If any of its addresses may not be sent to, none is; 
 those very addresses, so that a second answer of the name server changes nothing, while TLS verifies the certificate for
 the name. `http.client` writes and reads HTTP on that socket: clients that pool connections resolve and connect by
 themselves, follow what the environment says of proxies, and have no deadline for a whole answer.
+
+Why an attempt got no answer, in the few words that users see. They say nothing of what is around the registry: no
+address, no port, no time; and a name that does not resolve is told like one whose address is not allowed, lest names of
+inner networks be found by trying.
 """
 
 from __future__ import annotations
@@ -17,14 +21,28 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from errno import EHOSTUNREACH, ENETUNREACH
 from functools import lru_cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Literal
 
 from registry.destinations import Address, Allowed, Destination, read_destination
-from workers.webhooks.reasons import NOWHERE, Reason, reason_of
 
+Reason = Literal[
+    "no address that may be sent to",
+    "the connection was refused",
+    "there is no way to the host",
+    "the certificate is not valid for this host, or not trusted",
+    "no encrypted connection",
+    "timed out",
+    "the connection was closed without an answer",
+    "the answer is not HTTP",
+    "no connection",
+]
+
+
+NOWHERE: Reason = "no address that may be sent to"
 SECONDS = 15.0
 """For one attempt, from resolving the name to the last byte of the answer's head."""
 _BODY_SECONDS = 2.0
@@ -37,6 +55,25 @@ MOST_READ = 65_536
 """Bytes of an answer, head and body, that are read at most."""
 KEPT = 1_000
 """Bytes of the body that are kept."""
+
+
+def reason_of(error: OSError | HTTPException | ValueError) -> Reason:
+    """What users are told of what went wrong between a name and an answer."""
+    if isinstance(error, OSError) and error.errno in (EHOSTUNREACH, ENETUNREACH):
+        return "there is no way to the host"
+    return next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), "no connection")
+
+
+_REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Reason], ...] = (
+    # The first that fits: most of these are errors of the operating system too.
+    ((socket.gaierror, UnicodeError), NOWHERE),
+    (ssl.SSLCertVerificationError, "the certificate is not valid for this host, or not trusted"),
+    (ssl.SSLError, "no encrypted connection"),
+    (TimeoutError, "timed out"),
+    (ConnectionRefusedError, "the connection was refused"),
+    (ConnectionError, "the connection was closed without an answer"),
+    ((HTTPException, ValueError), "the answer is not HTTP"),
+)
 
 
 class Unreachable(Exception):

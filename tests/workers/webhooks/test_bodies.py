@@ -12,9 +12,8 @@ from uuid import UUID
 
 import pytest
 
-from workers.webhooks.bodies import DISCORD_LONGEST, MOST_BYTES, SLACK_LONGEST, body_of
+from workers.webhooks.attempts import DISCORD_LONGEST, MOST_BYTES, SLACK_LONGEST, body_of, sign
 from workers.webhooks.lines import Sending
-from workers.webhooks.signing import sign
 
 FLIP = {"text": "B is <better> than A & C", "verdict": "contradicted", "before": "supported", "claim": "c"}
 ID = "0193b0a0-0000-7000-8000-000000000001"

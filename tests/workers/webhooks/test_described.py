@@ -16,7 +16,7 @@ from registry.results.webhooks import TEST
 from tests.house import House
 from tests.workers.webhooks.conftest import Hooks
 from tests.workers.webhooks.receiver import Receiver
-from workers.webhooks.bodies import body_of
+from workers.webhooks.attempts import body_of
 from workers.webhooks.lines import Sending
 
 

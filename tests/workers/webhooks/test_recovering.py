@@ -15,8 +15,8 @@ from registry.operations.purge import purge_projects
 from registry.storage.tables import deliveries, delivery_attempts, event_heads, events, projects, webhooks
 from tests.workers.webhooks.conftest import Hooks
 from tests.workers.webhooks.receiver import Receiver
-from workers.webhooks import upkeep
-from workers.webhooks.upkeep import delete_settled_deliveries, wake_those_behind
+from workers.webhooks import courier
+from workers.webhooks.courier import delete_settled_deliveries, wake_those_behind
 
 
 def recovered(hooks: Hooks, webhook: dict[str, Any], since: Any) -> Any:
@@ -140,7 +140,7 @@ def test_settled_deliveries_are_kept_for_a_time_and_up_to_a_number(
         connection.execute(update(deliveries).where(*second).values(aged))
         delete_settled_deliveries(connection, 14)
     assert [position for position, *_ in hooks.states()] == [1, 2, 3, 4, 5]
-    monkeypatch.setattr(upkeep, "MOST_SETTLED", 2)
+    monkeypatch.setattr(courier, "MOST_SETTLED", 2)
     with hooks.database.transaction() as connection:
         delete_settled_deliveries(connection, 14)
     assert hooks.states() == [(1, "pending", 1), (4, "delivered", 1), (5, "delivered", 1)]

@@ -1,18 +1,25 @@
-"""Limit on the processor time of one computation, so that an endless one fails with a reason.
+"""Affairs of one worker process: its limit of processor time, its end, and that it wakes the dispatcher.
 
 Processor time, not elapsed time: on a busy machine the same computation takes ten times as long without being at fault.
-Time spent waiting has limits of its own (`registry.storage.statements`).
+Time spent waiting has limits of its own (`registry.storage.statements`). The flag of its end is shared by a worker's
+parent process, which alone receives SIGTERM, with its children. Events need not wait for the dispatcher's next look
+where a process says through whom it wakes it; without that, as in tests, the dispatcher finds out by itself.
 """
 
 from __future__ import annotations
 
+import mmap
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from registry.broker import Notifier
+
 MOST_SECONDS = 60.0
+_flag = mmap.mmap(-1, 1)
+_woken_through: list[Notifier] = []
 
 
 class TookTooLong(Exception):
@@ -40,3 +47,23 @@ def cpu_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def request_shutdown() -> None:
+    """Ask this process and its relatives to finish the current computation and start no other."""
+    _flag[0] = 1
+
+
+def is_shutting_down() -> bool:
+    return _flag[0] != 0
+
+
+def wake_through(notifier: Notifier) -> None:
+    """Let this process wake the dispatcher from now on; a forked child calls it itself."""
+    _woken_through[:] = [notifier]
+
+
+def wake_dispatcher() -> None:
+    """Wake the dispatcher, after the transaction that settled something was committed. Never waits, never raises."""
+    for notifier in _woken_through:
+        notifier.notify()
