@@ -24,9 +24,9 @@ from workers.gate_units import Side, ZeroBaseline, judged, overall_unit, units_o
 from workers.repeat_noise import beyond_trials
 from workers.scope import Aliases, canonical_names, matches, scope_rows
 from workers.statistics.comparison import item_pairs
-from workers.statistics.design_effects import effect_of
 from workers.statistics.gate_estimates import cell_noise
 from workers.statistics.matching import Matched, matched
+from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
 MOST_LISTED = 1_000

@@ -13,7 +13,7 @@ Handbook of Mathematical Functions, 26.7.3 and 26.7.4, finite sums; its inverse 
 degrees: the expansion about the normal quantile, 26.7.5.
 
 The design effect of a grid without a numerical library: what was posted, or else what its repeats show. The estimate is
-that of `workers.statistics.design_effects`, whose first lines have its sources.
+that of `workers.statistics.noise`, whose first lines have its sources.
 """
 
 from __future__ import annotations

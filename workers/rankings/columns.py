@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.grids.grid import Metric
-from workers.statistics.design_effects import effect_of_repeats
+from workers.statistics.noise import effect_of_repeats
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

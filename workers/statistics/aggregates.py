@@ -40,8 +40,7 @@ from workers.statistics.aggregate_intervals import (
     t_interval,
 )
 from workers.statistics.cell_table import CellTable, SortedCells, code_of, sorted_cells
-from workers.statistics.set_aside import of_entries, told_of_entries
-from workers.statistics.slot_costs import MOST_NAMED, Sharing, costs_of, remedy_of
+from workers.statistics.set_aside import MOST_NAMED, Sharing, costs_of, of_entries, remedy_of, told_of_entries
 from workers.statistics.terms import FloatArray, IntArray, computable
 
 MOST_ENTRIES = 50_000

@@ -21,20 +21,19 @@ from registry.results.gaps import CellGap, Contrast, GapMargin, GapTest, LevelGa
 from registry.results.odds import BreslowDay, GapMantelHaenszel
 from registry.results.terms import OF_REPEATS, Interval, Place
 from workers.statistics.comparison_cells import cell_gaps, effective, of_trials
-from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.describe import OUT_OF_REACH
-from workers.statistics.design_effects import effect_of
 from workers.statistics.grid_trend import gap_trends
 from workers.statistics.item_pairs import NO_ITEMS, Items, Pairs, pairs_of, together
 from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
 from workers.statistics.matching import Matched, matched
 from workers.statistics.multiplicity import adjusted
+from workers.statistics.noise import effect_of
 from workers.statistics.odds import Tables, breslow_day, odds_ratio, risk_difference
 from workers.statistics.pairs import pair_table
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.signs import WORK
 from workers.statistics.table import Table, place_of
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray, decimals_of, ticks_of
 
 ALL_LEVELS_WORK = 500_000_000
 """Additions that the exact tests of all levels may cost together."""

@@ -21,9 +21,9 @@ from scipy.special import chdtrc, expit, fdtrc
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Logit, LogitTest
 from workers.statistics.curves import RowNoise
-from workers.statistics.fitted_change import change_of_ends, ends_of
 from workers.statistics.logit_lines import Lines, covariance_of, fitted, penalised_line
 from workers.statistics.proportions import newcombe
+from workers.statistics.slopes import change_of_ends, ends_of
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray
 
 FEW_CELLS = 5

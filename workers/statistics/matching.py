@@ -13,10 +13,9 @@ import numpy as np
 
 from registry.grids.grid import Axis, Metric
 from registry.results.comparison import OnlyIn
-from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
-from workers.statistics.terms import BoolArray, FloatArray, IntArray
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, decimals_of, ticks_of
 
 MOST_LISTED = 100
 """Coordinates that only one of the grids has, as far as an answer lists them; the rest is counted."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from registry.grids.grid import Direction, Metric
 from registry.results.ranking import Slots
-from workers.statistics.decimals import decimals_by_column
 from workers.statistics.noise import successes_of
-from workers.statistics.terms import BoolArray, FloatArray, IntArray
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, decimals_by_column
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,21 @@ from registry.results.splits import Split
 from registry.results.steps import LargestSteps, Onset
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, MannKendall
-from workers.statistics.changes import Listed, holm_of_family, judged, largest, listed, onsets, sharp_reason, steps_of
+from workers.statistics.changes import (
+    Listed,
+    holm_of_family,
+    judged,
+    largest,
+    listed,
+    onsets,
+    sharp_reason,
+    splits,
+    steps_of,
+)
 from workers.statistics.curves import Curves, RowNoise, alike
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.proportions import wilson
 from workers.statistics.shape import monotones, plateaus, shapes
-from workers.statistics.splits import splits
 from workers.statistics.table import Curve, Table, place_of
 from workers.statistics.terms import FloatArray, reach_of
 from workers.statistics.thresholds import thresholds

@@ -17,10 +17,8 @@ import numpy.typing as npt
 from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.series import XScale
 from registry.results.terms import KnownNoise, Place
-from workers.statistics.decimals import decimals_of, ticks_of
-from workers.statistics.design_effects import effect_of
-from workers.statistics.noise import CellErrors, Noise, binomial_errors, kind_of, noise_of_cells
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
+from workers.statistics.noise import CellErrors, Noise, binomial_errors, effect_of, kind_of, noise_of_cells
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable, decimals_of, ticks_of
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 

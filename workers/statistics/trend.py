@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Heterogeneity, Logit, MannKendall, OrdinaryLeastSquares, Weighted
 from workers.statistics.curves import Curves, RowNoise
-from workers.statistics.fitted_change import agreeing, detectable_change
 from workers.statistics.kendall import mann_kendalls, untied_pairs
 from workers.statistics.logit import logit_trends, successes
 from workers.statistics.proportions import homogeneity
-from workers.statistics.slopes import TheilSen, cochran_q, least_squares, theil_sens, weighted_slope
+from workers.statistics.slopes import (
+    TheilSen,
+    agreeing,
+    cochran_q,
+    detectable_change,
+    least_squares,
+    theil_sens,
+    weighted_slope,
+)
 from workers.statistics.terms import FloatArray
 
 

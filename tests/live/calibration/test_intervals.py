@@ -9,7 +9,7 @@ from scipy import stats
 from registry.grids.grid import Axis, Grid, Level
 from tests.workers.statistics.documents import describe
 from tests.workers.statistics.test_design_effects import PERCENT, grid_of
-from workers.statistics.design_effects import effect_of
+from workers.statistics.noise import effect_of
 
 
 def test_the_interval_of_a_ratio_of_proportions_holds_the_truth_as_often_as_it_says() -> None:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.plans.means import effect_of as without_library
-from workers.statistics.design_effects import effect_of
+from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
 PERCENT = Metric("accuracy", "%", "higher", 0.0, 100.0)
