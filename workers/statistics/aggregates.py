@@ -50,7 +50,7 @@ NOT_SHARED = "no slot was measured for every entry"
 
 @dataclass(frozen=True)
 class Question:
-    """What is tabulated: 1 to 3 dimensions to group by, those to average over, and how."""
+    """Question of a table: 1 to 3 dimensions to group by, those to average over, and how."""
 
     group_by: tuple[str, ...]
     over: tuple[str, ...]

@@ -52,7 +52,7 @@ def gap(
 def gap_of_all_cells(
     baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05, items: Items = NO_ITEMS
 ) -> Gap:
-    """What `gap` says of all common cells together, with its status; nothing of each cell, level or series."""
+    """Gap of all common cells together, with its status; nothing of each cell, level or series."""
     return compared((baseline, contender), differs, alpha, overall, items)
 
 

@@ -43,7 +43,7 @@ class CellNoise:
 
 
 def cell_noise(found: Matched, metric: Metric) -> CellNoise:
-    """What is known of the noise of the cells."""
+    """Noise of the cells, as far as it is known."""
     whole = metric.proportion_of
     _, _, variance, df, _ = noise(found.standings(metric))
     # Beside trials a posted error of 0 is what harnesses write for 0 or 100 %, and says nothing.

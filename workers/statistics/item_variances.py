@@ -165,7 +165,7 @@ def _by_set(group: _Alike, shared: Sequence[int]) -> Iterator[tuple[tuple[str, i
 
 
 def _shares(items: Objects, names: IntArray, slots: Sequence[int], weights: FloatArray) -> FloatArray:
-    """What each item adds to the estimate of each name: names x items."""
+    """Part of each item in the estimate of each name: names x items."""
     rows = []
     for i in names.tolist():
         total: Any = 0.0

@@ -40,12 +40,12 @@ class Span:
         return above and (number < self.high or (number == self.high and not self.high_open))
 
     def includes(self, other: Span) -> bool:
-        """Whether all of the other's numbers are in this one."""
+        """Tell whether all of the other's numbers are in this one."""
         low = other.low > self.low or (other.low == self.low and (other.low_open or not self.low_open))
         return low and (other.high < self.high or (other.high == self.high and (other.high_open or not self.high_open)))
 
     def meets(self, other: Span) -> bool:
-        """Whether a number is in both."""
+        """Tell whether a number is in both."""
         first, second = (self, other) if (self.low, self.low_open) <= (other.low, other.low_open) else (other, self)
         return second.low < first.high or (second.low == first.high and not second.low_open and not first.high_open)
 
@@ -55,7 +55,7 @@ Region = Sequence[Span]
 
 
 def judge(region: Region, found: Span | None) -> Answer:
-    """Whether a confidence set (or the one exact value) lies within a region, outside of it, or neither.
+    """Tell whether a confidence set (or the one exact value) lies within a region, outside of it, or neither.
 
     No set, because nothing was measured or the noise is not known, decides nothing: it never counts as agreement.
     """
@@ -83,7 +83,7 @@ def any_of(answers: Iterable[Answer]) -> Answer:
 
 
 def count_within(answers: Iterable[Answer], least: int, most: int) -> Answer:
-    """Whether the number of true parts is from `least` to `most`, whatever the undecided ones turn out to be."""
+    """Tell whether the number of true parts is from `least` to `most`, whatever the undecided ones turn out to be."""
     given = list(answers)
     sure = given.count("supported")
     possible = sure + given.count("not_decidable")

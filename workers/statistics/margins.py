@@ -72,7 +72,7 @@ class PairedSample:
 
 
 def score(sample: PairedSample, margin: float) -> float:
-    """How many standard errors the observed difference lies above a margin from -1 to 1."""
+    """Distance of the observed difference above a margin in standard errors, from -1 to 1."""
     b, c, n = sample.up, sample.down, sample.n
     linear = (2 * n - b + c) * margin - b - c
     only_down = (math.sqrt(max(0.0, linear**2 + 8 * n * c * margin * (1 - margin))) - linear) / (4 * n)
@@ -139,7 +139,7 @@ class Estimate:
         return replace(self, gap=-self.gap, sample=None if self.sample is None else swapped(self.sample))
 
     def span(self, alpha: float) -> Span | None:
-        """What is left of the line at the level alpha on either side; None where the noise is unknown."""
+        """Parts of the line that are left at the level alpha on either side; None where the noise is unknown."""
         if self.sample is not None:
             ends = (
                 Span(*score_interval(self.sample, alpha))
@@ -200,7 +200,7 @@ def p_allowed(kind: PolicyKind, margin: float, estimate: Estimate) -> float | No
 
 
 def answer_of(kind: PolicyKind, margin: float, span: Span | None) -> Answer:
-    """Whether the policy is shown to hold, or not to."""
+    """Tell whether the policy is shown to hold, or not to."""
     return judge(region_of(kind, margin), span)
 
 

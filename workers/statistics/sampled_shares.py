@@ -1,4 +1,4 @@
-"""How many of all differ, by a sample in which every set of its size has the same chance: exact limits.
+"""Exact limits on how many of all differ, by a sample in which every set of its size has the same chance.
 
 A sample of n out of N, of which D differ, finds a number that is hypergeometric. The upper limit is the largest D that
 finds as few as were found with a chance above alpha, the lower one the smallest D that finds as many (Clopper and

@@ -30,7 +30,7 @@ _SHARE = 5
 
 @dataclass(frozen=True)
 class Sharing:
-    """How many of the measured entries have each slot, and which slots all of their column have.
+    """Count the measured entries that have each slot, and find the slots that all of their column have.
 
     The column of an entry is what it has of all dimensions but the first; a slot is of one column.
     """
@@ -42,7 +42,7 @@ class Sharing:
     column: IntArray
     """The column of each slot."""
     wanted: IntArray
-    """How many measured entries the column of each slot has."""
+    """Number of measured entries in the column of each slot."""
 
     @classmethod
     def of(cls, found: SortedCells, columns: int) -> Sharing:
@@ -58,7 +58,7 @@ class Sharing:
 
     @property
     def missing(self) -> IntArray:
-        """How many slots of its column each entry lacks."""
+        """Number of slots of its column that each entry lacks."""
         there = np.bincount(self.column, minlength=self.columns)
         return there[np.arange(self.found.entries) % self.columns] - self.found.counts
 

@@ -314,7 +314,7 @@ def noise_at(table: Table, flat: IntArray) -> Noise | None:
 
 
 def errors_at(table: Table, flat: IntArray) -> CellErrors | None:
-    """What was submitted of the noise of some cells; `None` where there are none."""
+    """Noise of some cells as it was submitted; `None` where there are none."""
     if not flat.size:
         return None
     trials = None if table.counts is None else table.counts.ravel()[flat]

@@ -163,7 +163,7 @@ def sure(y: FloatArray, noise: RowNoise, levels: FloatArray, tail: float) -> tup
 
 
 def level_counts(table: Table, levels: Sequence[float], alpha: float) -> list[LevelCounts]:
-    """How many measured cells lie above, at and below each level; none of a grid without cells or of astronomic
+    """Count the measured cells above, at and below each level; none of a grid without cells or of astronomic
     numbers."""
     flat = np.flatnonzero(table.present)
     if not flat.size or not table.computable:
