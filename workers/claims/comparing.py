@@ -104,7 +104,7 @@ def _shared_slots(says: Compare, apart: Sequence[Slice], sides: Sequence[IntArra
 
 
 def _confounded(sides: Sequence[IntArray], scene: Scene) -> bool:
-    """Whether the sides differ in more than one of benchmark, model and variant."""
+    """Tell whether the sides differ in more than one of benchmark, model and variant."""
     names = [[set(scene.facts.column(facet)[side].tolist()) for side in sides] for facet in FACETS]
     return sum(left != right for left, right in names) > 1
 
@@ -170,8 +170,8 @@ def _one(
 def _shown(
     by: Number | None, pair: tuple[Terms, Terms], span: Span | None, family: int, scene: Scene, *, higher: bool
 ) -> Span | None:
-    """What is told of a pair, as is claimed: left less right, this in percent of right, or the factor between
-    the one that is said to be ahead and the other. `span` is how far that one is ahead."""
+    """Number that is claimed of a pair: left less right, this in percent of right, or the factor between the one that
+    is said to be ahead and the other. `span` is how far that one is ahead."""
     if by is None or by.unit == "points":
         return span if span is None or higher else Span(-span.high, -span.low)
     if by.unit == "factor":
@@ -190,7 +190,7 @@ def _amounts(by: Number | None, scene: Scene) -> list[Amount]:
 
 
 def _positive(pair: tuple[Terms, Terms], scene: Scene) -> bool:
-    """Whether both means are above 0 as posted, so that one can be a multiple of the other."""
+    """Tell whether both means are above 0 as posted, so that one can be a multiple of the other."""
     spans = [Posted(scene.facts).linear([(cell, factor) for cell, factor in one if scene.facts.present[cell]])
              for one in pair]  # fmt: skip
     return all(span is not None and span.low > 0 for span in spans)
@@ -206,7 +206,7 @@ def _plus(*parts: tuple[Terms, Fraction | int]) -> Terms:
 
 
 def judge_effect(says: Effect, scene: Scene) -> Found:
-    """How far the means of the levels of each axis differ, at the coordinates that all levels share."""
+    """Judge how far the means of the levels of each axis differ, at the coordinates that all levels share."""
     if says.interaction:
         return judge_interaction(says, scene)
     parts, over = [], []
@@ -267,7 +267,7 @@ def _of_spans(one: Span, other: Span) -> Span:
 
 
 def judge_interaction(says: Effect, scene: Scene) -> Found:
-    """How far the means by two axes are from being additive."""
+    """Judge how far the means by two axes are from being additive."""
     if any(axis not in scene.facts.levels for axis in says.axes):
         return undecided("vague")
     table, shape = _table(says.axes, scene)
@@ -295,8 +295,8 @@ def _table(axes: Sequence[str], scene: Scene) -> tuple[Tables, tuple[int, int]]:
 
 
 def _residuals(table: Tables, shape: tuple[int, int]) -> Iterator[Terms]:
-    """What is left over at each place, as sums of cells. Of an axis with two levels the second has the leftovers of the
-    first with the other sign, and is not asked for."""
+    """Leftovers at each place, as sums of cells. Of an axis with two levels the second has the leftovers of the first
+    with the other sign, and is not asked for."""
     rows, columns = shape
     slots = max(map(len, table.values()))
     factors = {

@@ -35,11 +35,11 @@ _NO_TURN = (
 NOT_NEGATIVE, NOT_POSITIVE = (Span(low=0),), (Span(high=0),)
 MOST_PAIRS = 20_000
 Pairs = Mapping[tuple[int, int], Span]
-"""How far the first of two places is ahead of the second."""
+"""Lead of the first of two places over the second."""
 
 
 def judge_trend(says: Trend, scene: Scene) -> Found:
-    """Where a series goes."""
+    """Judge where a series goes."""
     order = scene.series(says.along)
     if order is None or not scene.facts.axes[says.along].ordered:
         return undecided("vague")
@@ -227,7 +227,7 @@ def _place(level: str, says: Step, scene: Scene, order: Sequence[int]) -> int | 
 
 
 def judge_stable(says: Stable, scene: Scene) -> Found:
-    """How far a series moves at most."""
+    """Judge how far a series moves at most."""
     order = scene.series(says.along)
     if order is None:
         return undecided("vague")
@@ -237,7 +237,7 @@ def judge_stable(says: Stable, scene: Scene) -> Found:
 
 
 def judge_onset(says: Step, place: int | None, scene: Scene, order: Sequence[int]) -> Found:
-    """Whether the change that lasts begins at a place of the series."""
+    """Tell whether the change that lasts begins at a place of the series."""
     if place is None or place == 0:
         return undecided("missing_cells")
     wanted = [(one, other) for one in range(place) for other in range(place, len(order))]
@@ -270,13 +270,13 @@ def _apart(
 
 
 def _lasting(pairs: Pairs, cut: int, count: int) -> Span:
-    """How far the furthest place before a cut is ahead of all from it on."""
+    """Lead of the furthest place before a cut over all from it on."""
     rest = [[pairs[one, other] for other in range(cut, count)] for one in range(cut)]
     return Span(max(min(span.low for span in one) for one in rest), max(min(span.high for span in one) for one in rest))
 
 
 def judge_recovery(says: Step, ends: tuple[int | None, int | None], scene: Scene, order: Sequence[int]) -> Found:
-    """Whether a series went away from where it was at one place and is back at another."""
+    """Tell whether a series went away from where it was at one place and is back at another."""
     start, end = ends
     if start is None or end is None or start >= end:
         return undecided("missing_cells")

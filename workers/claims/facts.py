@@ -45,7 +45,7 @@ class CellErrors:
 
     @property
     def is_exact(self) -> BoolArray:
-        """Which cells have no noise."""
+        """Mask of the cells that have no noise."""
         return np.asarray((self.stderr == 0) & (self.n == 0), dtype=np.bool_)
 
     def at(self, cells: IntArray) -> CellErrors:
@@ -132,7 +132,7 @@ class Facts:
     present: BoolArray
     errors: CellErrors
     rules: Rules
-    """Which keys of protocols bind."""
+    """Keys of protocols that bind."""
     known: Mapping[str, Collection[str]]
     """The names that there are of each kind, also of grids that were not read."""
 

@@ -57,7 +57,7 @@ _POOLED = ("mean", "sd", "min", "max", "range")
 
 
 def judge_coverage(says: Coverage, scene: Scene) -> Found:
-    """What was measured."""
+    """Judge what was measured."""
     measured = scene.declared[scene.facts.present[scene.declared]]
     if says.is_ == "ragged":
         return _told(0 < measured.size < scene.declared.size, measured.size)
@@ -83,7 +83,7 @@ def _of_levels(says: Coverage, measured: IntArray, scene: Scene) -> Found:
 
 
 def _of_held(says: Coverage, held: list[int], counts: IntArray, scene: Scene) -> Found:
-    """What is said of the levels that have cells."""
+    """Judge what is said of the levels that have cells."""
     levels = scene.facts.levels[says.axis]
     if says.is_ == "span":
         ends = [set(kept_levels(levels, [one])) for one in _in_order(says, scene)]
@@ -206,7 +206,7 @@ class Group:
 
     @property
     def free(self) -> bool:
-        """Whether it is about cells that were not measured, too, which may have any value."""
+        """True if it is about cells that were not measured, too, which may have any value."""
         return _has_free(self.atom, self.facts, self.cells)
 
 
@@ -294,7 +294,7 @@ def _groups(atom: Atom, facts: Facts) -> Iterator[tuple[dict[str, str], IntArray
 
 
 def work_of(atom: Atom, groups: Sequence[IntArray]) -> int:
-    """What it costs to judge a statement of these groups of cells."""
+    """Estimate what it costs to judge a statement of these groups of cells."""
     is_cheap = isinstance(atom.says, _CHEAP) and not (isinstance(atom.says, Value) and atom.says.of in MOVES)
     return (1 if is_cheap else 10) * sum(int(cells.size) for cells in groups)
 
@@ -329,7 +329,7 @@ def _judge_group(pointer: str, atom: Atom, group: tuple[dict[str, str], IntArray
 
 
 def _noisy_world(atom: Atom, facts: Facts, cells: IntArray, level: Level) -> World:
-    """What noise leaves possible, and beside it anything of the missing cells that a statement is about."""
+    """World of what noise leaves possible, and beside it anything of the missing cells that a statement is about."""
     noise = Noisy(facts, level[0], cells, level[1])
     return Joint(noise) if _has_free(atom, facts, cells) else noise
 

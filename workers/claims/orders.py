@@ -39,7 +39,7 @@ class Rivals:
     sign: Fraction
 
     def ahead(self, one: int, other: int, family: int) -> Span | None:
-        """How far one is ahead of another."""
+        """Lead of one over another."""
         mine, theirs = (sum_of(self.of, self.cells[place]) for place in (one, other))
         if mine is not None and theirs is not None:
             total: dict[int, Fraction] = {}
@@ -54,7 +54,7 @@ class Rivals:
 
 
 def judge_extreme(says: Extreme, scene: Scene) -> Found:
-    """Which cell, or which level of an axis, is the largest or the smallest."""
+    """Judge which cell, or which level of an axis, is the largest or the smallest."""
     over = ""
     sign = ONE if says.which == "max" else -ONE
     if says.of == "cell":
@@ -197,7 +197,7 @@ def _placed(ahead: Sequence[Answer], place: int, *, top: bool) -> Answer:
 
 
 def _untied(span: Span | None) -> Answer:
-    """Whether two differ."""
+    """Tell whether two differ."""
     return judge((Span(high=0, high_open=True), *POSITIVE), span)
 
 
@@ -270,7 +270,7 @@ def over_sides(left: Sequence[int], right: Sequence[int]) -> str:
 
 
 def each_over_its_own(named: Mapping[str, int], others: Sequence[int]) -> str:
-    """How many cells each has: `each over its own cells (19 of Type 6, 10 to 20 of the others)`."""
+    """Say how many cells each has: `each over its own cells (19 of Type 6, 10 to 20 of the others)`."""
     low, high = min(others), max(others)
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     told = [f"{count:,} of {name}" for name, count in named.items()]

@@ -1,4 +1,4 @@
-"""What the next measurement takes to decide a claim: cells that are missing, then trials, and how these are split.
+"""Plan the next measurement that decides a claim: cells that are missing, then trials, and how these are split.
 
 Of a claim that hangs on one sum of cells the trials are split by Neyman (1934), as |factor of the cell| times the
 standard deviation of one of its trials, which makes the variance of the sum smallest; how many there are in all is
@@ -57,7 +57,7 @@ def claim_plan_document(
 
 
 def plan_of_claim(judged: Judged, power: float) -> Plan:
-    """What decides a claim beyond noise with this probability."""
+    """Plan what decides a claim beyond noise with this probability."""
     decided = not judged.ill_posed and judged.answers["noise"] != "not_decidable"
     plan = Plan("claim", power, judged.claim.alpha, one_sided=False, formula=_FORMULA, decidable_now=decided)
     if decided:

@@ -32,10 +32,10 @@ POSITIVE = (Span(0, low_open=True),)
 
 @dataclass(frozen=True)
 class Found:
-    """What a statement comes to: the span of the number that it is about, the cells that decide it, and how many tie
-    with those named. `reason` says why it is not decided, `detail` in words that are those of this case. `smallest_p`:
-    the one that a test of so few points can reach. `over` says over which cells means are taken, in words, and `total`
-    of how many things the span counts some."""
+    """Result of a statement: the span of the number that it is about, the cells that decide it, and how many tie with
+    those named. `reason` says why it is not decided, `detail` in words that are those of this case. `smallest_p`: the
+    one that a test of so few points can reach. `over` says over which cells means are taken, in words, and `total` of
+    how many things the span counts some."""
 
     answer: Answer
     span: Span | None = None
@@ -74,7 +74,7 @@ class Scene:
         return (Span(*said.ends(rounded=self.rounded)),)
 
     def judged(self, region: tuple[Span, ...], span: Span | None, cells: tuple[int, ...] = ()) -> Found:
-        """Whether a span lies within a region; where it is unknown, so is the noise."""
+        """Tell whether a span lies within a region; where it is unknown, so is the noise."""
         answer = judge(region, span)
         reason: Reason | None = None
         if answer == "not_decidable":
@@ -88,7 +88,7 @@ class Scene:
 
     @property
     def noisy(self) -> bool:
-        """Whether measured cells may have other values than those that were posted."""
+        """True if measured cells may have other values than those that were posted."""
         return self.world.name in ("noise", "joint")
 
     def series(self, along: str) -> list[int] | None:

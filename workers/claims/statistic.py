@@ -121,7 +121,7 @@ _OF_SPANS = {"min": least, "max": greatest, "range": spread, "drawdown": drawdow
 
 
 def within_width(sums: Sequence[Terms], width: float, scene: Scene) -> Found:
-    """Whether the largest and the smallest of some sums of cells differ by at most a width."""
+    """Tell whether the largest and the smallest of some sums of cells differ by at most a width."""
     if not scene.noisy:
         spans = [scene.world.linear(one) for one in sums]
         return scene.judged((Span(high=width),), spread([one for one in spans if one is not None]))
@@ -133,14 +133,14 @@ def within_width(sums: Sequence[Terms], width: float, scene: Scene) -> Found:
 
 
 def within_reach(sums: Sequence[Terms], reach: float, scene: Scene) -> Found:
-    """Whether all of some sums of cells are at most so far from 0."""
+    """Tell whether all of some sums of cells are at most so far from 0."""
     region = (Span(high=reach),)
     return _reached(region, sums, scene) if scene.noisy else scene.judged(region, _reached_by(sums, scene, len(sums)))
 
 
 def pairwise_move(region: Region, order: Sequence[int], scene: Scene, *, falls: bool) -> Found | None:
-    """Whether the largest difference of two noisy cells, or the deepest fall from one to a later one, lies within a
-    region: by the limits of all pairs, as statements of stability have it. None where the pairs are too many."""
+    """Tell whether the largest difference of two noisy cells, or the deepest fall from one to a later one, lies within
+    a region: by the limits of all pairs, as statements of stability have it. None where the pairs are too many."""
     if len(order) * (len(order) - 1) // 2 > MOST_SUMS:
         return None
     return _reached(region, [[(one, ONE), (other, -ONE)] for one, other in combinations(order, 2)], scene, falls=falls)

@@ -44,7 +44,8 @@ _SHIFT_OF_TRIALS = 1.0
 
 @dataclass(frozen=True)
 class Premises:
-    """What the claims of a part are judged under, besides their grids. `known`: the names that there are, by kind."""
+    """Conditions under which the claims of a part are judged, besides their grids. `known`: the names that there are,
+    by kind."""
 
     aliases: Aliases
     rules: Rules
@@ -157,7 +158,7 @@ def judge_part(
 
 
 def is_complete(document: Mapping[str, Any]) -> bool:
-    """Whether the document of a judgement has the trials that would decide it, if there are any."""
+    """Tell whether the document of a judgement has the trials that would decide it, if there are any."""
     return bool((document.get("trials_needed") or {}).get("impossible") != "not_computed")
 
 

@@ -1,4 +1,4 @@
-"""Which coordinate serves several grids at once, by the criteria of the registry's sweet spot.
+"""Judge which coordinate serves several grids at once, by the criteria of the registry's sweet spot.
 
 The mean regret of one coordinate less that of another is the mean of their differences, so that on noise each such
 difference has an interval of its own. Ranks change where two cells of one grid do: their bounds come from intervals of
@@ -27,7 +27,7 @@ Spots = Sequence[Sequence[tuple[int, int]]]
 
 
 def judge_sweet_spot(says: SweetSpot, scene: Scene) -> Found:
-    """Whether the best coordinate is among those named."""
+    """Tell whether the best coordinate is among those named."""
     facts = scene.facts
     owners = [
         owner for owner in np.unique(facts.owner[scene.declared]).tolist() if not facts.sources[owner].grid.derived
@@ -80,7 +80,7 @@ def _spots(scene: Scene, owners: Sequence[int]) -> Spots:
 
 
 Leads = dict[tuple[int, int], Span]
-"""How much better the first of two coordinates is."""
+"""Lead of the first of two coordinates."""
 
 
 def _by_regret(spots: Spots, named: Sequence[int], others: Sequence[int], scene: Scene) -> Leads | Found:
@@ -123,7 +123,7 @@ def _by_rank(spots: Spots, named: Sequence[int], others: Sequence[int], scene: S
 
 
 def _behind(lead: float) -> float:
-    """What another cell that one leads by so much adds to its rank; half of a place where they tie."""
+    """Part of a rank that another cell adds which one leads by so much; half of a place where they tie."""
     return 0.5 if lead == 0 else float(lead < 0)
 
 

@@ -84,7 +84,7 @@ def sentence(judged: Judged, parts: Sequence[JudgedPart], posted: Verdict, noise
 
 
 def with_more_trials(needed: TrialsNeeded | None) -> str:
-    """What decides a claim within the noise, as a sentence after the verdict."""
+    """Say what decides a claim within the noise, as a sentence after the verdict."""
     if needed is None or needed.impossible == "not_computed":
         return ""
     if needed.impossible in ("too_large", "failed"):
@@ -102,7 +102,7 @@ def with_more_trials(needed: TrialsNeeded | None) -> str:
 
 
 def _denies(part: Part) -> bool:
-    """Whether a claim as a whole denies what is within it."""
+    """Tell whether a claim as a whole denies what is within it."""
     denied = False
     while isinstance(part, Compound) and len(part.claims) == 1:
         denied ^= part.kind == "not"
@@ -111,7 +111,7 @@ def _denies(part: Part) -> bool:
 
 
 def _is_odd(group: Group, *, denied: bool) -> bool:
-    """Whether a statement is an example of why the whole is contradicted."""
+    """Tell whether a statement is an example of why the whole is contradicted."""
     return group.found["posted"].answer == _WANTED[(group.atom.holds.word == "none") == denied]
 
 
@@ -144,7 +144,7 @@ def _in_words(verdict: str) -> str:
 
 
 def _between(judged: Judged, group: Group, part: JudgedPart) -> str:
-    """What noise leaves possible, one number where that is all; "" where it is not known."""
+    """Write what noise leaves possible, one number where that is all; "" where it is not known."""
     low, high = part.numbers.low, part.numbers.high
     if low is None and high is None:
         return ""
@@ -163,7 +163,7 @@ def _because(found: Found) -> str:
 
 
 def _number(group: Group, part: JudgedPart) -> str:
-    """What is claimed and what was found: `the value at Type 1 is 99.3 (claimed: 99.3)`."""
+    """Write what is claimed and what was found: `the value at Type 1 is 99.3 (claimed: 99.3)`."""
     said, numbers = subject(group.atom, group.levels), part.numbers
     over = f", {numbers.over}" if numbers.over else ""
     found = ""

@@ -51,7 +51,7 @@ _DECIMALS = 9
 
 
 def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
-    """What decides the claim beyond noise; None where it is decided, or open for another reason than noise."""
+    """Plan what decides the claim beyond noise; None where it is decided, or open for another reason than noise."""
     plan = noisy_claim(judged, power)
     if plan is None:
         return None
@@ -120,12 +120,12 @@ class NoisyClaim:
 
     @property
     def is_too_large(self) -> bool:
-        """Whether it is about too much to be judged again and again."""
+        """True if it is about too much to be judged again and again."""
         return sum(map(_work_of, self.groups)) > MOST_WORK
 
     @property
     def is_noisy(self) -> bool:
-        """Whether there is a cell of which trials or an error are known."""
+        """True if there is a cell of which trials or an error are known."""
         errors = self.judged.facts.errors.at(self.cells)
         return bool(np.any((errors.n > 0) | (errors.stderr > 0)))
 
@@ -136,7 +136,7 @@ class NoisyClaim:
 
     @cached_property
     def log(self) -> Log:
-        """What it rests on."""
+        """Assumptions of the plan."""
         log = Log()
         judge_again(self.judged, self.judged.facts, lambda world: Watched(world, log))
         return log
@@ -152,7 +152,7 @@ class NoisyClaim:
 
     @cached_property
     def facts(self) -> Facts:
-        """What is taken as true: the posted numbers, and of series that are tested for a trend their lines."""
+        """World that is taken as true: the posted numbers, and of series that are tested for a trend their lines."""
         facts = self.judged.facts
         for one in self.groups:
             if _tests_of(one) and isinstance(one.atom.says, Trend):
@@ -177,8 +177,8 @@ class NoisyClaim:
         return _smallest(lambda times: self.is_enough(total, times * factors))
 
     def is_enough(self, total: Terms, factor: float | FloatArray, truth: Facts | None = None) -> bool:
-        """Whether so many times the trials (or of each cell its own factor) decide it with at least the power as they
-        do where the posted numbers, or those of `truth`, come out again."""
+        """Tell whether so many times the trials (or of each cell its own factor) decide it with at least the power as
+        they do where the posted numbers, or those of `truth`, come out again."""
         facts = grown_cells(truth or self.judged.facts, factor)
         moved = Sum.of(total, facts.errors)
 
@@ -210,8 +210,8 @@ def _further(beyond: float) -> Callable[[World], World]:
 
 
 def _is_probable(holds: Callable[[float], bool], power: float) -> bool:
-    """Whether a standard normal number is with at least this probability between the first and the last number, about
-    0, for which something holds. The ends are followed only as far as that takes."""
+    """Tell whether a standard normal number is with at least this probability between the first and the last number,
+    about 0, for which something holds. The ends are followed only as far as that takes."""
     brackets = [[0.0, _FURTHEST], [0.0, _FURTHEST]]
     ways = (1.0, -1.0)
     first, between = (float(ndtri(share)) for share in (power, (1 + power) / 2))

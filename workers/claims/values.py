@@ -70,7 +70,7 @@ def judge_cells(says: Cells, scene: Scene) -> Found:
 
 
 def quantified(holds: Quantifier, answers: Sequence[Answer]) -> Answer:
-    """Whether so many of the parts hold; of no part nothing is decided."""
+    """Tell whether so many of the parts hold; of no part nothing is decided."""
     if not answers:
         return "not_decidable"
     least, most = holds.bounds(len(answers))
@@ -79,7 +79,7 @@ def quantified(holds: Quantifier, answers: Sequence[Answer]) -> Answer:
 
 
 def judge_lie(says: Lie, scene: Scene) -> Found:
-    """Where the cells are that match."""
+    """Judge where the cells are that match."""
     if not scene.cells.size:
         return undecided("missing_cells")
     spans = scene.world.spans(scene.cells.tolist())
@@ -103,12 +103,12 @@ def judge_lie(says: Lie, scene: Scene) -> Found:
 
 
 def _count(answers: Sequence[Answer]) -> tuple[int, int]:
-    """How many match at least, and at most."""
+    """Bounds on the number that match."""
     return answers.count("supported"), len(answers) - answers.count("contradicted")
 
 
 def _share(holds: Quantifier, inside: tuple[int, int], outside: tuple[int, int]) -> Answer:
-    """Whether so many of those that match are inside, for every number that may match."""
+    """Tell whether so many of those that match are inside, for every number that may match."""
     truths = set()
     for here in {*inside, *([int(holds.number)] if inside[0] <= holds.number <= inside[1] else [])}:
         for there in outside:
@@ -122,7 +122,7 @@ def _share(holds: Quantifier, inside: tuple[int, int], outside: tuple[int, int])
 
 
 def _matching(says: Lie, spans: Sequence[Span], scene: Scene) -> list[Answer]:
-    """Whether each cell matches."""
+    """Tell whether each cell matches."""
     if says.matching is not None:
         region = scene.region(says.matching)
         return [judge(region, span) for span in spans]
@@ -133,7 +133,7 @@ def _matching(says: Lie, spans: Sequence[Span], scene: Scene) -> list[Answer]:
 
 
 def _among(one: Span, wanted: int, lows: Sequence[float], highs: Sequence[float]) -> Answer:
-    """Whether a cell is among the lowest so many; those that tie with the last of them are too."""
+    """Tell whether a cell is among the lowest so many; those that tie with the last of them are too."""
     surely_below = bisect_left(highs, one.low)
     possibly_below = bisect_left(lows, one.high) - (1 if one.low < one.high else 0)
     if possibly_below < wanted:

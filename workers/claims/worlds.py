@@ -1,5 +1,5 @@
-"""What may be true of cells: the posted numbers, the same with every missing cell free, what noise leaves possible, or
-both of these at once.
+"""Worlds, or what may be true of cells: the posted numbers, the same with every missing cell free, what noise leaves
+possible, or both of these at once.
 
 A statement is evaluated in the same way in each of them: a world says which cells there are, and gives the span of the
 values of a cell and of a sum of cells. The interval of a sum is made of those of its cells by the method of variance
@@ -46,13 +46,13 @@ Terms = Sequence[tuple[int, Fraction]]
 
 @dataclass(frozen=True)
 class Look:
-    """Which look at a claim it is, from 1."""
+    """Look at a claim, by its number from 1."""
 
     kind: Looks = "fixed"
     number: int = 1
 
     def share_of(self, alpha: float) -> float:
-        """What this look has of alpha, where no confidence sequence is known."""
+        """Share of alpha of this look, where no confidence sequence is known."""
         return alpha if self.kind == "fixed" else 6 * alpha / (math.pi * self.number) ** 2
 
     def limits(self, errors: CellErrors, level: float, beyond: float = 0.0) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +99,7 @@ def proportion_limits(k: FloatArray, n: FloatArray, alpha: float) -> tuple[Float
 
 
 def _reach(stderr: FloatArray, span: FloatArray, alpha: float) -> FloatArray:
-    """How far an estimate may be from the truth at any look."""
+    """Bound on the error of an estimate at every look."""
     information, weight = 1 / stderr**2, _MIXED / (_TIGHTEST * span) ** 2
     both = information + weight
     return np.asarray(np.sqrt(both * np.log(both / (weight * alpha**2))) / information)
@@ -278,7 +278,7 @@ def allowed(facts: Facts, cell: int) -> Span:
 
 
 def unmeasured(facts: Facts, terms: Terms) -> Span:
-    """What the cells of a sum that were not measured can add to it."""
+    """Range that the cells of a sum which were not measured can add to it."""
     low = high = 0.0
     for cell, factor in terms:
         if factor and not facts.present[cell]:
