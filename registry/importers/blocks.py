@@ -61,7 +61,7 @@ def parts(lines: Sequence[str]) -> Iterator[range]:
 
 
 def is_table(part: range) -> bool:
-    """Whether these lines are a table: they have a heading and a rule."""
+    """Tell whether these lines are a table: they have a heading and a rule."""
     return len(part) > 1
 
 
@@ -74,7 +74,7 @@ def table_rows(lines: Sequence[str], part: range, *, emphasis: bool = True) -> I
 
 
 def is_rule(line: str) -> bool:
-    """Whether a line is the one below a table's heading: dashes between pipes."""
+    """Tell whether a line is the one below a table's heading: dashes between pipes."""
     if "-" not in line or line.count("|") > WIDEST or not _RULED.issuperset(line):
         return False
     parts = line.strip().removeprefix("|").removesuffix("|").split("|")

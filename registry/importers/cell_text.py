@@ -29,7 +29,7 @@ def plain_number(text: str) -> float | None:
 
 
 def is_rounded(text: str, value: float) -> bool:
-    """Whether a text writes a whole number that no double can represent, of which this is the nearest."""
+    """Tell whether a text writes a whole number that no double can represent, of which this is the nearest."""
     return abs(value) >= 2**53 and text.lstrip("+-").isdecimal() and int(text) != value
 
 
@@ -44,7 +44,7 @@ def shown(text: str) -> str:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet would run this text."""
+    """Tell whether a spreadsheet would run this text."""
     return text.startswith(_FORMULA) and text not in GAPS and plain_number(text) is None
 
 
@@ -118,7 +118,8 @@ class Table:
 
 
 def looks_like_error(heading: str, values: Sequence[str]) -> bool:
-    """Whether a heading says that its column holds how uncertain the values are: `se`, or `acc_std` beside `acc`."""
+    """Tell whether a heading says that its column holds how uncertain the values are: `se`, or `acc_std` beside
+    `acc`."""
     rests = [heading, *(heading.removeprefix(value).removesuffix(value).strip(" _-") for value in values if value)]
     return any(_ERROR.fullmatch(rest) for rest in rests)
 

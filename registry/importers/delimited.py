@@ -27,7 +27,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 def looks_like(source: Source) -> bool:
-    """Whether there are two lines or more, with the same number of delimiters in the first two."""
+    """Tell whether there are two lines or more, with the same number of delimiters in the first two."""
     try:
         head = source.head.decode(errors="strict" if len(source.head) < 1024 else "ignore")
     except UnicodeDecodeError:

@@ -44,7 +44,7 @@ class DeclaredAxis:
     place: Place
 
     def answers_to(self, name: str) -> bool:
-        """Whether a shorter name means this axis: `Window` for `Local Window Size`."""
+        """Tell whether a shorter name means this axis: `Window` for `Local Window Size`."""
         full, short = self.name.casefold().split(), name.casefold().split()
         return bool(short) and any(full[at : at + len(short)] == short for at in range(len(full)))
 

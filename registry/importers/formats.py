@@ -92,8 +92,8 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
 
 
 def _is_of_another(name: str, others: Sequence[str]) -> bool:
-    """Whether these are samples of results of lm-evaluation-harness in the same folder, or what SQLite writes beside a
-    database, which are read with them."""
+    """Tell whether these are samples of results of lm-evaluation-harness in the same folder, or what SQLite writes
+    beside a database, which are read with them."""
     if name.endswith(("-wal", "-shm")) and name[:-4] in others:
         return True
     match = _SAMPLES.fullmatch(name)
@@ -101,7 +101,7 @@ def _is_of_another(name: str, others: Sequence[str]) -> bool:
 
 
 def _is_superseded(path: Path) -> bool:
-    """Whether this is a Trainer's state at a checkpoint, with a later state of the same training nearby."""
+    """Tell whether this is a Trainer's state at a checkpoint, with a later state of the same training nearby."""
     match = _CHECKPOINT.fullmatch(path.parent.name) if path.name == "trainer_state.json" else None
     if match is None:
         return False

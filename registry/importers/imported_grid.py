@@ -129,7 +129,7 @@ class Overrides:
         return [name.strip() for name in self.value.split(",") if name.strip()]
 
     def takes(self, metric: str, otherwise: bool = True) -> bool:
-        """Whether a metric is wanted; `otherwise` if the caller did not select any."""
+        """Tell whether a metric is wanted; `otherwise` if the caller did not select any."""
         return any(fnmatchcase(metric, pattern) for pattern in self.only) if self.only else otherwise
 
     def applied(self, found: ImportedGrid) -> ImportedGrid:

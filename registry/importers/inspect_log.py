@@ -160,7 +160,7 @@ def _header(source: Source) -> Any:
 
 
 def _summaries(source: Source) -> Any:
-    """What the log says of each sample in short; None where it does not."""
+    """Summary of each sample by the log; None where it does not."""
     try:
         return _entry(source, "summaries.json")
     except KeyError:

@@ -256,7 +256,7 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
     config = _object(file, "config")
 
     def said(name: str) -> Any:
-        """What a part of the file says of the group itself, else of its tasks."""
+        """Find what a part of the file says of the group itself, else of its tasks."""
         known = _object(file, name)
         own = known.get(benchmark)
         return common({task: known.get(task) for task in tasks}) if own is None else own

@@ -31,7 +31,7 @@ _CONTINUED = ("task", "version", "filter", "n-shot")
 
 
 def is_printed(header: Sequence[str]) -> bool:
-    """Whether this is the heading of such a table."""
+    """Tell whether this is the heading of such a table."""
     return _task(header) and {"metric", "value", "stderr"} <= {name.casefold() for name in header}
 
 

@@ -43,7 +43,7 @@ _DETAIL = re.compile(r"detail|content|data", re.IGNORECASE)
 
 
 def looks_like(source: Source) -> bool:
-    """Whether there is a heading or a pipe table."""
+    """Tell whether there is a heading or a pipe table."""
     try:
         lines = source.head.decode(errors="ignore").splitlines()
     except ValueError:

@@ -121,7 +121,7 @@ def _number(text: str) -> re.Match[str] | None:
 
 
 def _is_struck(text: str) -> bool:
-    """Whether this is a number between `~~` and `~~`."""
+    """Tell whether this is a number between `~~` and `~~`."""
     if not (len(text) > 4 and text.startswith("~~") and text.endswith("~~") and len(text) <= _LONGEST):
         return False
     return _number(text[2:-2].strip("*_` ").replace("−", "-")) is not None

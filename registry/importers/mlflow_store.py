@@ -1,5 +1,5 @@
-"""What MLflow writes without a server: a database of SQLite (`mlflow.db`), or the folder `mlruns` of older versions,
-`<experiment>/<run>/` with `meta.yaml`, `metrics/`, `params/`, `tags/`.
+"""Store that MLflow writes without a server: a database of SQLite (`mlflow.db`), or the folder `mlruns` of older
+versions, `<experiment>/<run>/` with `meta.yaml`, `metrics/`, `params/`, `tags/`.
 
 Each run is read like one in a server's response (`mlflow.py`); of a metric's steps the last value counts.
 """

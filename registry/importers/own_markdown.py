@@ -41,7 +41,7 @@ _PROTOCOL = "Protocol: "
 
 
 def is_own(lines: Sequence[str]) -> bool:
-    """Whether these are the lines of a grid as the registry writes it."""
+    """Tell whether these are the lines of a grid as the registry writes it."""
     first, last = _ends(lines)
     return first < last and lines[first].startswith("### ") and _LAST.fullmatch(lines[last]) is not None
 

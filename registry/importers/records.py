@@ -39,7 +39,7 @@ def looks_like(source: Source) -> bool:
 
 
 def asked_for(source: Source, wanted: Overrides) -> bool:
-    """Whether the caller names keys, and this is JSON to find them in."""
+    """Tell whether the caller names keys, and this is JSON to find them in."""
     return bool(wanted.value or wanted.axes) and source.begins_like_json
 
 
@@ -91,7 +91,7 @@ class Records:
             self._header.update(dict.fromkeys(row, 0))
 
     def _matters(self, name: str, text: str, needed: list[str]) -> bool:
-        """Whether a key is used: the chosen ones and the identity's, else all but long texts."""
+        """Tell whether a key is used: the chosen ones and the identity's, else all but long texts."""
         if name in needed or name in (self.wanted.repeats, "trials", "stderr") or name.casefold() in IDENTITY_WORDS:
             return True
         return not self.wanted.axes and name not in self.wanted.drop and len(text) <= _LONGEST

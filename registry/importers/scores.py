@@ -133,7 +133,7 @@ def trials_of(mean: float, stderr: float | None, n: int | None, scale: float = 1
 
 
 def are_trials(mean: float, stderr: float | None, n: int | None, scale: float = 1.0) -> bool:
-    """Whether n zeros and ones have this mean and this standard error, both multiplied by `scale`."""
+    """Tell whether n zeros and ones have this mean and this standard error, both multiplied by `scale`."""
     if n is None or stderr is None or n < 2 or not 0 <= mean <= scale:
         return False
     p = mean / scale
@@ -193,13 +193,13 @@ def _held(given: Any) -> Value | None:
 
 
 def digest_of(text: str) -> str:
-    """What stands for a text in a protocol that has no room for it."""
+    """Stand-in for a text in a protocol that has no room for it."""
     return f"sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
 
 
 def common(of_each: Mapping[str, Any]) -> Any:
-    """What the parts of a grid say under one key, by the parts' names: their value if it is the same in all, else a
-    digest of all of them; None if none says anything."""
+    """Join what the parts of a grid say under one key, by the parts' names: their value if it is the same in all, else
+    a digest of all of them; None if none says anything."""
     values = {name: value for name, value in sorted(of_each.items()) if value not in (None, "", [], {})}
     texts = {json.dumps(value, sort_keys=True) for value in values.values()}
     if len(texts) > 1 or 0 < len(values) < len(of_each):

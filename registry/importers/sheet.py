@@ -259,7 +259,7 @@ def _of_one_table(found: Iterable[Sheet]) -> Iterator[Sheet]:
 
 
 def is_object(text: str) -> bool:
-    """Whether a text is a JSON object."""
+    """Tell whether a text is a JSON object."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):

@@ -239,7 +239,7 @@ def read_yaml(content: str, what: str) -> Any:
 
 
 def _values_in(node: yaml.Node, known: dict[int, int]) -> int:
-    """How many values a node is with its aliases written out; without end counts as too many."""
+    """Number of values that a node is with its aliases written out; without end counts as too many."""
     if id(node) not in known:
         known[id(node)] = _ALIASED + 1  # for what is within itself
         inner = node.value if isinstance(node, yaml.CollectionNode) else ()
