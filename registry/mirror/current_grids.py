@@ -17,7 +17,7 @@ _AT_ONCE = 4_096
 Aliases = Mapping[tuple[str, str], str]
 """Kind and alias → the name that it stands for."""
 Version = tuple[int, str, datetime]
-"""What tells one content of a grid from another: revision, digest, and when it was published or came back."""
+"""Mark that tells one content of a grid from another: revision, digest, and when it was published or came back."""
 
 
 class ColumnOfMirror(NamedTuple):
@@ -165,7 +165,7 @@ def moved(table: pa.Table, parts: Mapping[int, int]) -> pa.Table:
 
 
 def rows_by_part(table: pa.Table) -> dict[int, int]:
-    """How many rows of each part are current."""
+    """Number of current rows by part."""
     found = table.group_by("part").aggregate([("cells", "sum")])
     pairs = zip(found["part"].to_pylist(), found["cells_sum"].to_pylist(), strict=True)
     return {part: rows for part, rows in pairs if part is not None}

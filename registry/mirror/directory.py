@@ -69,7 +69,7 @@ class Superseded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirroredProject:
-    """What a mirror has of a project.
+    """State of a project in a mirror.
 
     `cursor` is `after` of the events that are not told yet, `position` that of the last one that is. `number` is that
     of the next file: no number is used twice.

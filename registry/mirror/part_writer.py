@@ -50,9 +50,9 @@ class CellRows:
     def _empty(self) -> None:
         self.count = 0
         self._runs: list[tuple[tuple[Any, ...], int]] = []
-        """What is the same in so many rows after each other."""
+        """Value that so many rows after each other share."""
         self._sizes: list[int] = []
-        """How many axes each row has."""
+        """Number of axes of each row."""
         self._levels: tuple[list[str], list[str], list[float | None]] = ([], [], [])
         """Names, labels and numbers of all axes of all rows."""
         self._own: dict[str, list[Any]] = {name: [] for name in _OWN}

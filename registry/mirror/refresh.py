@@ -48,7 +48,7 @@ State = Literal["mirrored", "updated", "unchanged", "absent"]
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What compaction left: the parts, and for each that is gone the number of the one that has its current rows."""
+    """Result of compaction: the parts, and for each that is gone the number of the one that has its current rows."""
 
     parts: tuple[PartFile, ...]
     moved: Mapping[int, int]
@@ -138,7 +138,7 @@ def _renumbered(rows: pa.Table, alive: pa.Array, number: int) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a run did to a project: read all of it, read what changed, found nothing new, or no such project."""
+    """Result of a run for a project: read all of it, read what changed, found nothing new, or no such project."""
 
     project: str
     state: State

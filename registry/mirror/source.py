@@ -1,4 +1,4 @@
-"""What a mirror reads of a registry: a project, its events, its grids with their cells, its aliases."""
+"""Read what a mirror needs of a registry: a project, its events, its grids with their cells, its aliases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EventsMissed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What events tell: up to where, and what of it a mirror has to read again."""
+    """Changes that events tell of: up to where, and what a mirror has to read again."""
 
     cursor: str
     position: int
@@ -50,7 +50,7 @@ class Everything:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the events so far have told."""
+    """Collect what events tell."""
 
     position: int
     anchor: Anchor | None
@@ -89,7 +89,8 @@ class Source:
             return None
 
     def changes(self, cursor: str, position: int, anchor: Anchor | None) -> Changes:
-        """What events after a cursor tell; `EventsMissed` where they cannot be read, or the last one is another."""
+        """Read what events after a cursor tell; `EventsMissed` where they cannot be read, or the last one is
+        another."""
         try:
             return self._changes(anchor.after if anchor else cursor, position, anchor)
         except _Expired as error:
@@ -151,7 +152,7 @@ class Source:
             yield from map(orjson.loads, answer.body.splitlines())
 
     def aliases(self) -> Aliases:
-        """What aliases join: kind and alias → name."""
+        """Names that aliases join: kind and alias → name."""
         found = self.transport.pages(self._path("/aliases"))
         return {(one["kind"], one["alias"]): one["name"] for one in found}
 
