@@ -65,7 +65,7 @@ class Axis:
 
     @property
     def ordered(self) -> bool:
-        """Whether a trend along the axis has a meaning."""
+        """True if a trend along the axis has a meaning."""
         return self.kind != "nominal"
 
     @property

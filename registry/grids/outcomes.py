@@ -83,12 +83,12 @@ def packed_bits(flags: Sequence[float]) -> bytes:
 
 
 def has_spare_bits(bits: bytes, count: int) -> bool:
-    """Whether one of the bits beyond the last item is set."""
+    """Tell whether one of the bits beyond the last item is set."""
     return bool(bits) and bits[-1] & (0xFF >> (8 - (-count % 8)) if count % 8 else 0) != 0
 
 
 def scale_of(metric: Metric) -> float | None:
-    """What an outcome of 1 is in the metric's unit: 1 or 100; None for a metric that is no mean of such outcomes."""
+    """Value of an outcome of 1 in the metric's unit: 1 or 100; None for a metric that is no mean of such outcomes."""
     if metric.lower is None and metric.upper is None:
         return 100.0 if metric.unit == "%" else 1.0
     return metric.proportion_of

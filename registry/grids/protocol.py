@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether both protocols say it."""
+        """True if both protocols say it."""
         return self.baseline is not None and self.contender is not None
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def joined(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What an experiment declares of its protocols; without a declaration no key binds.
+    """Rules of an experiment for its protocols; without a declaration no key binds.
 
     Values under protocols that differ in a `binding` key are not compared. Keys that are `free` make no difference;
     others are warned of. `required`: a protocol that lacks a binding key, or has no key at all, is not compared either.
@@ -83,15 +83,15 @@ class Rules:
         return asdict(self) | {"binding": list(self.binding), "free": list(self.free)}
 
     def __bool__(self) -> bool:
-        """Whether anything was declared."""
+        """Tell whether anything was declared."""
         return bool(self.binding or self.free or self.required)
 
     def role_of(self, key: str) -> Role:
-        """What a difference in this key means."""
+        """Kind of a difference in this key."""
         return "binding" if key in self.binding else "free" if key in self.free else "other"
 
     def is_whole(self, protocol: Protocol | None) -> bool:
-        """Whether a protocol says every binding key, and anything at all."""
+        """Tell whether a protocol says every binding key, and anything at all."""
         return protocol is not None and all(key in protocol for key in self.binding)
 
     def obstacle(
@@ -108,7 +108,7 @@ class Rules:
 
     @property
     def wanted(self) -> str:
-        """What a whole protocol says, in words."""
+        """Write a whole protocol in words."""
         return joined(self.binding) if self.binding else "how it was measured"
 
     @property

@@ -107,7 +107,7 @@ def kept_positions(axes: Mapping[str, Sequence[Level]], wanted: Slice) -> list[l
 
 
 def mask_of(shape: Sequence[int], kept: Sequence[Sequence[int]]) -> list[bool]:
-    """Whether each cell is kept, row-major."""
+    """Mask of the cells that are kept, row-major."""
     sets = [frozenset(positions) for positions in kept]
     inside = [[place in one for place in range(size)] for size, one in zip(shape, sets, strict=True)]
     return [all(at) for at in itertools.product(*inside)]
@@ -181,7 +181,8 @@ def _said(condition: str, levels: Sequence[Level]) -> str:
 
 
 def _meant(asked: str, names: Iterable[str]) -> str:
-    """What there is, and before it what may have been meant: a bound that is no number, or a name in other letters."""
+    """List what there is, and before it what may have been meant: a bound that is no number, or a name in other
+    letters."""
     known = list(names)
     sign, bound = match.groups() if (match := _RANGE.fullmatch(asked)) else ("", asked)
     alike = [name for name in known if name.casefold() == bound.strip().casefold()]
@@ -212,7 +213,7 @@ def with_slice(text: str, wanted: Slice) -> str:
 
 
 def conditions_text(conditions: Sequence[str]) -> str:
-    """What the levels of one axis are asked to be, in words: `at least 64000`, `1 or 2`."""
+    """Write in words what the levels of one axis are asked to be: `at least 64000`, `1 or 2`."""
     ranges = [(found[0], one.removeprefix(found[0])) for one in conditions if (found := _range_of(one)) is not None]
     named = [f'"{one}"' if one[0] in "<>=" else one for one in conditions if _range_of(one) is None]
     parts = [" or ".join(named)] if named else []

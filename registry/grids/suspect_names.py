@@ -93,7 +93,8 @@ def _one_edit_apart(a: str, b: str) -> bool:
 
 
 def _tells_apart(name: str, place: int) -> bool:
-    """Whether a character is a digit, or a letter between no others: a capital after a small one is such a letter."""
+    """Tell whether a character is a digit, or a letter between no others: a capital after a small one is such a
+    letter."""
     if not name[place : place + 1].isalpha():
         return name[place : place + 1].isdigit()
     return _begins_word(name, place) and (place + 1 == len(name) or _begins_word(name, place + 1))
@@ -106,7 +107,7 @@ def _begins_word(name: str, place: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def looks_derived(name: str) -> bool:
-    """Whether a name or its last word is a usual one for an average or a total, in any case of letters.
+    """Tell whether a name or its last word is a usual one for an average or a total, in any case of letters.
 
     "MMLU average" and "Macro avg" look derived; "Mean IoU tasks" and "Totally new" do not.
     """

@@ -23,7 +23,7 @@ _REST = "and {} more of these"
 
 
 def number_of(warnings: Iterable[Mapping[str, str]]) -> int:
-    """How many there were, the ones included that the last of a kind counts."""
+    """Number of them, the ones included that the last of a kind counts."""
     found = (re.fullmatch(_REST.format(r"(\d+)"), one["detail"]) for one in warnings)
     return sum(int(rest[1]) if rest else 1 for rest in found)
 
@@ -103,7 +103,7 @@ def number(value: Any) -> float | None:
 
 
 def is_rounded(given: Any) -> TypeGuard[int]:
-    """Whether a JSON number is a whole one that no double can represent."""
+    """Tell whether a JSON number is a whole one that no double can represent."""
     return type(given) is int and not -MOST_TRIALS <= given <= MOST_TRIALS and number(given) not in (None, given)
 
 

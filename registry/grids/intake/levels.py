@@ -132,7 +132,7 @@ def _refuse_repeats(levels: Sequence[Level], kind: Kind, pointer: str, report: R
 
 
 def has_control(text: str) -> bool:
-    """Whether a text contains a control character (general category Cc)."""
+    """Tell whether a text contains a control character (general category Cc)."""
     return not text.isprintable() and any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text)
 
 

@@ -36,7 +36,7 @@ def key_of(text: str) -> str:
 
 
 def key_fault(key: str) -> str | None:
-    """What is wrong with a key that `key_of` returned; None for a good one."""
+    """Find what is wrong with a key that `key_of` returned; None for a good one."""
     if not _is_text(key, LONGEST_KEY) or "=" in key:
         return f"a key is a name of 1 to {LONGEST_KEY} characters without control characters and ="
     return None
@@ -56,7 +56,7 @@ def value_of(given: Any) -> Value | None:
 
 
 def _is_text(text: str, longest: int) -> bool:
-    """Whether a text fits and can be stored: no control characters, and no halves of characters."""
+    """Tell whether a text fits and can be stored: no control characters, and no halves of characters."""
     return 1 <= len(text) <= longest and not has_control(text) and not _HALF.search(text)
 
 

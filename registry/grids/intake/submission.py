@@ -191,7 +191,7 @@ def _repeats(sent: Mapping[str, Any], block: Callable[..., Any], report: Report)
 
 
 def _is_block(sent: Mapping[str, Any], name: str) -> bool:
-    """Whether a block has a number for each cell: a list, or anything where there are no axes."""
+    """Tell whether a block has a number for each cell: a list, or anything where there are no axes."""
     return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
 
 
