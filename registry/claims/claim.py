@@ -144,9 +144,9 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Where the largest or smallest cell is, or which level of an axis has the largest or smallest statistic.
-    `alone`: no other one ties with those named, and all of those tie. `isolated`: by more than this much, each named
-    cell is beyond all of its neighbours, which are one level away on some ordered axes."""
+    """Place of the largest or smallest cell, or level of an axis with the largest or smallest statistic. `alone`: no
+    other one ties with those named, and all of those tie. `isolated`: by more than this much, each named cell is beyond
+    all of its neighbours, which are one level away on some ordered axes."""
 
     which: Literal["max", "min"]
     at: tuple[tuple[tuple[str, str], ...], ...]
@@ -161,7 +161,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Where a series goes. `monotone`: no step against it; `strictly`: every step with it. `margin`: the change that
+    """Course of a series. `monotone`: no step against it; `strictly`: every step with it. `margin`: the change that
     counts as flat."""
 
     along: str
@@ -193,7 +193,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """Where the cells lie that match: inside of some regions. `lowest` or `highest` so many cells match in place of
+    """Regions in which the cells lie that match. `lowest` or `highest` so many cells match in place of
     `matching`."""
 
     inside: tuple[Slice, ...]
@@ -249,8 +249,8 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """How far the means of the levels of each axis differ: `present` by more than `within`, `small` and `none` by at
-    most that. `interaction`: how far the means by two axes are from a sum of an effect of each."""
+    """Effects of the axes, by how far the means of their levels differ: `present` by more than `within`, `small` and
+    `none` by at most that. `interaction`: how far the means by two axes are from a sum of an effect of each."""
 
     axes: tuple[str, ...]
     is_: Literal["present", "small", "none"]
@@ -269,7 +269,7 @@ class SweetSpot:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was measured, whatever the values."""
+    """Coverage: what was measured, whatever the values."""
 
     is_: Literal["levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"]
     axis: str = ""

@@ -1,4 +1,4 @@
-"""Which axes, levels and names a claim mentions: to replace aliases, and to find what no grid has."""
+"""Find the axes, levels and names that a claim mentions: to replace aliases, and to find what no grid has."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ from registry.errors import Fault, Invalid
 _COMMENT = re.compile(r"<!--\s*(claim|claims about):((?:(?!<!--).)*?)-->", re.DOTALL)
 _MEANT = re.compile(r"<!--\s*claims?(?:\s+about)?\s*(?::|=|\{|kind\b|$)", re.IGNORECASE | re.MULTILINE)
 _FENCE_MEANT = re.compile(r"^(?:`{3,}|~{3,})[ \t]*registry[-_ ]?claims?\b", re.IGNORECASE | re.MULTILINE)
-"""What was meant as a comment or a block with a claim, though it may be none."""
+"""Comment or block that was meant to have a claim, though it may be none."""
 _FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*registry-claim[ \t]*$(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*claim[ \t]*\]\]", re.MULTILINE)
 _PLACE = re.compile(r"(?: \(at line (\d+), column (\d+)\)|: line (\d+) column (\d+) \(char \d+\))$")
-"""Where a parser of TOML or JSON says that it stopped."""
+"""Line at which a parser of TOML or JSON says that it stopped."""
 _LONGEST_TEXT = 2_000
 
 
@@ -67,7 +67,7 @@ def _in_markdown(text: str) -> Iterator[Stated | Fault]:
 
 
 def _blocks(text: str) -> list[tuple[str, int, str]]:
-    """What a text has of claims, in its order: for each its kind, where it begins, and its body, which for the kind
+    """Find the claims of a text, in its order: for each its kind, where it begins, and its body, which for the kind
     fault says what is wrong."""
     fences = list(_FENCE.finditer(text))
     blocks = [("block", match.start(), match[2]) for match in fences]
@@ -92,7 +92,7 @@ def _comment(text: str, start: int, match: re.Match[str] | None) -> tuple[str, i
 
 
 def _sentence(text: str, end: int) -> str:
-    """What stands before a comment on its line."""
+    """Text before a comment on its line."""
     return _COMMENT.sub("", text[text.rfind("\n", 0, end) + 1 : end]).strip(" \t-*>#|")[:_LONGEST_TEXT]
 
 
@@ -116,7 +116,7 @@ def _in_toml(body: str, line: int, about: Mapping[str, Any]) -> Iterator[Stated 
 
 
 def _has_about(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim, or each part of it, says what it is about."""
+    """Tell whether a claim, or each part of it, says what it is about."""
     parts = claim.get("claims")
     inner = (
         isinstance(parts, list) and bool(parts) and all(isinstance(one, Mapping) and _has_about(one) for one in parts)

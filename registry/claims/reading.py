@@ -47,7 +47,7 @@ def object_schema(readers: Mapping[str, Reader], required: Sequence[str] = (), *
 
 
 def nearby(name: str, known: Iterable[str]) -> str:
-    """What there is, the likeliest first: `did you mean "Length"?`; empty where nothing is alike."""
+    """List what there is, the likeliest first: `did you mean "Length"?`; empty where nothing is alike."""
     by_case = {one.casefold(): one for one in known}
     found = get_close_matches(name.casefold(), by_case, n=1)
     return f'; did you mean "{by_case[found[0]]}"?' if found else ""

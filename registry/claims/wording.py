@@ -1,4 +1,4 @@
-"""What a statement says, in words.
+"""Write in words what a statement says.
 
 How the words and numbers of a claim are read, told with its judgement.
 """
@@ -68,7 +68,7 @@ _WORD = re.compile(r"[^\W_]+|\S")
 
 
 def subject(atom: Atom, group: Mapping[str, str]) -> str:
-    """What the number of a statement is, and where: `the mean at Type 1`."""
+    """Name the number of a statement, and its place: `the mean at Type 1`."""
     along = atom.says.along if isinstance(atom.says, Trend | Stable) else ""
     within = dict(atom.where).get(along, ())
     where = tuple(one for one in atom.where if one[0] != along)
