@@ -20,7 +20,7 @@ MOST_TRIALS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is asked of a test: its level, the power that it shall have, and whether it is one-sided."""
+    """Goal of a test: its level, the power that it shall have, and whether it is one-sided."""
 
     alpha: float = 0.05
     power: float = 0.8

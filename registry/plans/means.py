@@ -184,7 +184,7 @@ def _pooled(noise: Sequence[_Noise]) -> list[_Noise] | None:
 
 
 def _noise(grid: Grid, index: int) -> _Noise | None:
-    """What is known of the noise of one cell."""
+    """Noise of one cell, as far as it is known."""
     posted = grid.stderr[index] if grid.stderr else None
     if posted is not None:
         return _Noise(posted) if posted > 0 else None
@@ -213,7 +213,7 @@ def _binomial(grid: Grid, index: int) -> _Noise | None:
 
 
 def assumes(grids: Sequence[Grid]) -> tuple[str, ...]:
-    """What the intervals take for granted, in the words of the statistics."""
+    """Assumptions of the intervals, in the words of the statistics."""
     counted = (grid.trials is not None and grid.metric.proportion_of is not None for grid in grids)
     silent = [grid for given, grid in zip(counted, grids, strict=True) if given and grid.design_effect is None]
     shown = [effect_of(grid) is not None for grid in silent]

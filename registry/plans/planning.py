@@ -45,7 +45,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What there is to spend: trials in all, and items of a benchmark, of each of which a trial is one."""
+    """Budget: trials in all, and items of a benchmark, of each of which a trial is one."""
 
     budget: int | None = None
     item_limit: int | None = None
@@ -164,7 +164,7 @@ def _first(planned: Sequence[PlannedShare]) -> tuple[PlannedShare, ...]:
 
 
 def plan_of_peak(source: tuple[str, Grid], goal: Goal, means: Means) -> Plan:
-    """Which cells of a grid are measured again to be sure which is best: shares of a budget, by OCBA."""
+    """Plan which cells of a grid to measure again to be sure which is best: shares of a budget, by OCBA."""
     grid_id, grid = source[0], with_effect(source[1])
     plan = replace(blank("peak", goal, "OCBA (Chen, Lin, Yücesan and Chick 2000)"), assumptions=("independent_cells",))
     if grid.metric.direction is None:

@@ -1,4 +1,5 @@
-"""Whether a policy can pass at all: the margin that a contender with the baseline's own scores and trials would show.
+"""Find out if a policy can pass at all: the margin that a contender with the baseline's own scores and trials would
+show.
 
 With equal scores and trials on both sides the gap has twice the variance of the baseline alone, and a loss of z(1 -
 alpha) standard errors is excluded when the gap comes out as 0. Cells with trials alone: by the score test itself.
@@ -34,7 +35,7 @@ class _Unit:
 
 
 def reachable(policy: Policy, grids: Sequence[tuple[str, Grid]]) -> Reachable:
-    """What the policy can do with these grids of the baseline, each with its benchmark."""
+    """Find what the policy can do with these grids of the baseline, each with its benchmark."""
     grids = [(benchmark, with_effect(grid)) for benchmark, grid in grids]
     units = list(_units(policy, grids))
     if not units:
@@ -58,7 +59,7 @@ def allowed(policy: Policy, value: float) -> float:
 
 
 def zero_baselines(policy: Policy, grids: Sequence[tuple[str, Grid]]) -> int:
-    """How many of those that are judged have a baseline of 0, of which there is no percentage."""
+    """Count those that are judged by a baseline of 0, of which there is no percentage."""
     return sum(unit.value == 0 for unit in _units(policy, grids)) if policy.margin_unit == "percent" else 0
 
 
@@ -74,7 +75,7 @@ def _paired(
 
 
 def _units(policy: Policy, grids: Sequence[tuple[str, Grid]]) -> Iterator[_Unit]:
-    """What is judged; `grids` are sorted by their benchmarks."""
+    """List what is judged; `grids` are sorted by their benchmarks."""
     if policy.per == "cell":
         for _, grid in grids:
             yield from (_cell(policy, grid, place) for place, value in enumerate(grid.values) if value is not None)
@@ -139,13 +140,13 @@ def gate_error(grid: Grid, place: int) -> float | None:
 
 
 def _is_posted(grid: Grid, place: int) -> bool:
-    """Whether the standard error of a cell was posted; one of 0 beside trials says nothing."""
+    """Tell whether the standard error of a cell was posted; one of 0 beside trials says nothing."""
     return bool(grid.stderr and grid.stderr[place])
 
 
 def is_exact(grid: Grid, place: int) -> bool:
-    """Whether a cell was posted with the standard error 0 and without trials, or with three repeats or more that came
-    out the same."""
+    """Tell whether a cell was posted with the standard error 0 and without trials, or with three repeats or more that
+    came out the same."""
     if grid.stderr and grid.stderr[place] is not None:
         return grid.stderr[place] == 0 and not trials_of(grid, place)
     repeats = grid.repeats[place] if grid.repeats else None
@@ -175,7 +176,7 @@ def _trials(policy: Policy, units: Sequence[_Unit]) -> int | None:
 
 
 def _has_room(policy: Policy, grid: Grid, unit: _Unit, benchmarks: int) -> bool:
-    """Whether a contender at the better end of the scale would pass."""
+    """Tell whether a contender at the better end of the scale would pass."""
     metric = grid.metric
     best = metric.lower if metric.direction == "lower" else metric.upper
     if best is None:

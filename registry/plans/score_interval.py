@@ -31,7 +31,7 @@ class TwoSamples:
 
 
 def score(samples: TwoSamples, margin: float) -> float:
-    """How many standard errors the observed difference lies above the margin, from -1 to 1; infinite where, were the
+    """Distance of the observed difference above the margin in standard errors, from -1 to 1; infinite where, were the
     margin the difference, nothing else could have been observed."""
     first, second = restricted(samples, margin)
     both = samples.n1 + samples.n2
