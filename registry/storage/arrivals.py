@@ -35,7 +35,7 @@ EVERYTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What was done, to what (a path below the root of the API), and the little that a reader needs to know of it:
+    """Act: what was done, to what (a path below the root of the API), and the little that a reader needs to know of it:
     ids, names, a verdict, one number. Never a secret, and nothing of another project."""
 
     type: EventType

@@ -69,7 +69,7 @@ class CircuitBreaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether the database is away, as far as is known."""
+        """True if the database is away, as far as is known."""
         return self._broken_until is not None
 
     @property

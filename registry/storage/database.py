@@ -214,7 +214,7 @@ class Database:
 
     @property
     def refuses_connections(self) -> bool:
-        """Whether the database refused the last new connection."""
+        """True if the database refused the last new connection."""
         return self._gate.is_closed
 
     @property

@@ -1,4 +1,4 @@
-"""What the definition of a baseline says of its scope: the question about a contender, and the order of contenders."""
+"""Scope of a baseline, by its definition: the question about a contender, and the order of contenders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def question_of(name: str, version: int, definition: Mapping[str, Any]) -> GateQ
 
 
 def along_of(definition: Mapping[str, Any]) -> str | None:
-    """What orders the contenders of a baseline that is the model before each; None of any other."""
+    """Order of the contenders of a baseline that is the model before each; None of any other."""
     subject = definition["subject"]
     return str(subject["along"]) if subject.get("previous") else None
 

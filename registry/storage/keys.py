@@ -93,7 +93,7 @@ def instant_of(as_of: str) -> datetime | None:
 
 
 def grids_at(project_id: uuid.UUID, as_of: str) -> Any:
-    """What a statement reads in place of `grids`: the table itself for "", else the same columns as they were."""
+    """Table to read in place of `grids`: the table itself for "", else the same columns as they were."""
     if not as_of:
         return grids
     then = text(GRIDS_THEN).bindparams(
