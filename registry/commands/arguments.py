@@ -37,7 +37,8 @@ class Finite(click.FloatRange):
 
 
 def place_of(text: str, argument: str, allowed: str = ALLOWED) -> str:
-    """What the API takes for such a text; `click.UsageError` naming the argument, and what is allowed, for another."""
+    """Turn such a text into what the API takes; `click.UsageError` naming the argument, and what is allowed, for
+    another."""
     if ago := _AGO.fullmatch(text):
         return _ago(int(ago[1]), _UNITS[ago[2]])
     if _is_instant(text) or _CURSOR.fullmatch(text):
@@ -46,7 +47,7 @@ def place_of(text: str, argument: str, allowed: str = ALLOWED) -> str:
 
 
 def instant_of(text: str, argument: str) -> str:
-    """What the API takes for an instant, or for how long ago; `click.UsageError` for another text."""
+    """Turn an instant, or how long ago it was, into what the API takes; `click.UsageError` for another text."""
     if ago := _AGO.fullmatch(text):
         return _ago(int(ago[1]), _UNITS[ago[2]])
     if _is_instant(text):

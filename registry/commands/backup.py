@@ -66,7 +66,7 @@ def restore(home: Path | None, file: Path, replace: bool) -> None:
 
 
 def holds_something(settings: Settings) -> bool:
-    """Whether the database has any table, the registry's or another's."""
+    """Tell whether the database has any table, the registry's or another's."""
     database = Database(settings, name="restore")
     try:
         with database.reading() as connection:

@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What is wrong with a claim, or with a whole file, which has no line then."""
+    """Fault of a claim, or of a whole file, which has no line then."""
 
     file: str
     line: int | None

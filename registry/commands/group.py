@@ -76,7 +76,7 @@ class LazyGroup(click.Group):
 
 
 def _sentence(error: UserError) -> str:
-    """What went wrong; of a database that is away also why, which only those may know who run it."""
+    """Say what went wrong; of a database that is away also why, which only those may know who run it."""
     if not isinstance(error, Unavailable) or not error.cause:
         return error.detail
     return (

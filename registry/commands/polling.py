@@ -72,7 +72,7 @@ def polled(
 
 
 def sentence(what: str, progress: float | None) -> str:
-    """What is waited for, with a bar of how much of it is done where the server tells."""
+    """Write what is waited for, with a bar of how much of it is done where the server tells."""
     if progress is None:
         return f"waiting for {what}"
     full = round(progress * _BAR)

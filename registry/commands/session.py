@@ -165,7 +165,7 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _is_hidden(error: NotThere) -> bool:
-    """Whether the server says no more than that there is nothing, as of a project that the caller may not see, or
+    """Tell whether the server says no more than that there is nothing, as of a project that the caller may not see, or
     another program than a registry answered."""
     return error.detail.startswith(_HIDDEN) or "type" not in error.problem
 

@@ -147,7 +147,7 @@ def open_page(session: Session, grid: str | None, named: Named, no_browser: bool
 
 
 def _opened(address: str) -> bool:
-    """Whether a browser has opened the address; one inside the terminal does not count."""
+    """Tell whether a browser has opened the address; one inside the terminal does not count."""
     if sys.platform == "linux" and not any(inherited_environment().get(name) for name in _DISPLAYS):
         return False
     try:
