@@ -1,4 +1,4 @@
-"""Which registry, with which token, in which project: arguments, then environment, then files.
+"""Find the registry, the token and the project: arguments, then environment, then files.
 
 `.registry.toml` in this directory or one above says where a repository's results go; it is committed, so it holds no
 token. The user's own file, `~/.config/results-registry/config.toml` with mode 0600, holds the tokens by URL:
@@ -63,7 +63,8 @@ def read_environment(environment: Mapping[str, str] | None = None) -> ClientEnvi
 
 
 def spool_root(environment: Mapping[str, str] | None = None) -> Path:
-    """Where grids wait: `REGISTRY_SPOOL`, else below the user's state directory, else below the temporary one."""
+    """Directory in which grids wait: `REGISTRY_SPOOL`, else below the user's state directory, else below the temporary
+    one."""
     environment = os.environ if environment is None else environment
     if given := environment.get("REGISTRY_SPOOL"):
         return Path(os.path.abspath(os.path.expanduser(given)))
@@ -101,7 +102,7 @@ def _number(text: str | None, default: float) -> float:
 
 
 class Config(NamedTuple):
-    """Where results go. `url_from` says who chose the URL, for messages; `named` whether anybody did."""
+    """Destination of results. `url_from` says who chose the URL, for messages; `named` whether anybody did."""
 
     url: str
     token: str | None

@@ -62,7 +62,7 @@ class Connection:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the server has closed its end, or has sent what nobody asked for."""
+        """True if the server has closed its end, or has sent what nobody asked for."""
         if self.http.sock is None:
             return False
         try:
@@ -151,7 +151,7 @@ class Transport:
 
     @property
     def url(self) -> str:
-        """Where the registry is, without a slash at the end."""
+        """Address of the registry, without a slash at the end."""
         return f"{self.origin}{self.base}"
 
     def get(self, path: str, *, headers: Mapping[str, str] | None = None, **query: Any) -> Any:

@@ -58,7 +58,7 @@ class Item:
 
     @property
     def has_items(self) -> bool:
-        """Whether the body has outcomes of items beside the grid, which are sent after it."""
+        """True if the body has outcomes of items beside the grid, which are sent after it."""
         return bool(self.header.get("items"))
 
     @property

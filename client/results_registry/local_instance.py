@@ -31,7 +31,8 @@ def home_of(environment: Mapping[str, str]) -> Path:
 
 
 def address_in(home: Path) -> str | None:
-    """Where the registry of this home listens, None when none runs; what a killed one left behind counts as none."""
+    """Address at which the registry of this home listens, None when none runs; what a killed one left behind counts as
+    none."""
     try:
         url, process = (home / _ADDRESS_FILE).read_text(encoding="utf-8").split()
         os.kill(int(process), 0)

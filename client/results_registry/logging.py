@@ -174,7 +174,7 @@ _SOURCE_FIELDS = ("format", "name", "sha256")
 
 
 def _notes(description: str | None, source: Mapping[str, str] | None) -> dict[str, Any]:
-    """What is said of the grid beside its content."""
+    """Statements about the grid beside its content."""
     if wrong := [name for name in source or () if name not in _SOURCE_FIELDS]:
         raise BadData(f"A source has {', '.join(_SOURCE_FIELDS)}, not {wrong[0]!r}.")
     given: dict[str, Any] = {} if description is None else {"description": str(description)}
@@ -183,7 +183,7 @@ def _notes(description: str | None, source: Mapping[str, str] | None) -> dict[st
 
 
 def _config(where: tuple[str | None, str | None, str | None], *, strict: bool) -> Config:
-    """Where it goes. An address that cannot be used loses nothing: the data waits in the spool for `sync`."""
+    """Destination. An address that cannot be used loses nothing: the data waits in the spool for `sync`."""
     try:
         config = find_config(*where)
         config.check()

@@ -1,4 +1,4 @@
-"""What notebooks show of what was read back: HTML for `_repr_html_`. All text is escaped; there is no script."""
+"""HTML of what was read back, for `_repr_html_` in notebooks. All text is escaped; there is no script."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def clean_token(token: str) -> str:
 
 
 def same_origin(one: str, other: str) -> bool:
-    """Whether a token for one URL may be sent to the other."""
+    """Tell whether a token for one URL may be sent to the other."""
     return split_url(one)[0] == split_url(other)[0]
 
 

@@ -87,7 +87,7 @@ class Outbox:
         return self._directory
 
     def _has_room(self, size: int) -> bool:
-        """Whether the spool may grow by so many bytes; it is measured anew when it seems full, now and then."""
+        """Tell whether the spool may grow by so many bytes; it is measured anew when it seems full, now and then."""
         if self._spooled + size > self.spool.most and time.monotonic() > self._measure_from:
             self._spooled = self.spool.size()
             self._measure_from = time.monotonic() + _MEASURE_AGAIN_SECONDS
@@ -121,7 +121,7 @@ class Outbox:
         return found
 
     def flush(self, until: float) -> bool:
-        """Whether everything was sent, or refused, before this monotonic instant."""
+        """Tell whether everything was sent, or refused, before this monotonic instant."""
         senders = list(self._senders.values())
         for sender in senders:
             sender.hurry(until)
@@ -165,7 +165,7 @@ class Outbox:
 
 
 def is_meant_for(item: Item, config: Config, project: str) -> bool:
-    """Whether an item goes to this project of this registry; one without a URL goes to the default only."""
+    """Tell whether an item goes to this project of this registry; one without a URL goes to the default only."""
     here = item.url == config.url if item.url is not None else not config.named
     return here and item.project == project
 

@@ -1,4 +1,4 @@
-"""How far a registry's database was when this user last wrote to it or read from it.
+"""Position of a registry's database when this user last wrote to it or read from it.
 
 A registry with a read replica says a position with each write. Sent back, it keeps a read from being older. Kept for a
 minute, in memory and in a file that the next command reads: what is older every replica has.
@@ -28,7 +28,7 @@ class Position:
         self._known: tuple[float, str] | None = None
 
     def headers(self) -> dict[str, str]:
-        """What a request sends; nothing to a registry that has said no position lately."""
+        """Header of a request; nothing to a registry that has said no position lately."""
         noted, position = self._latest()
         return {HEADER: position} if time.time() - noted < KEPT_SECONDS else {}
 

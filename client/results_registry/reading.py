@@ -172,7 +172,7 @@ def peaks(**wanted: Any) -> Records:
 
 
 def coverage(**wanted: Any) -> Records:
-    """How much of each grid was measured, for all grids that the names of `grids` find."""
+    """Read how much of each grid was measured, for all grids that the names of `grids` find."""
     return _statistic("coverage", wanted)
 
 
@@ -237,7 +237,7 @@ def comparison(
     timeout: float = 30.0,
     **asked: Any,
 ) -> ComparisonDocument:
-    """How far the contender is from the baseline, on the cells that both have; `at` compares a slice.
+    """Read how far the contender is from the baseline, on the cells that both have; `at` compares a slice.
 
     Two grids by their ids, or two models by name: `comparison(experiment="E", metric="accuracy", baseline_model="A",
     contender_model="B")` has `by_benchmark`, and over all of them `whole`. Names go with `benchmark`, `suite`,

@@ -166,7 +166,7 @@ def read_feed(lines: bytes) -> Cells:
 
 
 def _is_plain(text: str, number: float) -> bool:
-    """Whether a level's label is nothing but its number."""
+    """Tell whether a level's label is nothing but its number."""
     try:
         return float(text) == number and not text.lower().startswith(("0x", "+"))
     except ValueError:

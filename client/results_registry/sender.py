@@ -119,7 +119,7 @@ class Sender:
             self._changed.notify_all()
 
     def await_empty(self, until: float) -> bool:
-        """Whether everything was sent or refused before this monotonic instant."""
+        """Tell whether everything was sent or refused before this monotonic instant."""
         with self._changed:
             empty = self._changed.wait_for(lambda: not self._queue, max(0.0, until - time.monotonic()))
             if empty:

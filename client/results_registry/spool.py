@@ -174,7 +174,7 @@ class Spool:
 
 
 def _holds(path: Path, wanted: Callable[[Item], bool]) -> bool:
-    """Whether one of the first items that are met is wanted; a process seldom writes to more than one project."""
+    """Tell whether one of the first items that are met is wanted; a process seldom writes to more than one project."""
     for place in itertools.islice(path.glob(f"*{_SUFFIX}"), _LOOKED_AT):
         with contextlib.suppress(OSError, ValueError, KeyError):
             if wanted(Item(place.read_bytes())):
