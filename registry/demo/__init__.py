@@ -40,7 +40,7 @@ def demo_aliases() -> list[dict[str, str]]:
 
 
 def demo_claims() -> list[dict[str, Any]]:
-    """What the documents of the demonstration say of its grids, as it would be POSTed; `text` is quoted from them."""
+    """Claim of the demonstration's documents about its grids, as it would be POSTed; `text` is quoted from them."""
     return [
         {
             **one["claim"],

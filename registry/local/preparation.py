@@ -1,4 +1,4 @@
-"""What `registry up` does to a database before anything serves: schema, roles, the administrator's token.
+"""Prepare a database before anything serves, for `registry up`: schema, roles, the administrator's token.
 
 It runs as a process of its own (`python -m registry.local.preparation`), because the supervisor lives as long as the
 service and would keep what Alembic and SQLAlchemy take of memory.

@@ -1,1 +1,1 @@
-"""What a table of means shows as lines and as a trade-off; pure functions of the stored answer."""
+"""Views of a table of means as lines and as a trade-off; pure functions of the stored answer."""

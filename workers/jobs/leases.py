@@ -48,8 +48,8 @@ LONGEST_PAUSE = timedelta(minutes=10)
 """Nothing is due or leased for longer: an instant beyond it was written while the database's clock ran ahead."""
 _LONGEST_REASON = 1_000
 _REFUSED = ("disk_full", "read_only", "no_rights", "lock_timeout")
-"""What the database says where a write has no room, right or turn: the job is not at fault, and to give it up helps
-nobody."""
+"""Messages of the database about a write that has no room, right or turn: the job is not at fault, and to give it up
+helps nobody."""
 
 
 def settle_ready(connection: Connection, settled: Update, methods_version: str) -> int:

@@ -42,7 +42,7 @@ class Done:
 
 
 class JobCounts:
-    """What this process did since it was last asked; threads may share it."""
+    """Work of this process since it was last asked; threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -55,7 +55,7 @@ class JobCounts:
             self._done[kind] = Done(was.computed + computed, was.failed + failed, was.seconds + seconds)
 
     def take(self) -> dict[str, Done]:
-        """What was counted; it begins anew."""
+        """Return what was counted, and begin anew."""
         with self._lock:
             taken, self._done = self._done, {}
         return taken

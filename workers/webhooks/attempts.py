@@ -62,7 +62,7 @@ _KEPT_ATTEMPTS = 20
 _GONE = 410
 _RETRY_STATUSES = (429, 503)
 UNREACHABLE = "unreachable"
-"""How the error of an attempt without an answer begins; behind it users see the reason, and nothing of addresses."""
+"""Beginning of the error of an attempt without an answer; behind it users see the reason, and nothing of addresses."""
 
 
 def sign(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> str:
@@ -138,7 +138,7 @@ def _said(sending: Sending, url: str) -> tuple[str, str]:
 
 
 def _address(sending: Sending, url: str) -> str:
-    """Where the API has what an event is about; of a purged one, its project."""
+    """Address of what an event is about; of a purged one, its project."""
     return f"{url}/api/v1/{sending.subject or f'projects/{sending.project}'}"
 
 
@@ -156,7 +156,7 @@ _WRITERS: Mapping[Format, Callable[[Sending, str, Mapping[str, Any]], Body]] = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of an attempt; without a status there was no answer."""
+    """Outcome of an attempt; without a status there was no answer."""
 
     status: int | None
     milliseconds: int | None

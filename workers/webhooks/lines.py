@@ -191,8 +191,8 @@ def _read_due(connection: Connection, webhook_id: uuid.UUID) -> Sequence[Any]:
 
 
 def is_sent(found: Any) -> bool:
-    """Whether a delivery that was read can be tried: else its event is kept no longer, or each attempt took its process
-    with it."""
+    """Tell whether a delivery that was read can be tried: else its event is kept no longer, or each attempt took its
+    process with it."""
     return found.at is not None and found.attempts < MOST_ATTEMPTS
 
 

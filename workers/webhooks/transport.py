@@ -46,7 +46,7 @@ NOWHERE: Reason = "no address that may be sent to"
 SECONDS = 15.0
 """For one attempt, from resolving the name to the last byte of the answer's head."""
 _BODY_SECONDS = 2.0
-"""What is behind the head decides nothing, so little time is spent on it."""
+"""Time for what is behind the head; it decides nothing, so little time is spent on it."""
 _CONNECT_SECONDS = 5.0
 """For one of several addresses."""
 _MOST_ADDRESSES = 4
@@ -58,7 +58,7 @@ KEPT = 1_000
 
 
 def reason_of(error: OSError | HTTPException | ValueError) -> Reason:
-    """What users are told of what went wrong between a name and an answer."""
+    """Say to users what went wrong between a name and an answer."""
     if isinstance(error, OSError) and error.errno in (EHOSTUNREACH, ENETUNREACH):
         return "there is no way to the host"
     return next((reason for kinds, reason in _REASONS if isinstance(error, kinds)), "no connection")
@@ -158,7 +158,7 @@ class Sender:
 
 
 def _has_word(connection: socket.socket) -> bool:
-    """Whether something came on a connection on which nothing is awaited: its end, as a rule."""
+    """Tell whether something came on a connection on which nothing is awaited: its end, as a rule."""
     looked = select.poll()
     looked.register(connection, select.POLLIN)
     return bool(looked.poll(0))
@@ -261,7 +261,7 @@ class _Wire:
 
 
 class _Incoming(io.RawIOBase):
-    """What comes in on a wire."""
+    """Reader of what comes in on a wire."""
 
     def __init__(self, wire: _Wire) -> None:
         self._wire = wire

@@ -106,7 +106,7 @@ _FIRST_ROWS = b"COPY "
 _NOT_EVERYWHERE = re.compile(
     rb"SET transaction_timeout = 0;\n|ALTER TABLE ONLY \S+ ALTER COLUMN \S+ SET \(pg_attver=\d+\);\n"
 )
-"""What comes before the rows and not every server knows: a setting that programs of PostgreSQL 17 write, and an inner
+"""Statements before the rows that not every server knows: a setting that programs of PostgreSQL 17 write, and an inner
 mark of columns of PostgreSQL 15.20 that only programs of its own release leave out."""
 
 
