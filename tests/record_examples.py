@@ -84,7 +84,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     }
     for question in asked.values():
         ask(None, "GET", question)
-    ask(None, "POST", "projects/demo/claims/judge", json=examples.CLAIM)
+    ask(None, "POST", "projects/demo/claims?dry_run=true", json=examples.CLAIM)
     ask(None, "POST", "projects/demo/plan", json=examples.PLAN_IN)
     claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
@@ -92,7 +92,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("experiment", "PATCH", "projects/demo/experiments/type-by-length", json=examples.EXPERIMENT_CHANGE)
     rules = "projects/demo/experiments/type-by-length/protocol"
     ask("protocol_rules", "PUT", rules, json=examples.PROTOCOL_RULES_IN)
-    ask("protocol_difference", "GET", f"grids/{grid}/protocol-difference?with={curve}")
     house.compute()
     ask("grid", "GET", f"grids/{grid}")
     forms("grid_forms", f"grids/{grid}?", "md")
@@ -111,13 +110,13 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("stored_verdicts", "GET", "projects/demo/baselines/floor/verdicts?limit=1")
     [alert] = ask("alerts", "GET", "projects/demo/alerts?limit=1")["items"]
     ask("alert", "PATCH", f"projects/demo/alerts/{alert['id']}", json=examples.ALERT_CHANGE)
-    ask("judgement", "POST", "projects/demo/claims/judge", json=examples.CLAIM)
+    ask("judgement", "POST", "projects/demo/claims?dry_run=true", json=examples.CLAIM)
     ask("stored_claim", "GET", f"claims/{claim}")
     ask("stored_claims", "GET", "projects/demo/claims")
     ask("recorded_judgements", "GET", f"claims/{claim}/judgements")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
-    ask("difference", "GET", f"grids/{grid}/revisions/1..2")
+    ask("difference", "GET", f"grids/{grid}/difference?from=1&to=2")
     ask("history", "GET", f"grids/{grid}/history?at.Type=1&at.Length=5")
     told = "projects/demo/events?type=grid.published&limit=1"
     ask("events", "GET", told)

@@ -41,14 +41,15 @@ def judge_claims(
     """
     config, more = configured(where)
     sent = claims if isinstance(claims, Mapping) else list(claims)
-    found = awaited(config, f"projects/{segment(config.project or '')}/claims/judge", more, timeout, sent)
+    path = f"projects/{segment(config.project or '')}/claims"
+    found = awaited(config, path, {"dry_run": True, **more}, timeout, sent)
     return found if isinstance(claims, Mapping) else found.get("items", found)
 
 
 def add_claims(claims: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, timeout: float = 30.0, **where: Any) -> Any:
     """Have a claim kept, or each of a list: the claim with its `id`, `state`, `verdict` and `judgement`, or a list of
     them. The same statement again is the claim that is there. Waits so many seconds for judgements; `state` is
-    `pending` where there is none yet. `dry_run=True` keeps nothing.
+    `pending` where there is none yet. `judge_claims` keeps nothing.
     """
     config, more = configured(where)
     several = [claims] if isinstance(claims, Mapping) else list(claims)

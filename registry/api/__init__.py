@@ -30,7 +30,6 @@ from registry.api import (
     plans,
     problems,
     projects,
-    protocol_difference,
     protocols,
     rankings,
     repeat_noise,
@@ -68,7 +67,7 @@ def register(app: Flask) -> None:
     told = (events, webhooks, deliveries)
     stored = (projects, grids, grid_by_names, grid_notes, revisions, batch, cells, items)
     exported = (feeds, whole_grids, statistics_feeds)  # the first two share a blueprint
-    others = (names, suites, protocols, protocol_difference, whoami, audit_log, shares, retry, service)
+    others = (names, suites, protocols, whoami, audit_log, shares, retry, service)
     modules = (*stored, *exported, *answers, *judged, *told, *others)
     for blueprint in dict.fromkeys(module.blp for module in modules):
         api.register_blueprint(blueprint)

@@ -14,7 +14,7 @@ _ADDRESS = r"[^\u0000-\u001f\u007f-\u009f]{1,2000}"
 
 
 class DryRun(Schema):
-    dry_run = fields.Boolean(load_default=False, metadata=about("Answer what would be stored, and store nothing."))
+    dry_run = fields.Boolean(load_default=False, metadata=about("Judge the claims, and keep none."))
 
 
 def _several(field: Any, text: str) -> Any:

@@ -14,7 +14,7 @@ from registry.api.context import enter, parts
 from registry.api.long_poll import preference, unready
 from registry.api.request_body import sent_json
 from registry.api.responses import json_answer
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
 from registry.claims.wording import read_as
@@ -38,37 +38,17 @@ BODY = {
 }
 
 
-@blp.post("/projects/<project>/claims/judge")
-@blp.doc(operationId="judgeClaims")
-@blp.answers(
-    reply(
-        200,
-        "The judgement, or one for each claim",
-        {"anyOf": [*ready("Judgement")["oneOf"], {"$ref": "#/components/schemas/Judgements"}]},
-        example=examples.JUDGEMENT,
-    ),
-    reply(202, "Pending"),
-    errors=[400, 413, 415],
-    public=True,
-    parameters=["Prefer"],
-    requestBody=BODY,
-)
-def judge_claims(project: str) -> Response:
-    """Judge claims
-
-    One claim, or a list: supported, contradicted or not decidable, by the posted numbers and beyond noise, with the
-    numbers, the reason, and the revisions that were read. A claim that the noise or missing cells leave open is not
-    decidable: nothing missing counts as agreement. Nothing is stored but the answer, which is kept until its grids
-    change; after 202 send the same again.
-    """
+def judged(project: str) -> Response:
+    """The judgement of the sent claim, or of each of a list; nothing is stored but the answer, which is kept until its
+    grids change."""
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
     sent = sent_json()
     claims = read_claims(sent)
     with parts().database.reading() as connection:
-        judged = apart(connection, row.id, claims)
-        questions = questions_of(connection, row.id, [one for statements in judged for one in statements])
-    wholes = list(zip([claim for _, claim in claims], judged, strict=True))
+        parted = apart(connection, row.id, claims)
+        questions = questions_of(connection, row.id, [one for statements in parted for one in statements])
+    wholes = list(zip([claim for _, claim in claims], parted, strict=True))
     return _answer(questions, project, wholes, single=not isinstance(sent, list))
 
 

@@ -67,7 +67,6 @@ _ANSWERS = (
     reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
     reply(304, "Not modified"),
 )
-_DESCRIBED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["If-None-Match"])
 _SLICED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["slice", "If-None-Match"])
 
 
@@ -310,15 +309,3 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
         return published_answer(amended, made=200)
 
     return _computed(written(lambda connection: owned(connection, grid, "writer"), write))
-
-
-@blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
-@blp.doc(operationId="getRevision")
-@blp.arguments(Empty, location="query")
-@_DESCRIBED
-def read_revision(_query: dict[str, Any], grid: uuid.UUID, revision: int) -> Response:
-    """Read a grid as it was at a revision
-
-    Its content never changes; 404 for a revision that there is not.
-    """
-    return _grid_answer(grid, revision, None)

@@ -11,6 +11,7 @@ from registry.api.arguments import OLD_SINCE
 from registry.api.smorest import API_PREFIX
 
 _GRID, _PROJECT = "grids/<uuid:grid>", "projects/<project>"
+_NUMBER = "int(min=1,max=2147483647)"
 _TABLES, _FEEDS = "json,txt,md,csv", "csv,ndjson,json,parquet,arrow"
 _PARTS = "changes,coverage,peaks,precision,sensitivity,thresholds,trends"
 MOVED: tuple[tuple[str, str, str], ...] = (
@@ -21,6 +22,10 @@ MOVED: tuple[tuple[str, str, str], ...] = (
         "",
         "projects/{project}/names/{kind}",
     ),
+    (f"{_GRID}/revisions/<{_NUMBER}:revision>", "", "grids/{grid}?revision={revision}"),
+    (f"{_GRID}/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", "", "grids/{grid}/difference?from={a}&to={b}"),
+    (f"{_PROJECT}/claims/judge", "", "projects/{project}/claims?dry_run=true"),
+    (f"{_PROJECT}/<any(aliases,tokens):list>/<uuid:id>", "", "projects/{project}/{list}"),
     (f"{_GRID}/report", "md,txt", "grids/{grid}/statistics{form}"),
     (f"{_GRID}/report.html", "", "/grids/{grid}"),
 )

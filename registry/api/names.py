@@ -62,25 +62,6 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
     return page(rows, query["limit"], serializers.alias, lambda row: str(row.id))
 
 
-@blp.get("/projects/<project>/aliases/<uuid:alias_id>")
-@blp.doc(operationId="getAlias")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The alias", "Alias", example=examples.ALIAS, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
-    """Read an alias
-
-    One pair of names that count as one.
-    """
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        return json_answer(serializers.alias(aliases.find_alias(connection, row.id, alias_id)), tag=alias_id.hex)
-
-
 @blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
 @blp.doc(operationId="deleteAlias")
 @blp.arguments(Empty, location="query")

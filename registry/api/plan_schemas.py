@@ -75,7 +75,7 @@ class PlanQuestion(Body):
     contender = Name(metadata=about("The id of a grid, which is subtracted from; of a gate a model or such an id."))
     grid = _grid("Whose best cell is looked for.")
     effect = Number(metadata=about("In the metric's unit; else the measured one."))
-    claim = PostedClaim(metadata=about("A claim, as judgeClaims takes it; with its own `alpha`."))
+    claim = PostedClaim(metadata=about("A claim, as addClaims takes it; with its own `alpha`."))
 
     @validates_schema
     def _check_fields(self, data: dict[str, Any], **_options: Any) -> None:

@@ -220,20 +220,6 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
     return page(rows, query["limit"], serializers.token, lambda row: str(row.id))
 
 
-@blp.get("/projects/<project>/tokens/<uuid:token_id>")
-@blp.doc(operationId="getToken")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(200, "The token, without its secret", "Token", example=_TOKEN))
-def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
-    """Read what a token is for and when it was used
-
-    Without its secret, which is kept nowhere. Needs the role admin.
-    """
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        return json_answer(serializers.token(auth.find_token(connection, row.id, token_id)))
-
-
 @blp.delete("/projects/<project>/tokens/<uuid:token_id>")
 @blp.doc(operationId="revokeToken")
 @blp.arguments(Empty, location="query")

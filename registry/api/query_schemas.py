@@ -9,7 +9,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from registry.api.fields import AsOf, Choice, Dimensions, Matching, Name, Quantity, Share, Whole
-from registry.api.schemas import RevisionParameters, about, loss_wanted, many_names
+from registry.api.schemas import about, loss_wanted, many_names
 from registry.api.statistics_parts import PARTS
 from registry.query import METHODS, MISSING, OLD_WORDS, REDUCTIONS, SLOT_POLICIES, SORTS, TARGETS
 from registry.results.field_paths import FORM
@@ -262,11 +262,6 @@ class ComparisonParameters(Schema):
     baseline_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
     contender_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
-
-
-class ProtocolDifferenceParameters(RevisionParameters):
-    other = _grid("The grid to compare it with.", "0193a1b2-0000-7000-8000-000000000001", data_key="with")
-    with_revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision of that grid."))
 
 
 _OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")

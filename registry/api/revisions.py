@@ -8,7 +8,6 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-import flask
 from flask import Response
 from marshmallow import INCLUDE
 
@@ -18,7 +17,7 @@ from registry.api.filters import slice_of_request
 from registry.api.grids import blp
 from registry.api.paging import page
 from registry.api.responses import json_answer
-from registry.api.schemas import DifferenceParameters, Empty, HistoryParameters, RevisionsParameters
+from registry.api.schemas import DifferenceParameters, HistoryParameters, RevisionsParameters
 from registry.api.smorest import reply
 from registry.operations.history import read_history
 from registry.operations.read import compare_revisions, list_revisions
@@ -74,24 +73,9 @@ def history(query: dict[str, Any], grid: uuid.UUID) -> Response:
 def difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Compare two revisions of a grid
 
-    Which cells were added, removed and changed from one to the other, and what else is not the same. The older path
-    `/grids/{grid}/revisions/1..2` answers the same.
+    Which cells were added, removed and changed from one to the other, and what else is not the same.
     """
-    return _difference(grid, query["a"], query["b"])
-
-
-@blp.arguments(Empty, location="query")
-def difference_by_path(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
-    return _difference(grid, a, b)
-
-
-_NUMBER = "int(min=1,max=2147483647)"
-flask.Blueprint.add_url_rule(  # served and not described: its template would match what that of a revision matches
-    blp, f"/grids/<uuid:grid>/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", view_func=difference_by_path
-)
-
-
-def _difference(grid: uuid.UUID, a: int, b: int) -> Response:
+    a, b = query["a"], query["b"]
     with parts().database.reading() as connection:
         owned(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)

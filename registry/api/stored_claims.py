@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.audit_log import actor
 from registry.api.claim_schemas import ClaimBadgeParameters, ClaimsParameters, DryRun, JudgementsParameters
-from registry.api.claims import BODY, blp, read_claims
+from registry.api.claims import BODY, blp, judged, read_claims
 from registry.api.context import authorize_body, caller, enter, owned_claim, parts
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
@@ -49,9 +49,17 @@ _NOTES = ("text", "source")
 _LARGE = ("parts", "inputs")
 """What of a judgement is left out of lists."""
 _ONE_OR_MORE = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("StoredClaim", "AddedClaims")]}
+_JUDGED = [{"$ref": f"#/components/schemas/{name}"} for name in ("Judgement", "Judgements", "Failed")]
 _ADDED = (
     reply(201, "Kept", _ONE_OR_MORE, example=examples.STORED_CLAIM, headers=["Location", "ETag", "Preference-Applied"]),
-    reply(200, "Each is there already, or a dry run", _ONE_OR_MORE, example=examples.STORED_CLAIM, headers=["ETag"]),
+    reply(
+        200,
+        "Each is there already; of a dry run the judgements",
+        {"anyOf": [*_ONE_OR_MORE["anyOf"], *_JUDGED]},
+        example=examples.JUDGEMENT,
+        headers=["ETag"],
+    ),
+    reply(202, "Pending"),
 )
 _ADDS: dict[str, Any] = {"errors": [400, 409, 413, 415], "parameters": ["Idempotency-Key", "Prefer"]}
 
@@ -67,7 +75,13 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
     says something new is added to their history. The same statement again is the claim that is there, with its text. A
     claim may be about names that are not published yet: it is `not_decidable`, `not_published`, and `warnings` has what
     may have been meant. `Prefer: wait=10` waits for the judgement.
+
+    `dry_run=true` keeps nothing, and needs no more than reading: the answer is what the data say now, supported,
+    contradicted or not decidable, by the posted numbers and beyond noise, with the numbers, the reason and the
+    revisions that were read. Nothing missing counts as agreement. After 202 send the same again.
     """
+    if query["dry_run"]:
+        return judged(project)
     authorize_body()
     sent = sent_json()
     claims = read_claims(sent)
@@ -77,19 +91,18 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
         who, token_id = actor(connection), caller(connection).token_id
         added = acts.add_claims(connection, who, row.project_id, claims, token_id)
         rows = find_claims(connection, [one.row.id for one in added])
-        return _answer(added, rows, single=single, is_rehearsed=query["dry_run"])
+        return _answer(added, rows, single=single)
 
-    response = written(partial(enter, slug=project, needs="writer"), write, rehearse=query["dry_run"])
-    return response if query["dry_run"] else _judged(response)
+    return _judged(written(partial(enter, slug=project, needs="writer"), write))
 
 
-def _answer(added: Sequence[Added], rows: Mapping[uuid.UUID, Any], *, single: bool, is_rehearsed: bool) -> Response:
+def _answer(added: Sequence[Added], rows: Mapping[uuid.UUID, Any], *, single: bool) -> Response:
     items = [document(rows[one.row.id]) | _doubts(one) for one in added]
-    is_new = any(one.is_new or one.is_back for one in added) and not is_rehearsed
+    is_new = any(one.is_new or one.is_back for one in added)
     response = Response(
         dumps(items[0] if single else {"items": items}), 201 if is_new else 200, content_type="application/json"
     )
-    if single and not is_rehearsed:
+    if single:
         response.headers["ETag"] = f'"{_tag(rows[added[0].row.id], dumps(items[0]))}"'
         response.headers["Location"] = f"{API_PREFIX}/claims/{added[0].row.id}"
     return response

@@ -170,7 +170,7 @@ def _judge(session: Session, places: Sequence[Place], seconds: float) -> tuple[l
     """The judgements, and the faults of those that the server refuses; the others are sent again without them."""
     sent = orjson.loads(orjson.dumps([one.stated.claim for one in places]))
     try:
-        found = awaited(session, session.in_project("claims/judge"), "judgements", seconds, body=sent)
+        found = awaited(session, session.in_project("claims"), "judgements", seconds, body=sent, dry_run=True)
     except Refused as error:
         wrong = {int(first) for pointer, _ in error.errors if (first := pointer[1:].partition("/")[0]).isdigit()}
         if not wrong:

@@ -30,33 +30,28 @@ def claim() -> None:
 
 @claim.command(name="add")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be kept, and keep nothing.")
 @asks_server
-def add(session: Session, files: Sequence[Path], dry_run: bool) -> None:
+def add(session: Session, files: Sequence[Path]) -> None:
     """Have the claims in files kept: Markdown such as README.md, or claims.toml, as for `registry check`.
 
-    A claim that is kept already stays as it is. One with a fault is told with its line, and then none is kept.
+    A claim that is kept already stays as it is. One with a fault is told with its line, and then none is kept;
+    `registry check` judges them and keeps none.
     """
     read = [one for file in files for one in claims_of(file)]
     places = [one for one in read if isinstance(one, Place)]
     _stop(told(one for one in read if isinstance(one, Unread)))
-    found: list[dict[str, Any]] = []
-    # All are looked at before any is kept.
-    for rehearse in [True] if dry_run else [True, False]:
-        found = [one for first in range(0, len(places), MOST_CLAIMS) for one in _send(
-            session, places[first : first + MOST_CLAIMS], dry_run=rehearse
-        )]  # fmt: skip
+    batches = (places[first : first + MOST_CLAIMS] for first in range(0, len(places), MOST_CLAIMS))
+    found = [one for batch in batches for one in _send(session, batch)]
     for place, one in zip(places, found, strict=True):
         for warning in one["warnings"]:
             session.screen.note(f"{place.text}: {warning['detail']}")
     _show(session, found, "No claims in these files.")
 
 
-def _send(session: Session, places: Sequence[Place], *, dry_run: bool) -> list[dict[str, Any]]:
+def _send(session: Session, places: Sequence[Place]) -> list[dict[str, Any]]:
     sent = [{"source": {"url": one.file, "line": one.stated.line}, **one.stated.claim} for one in places]
-    body, query = orjson.loads(orjson.dumps(sent)), {"dry_run": dry_run}
     try:
-        answer = session.transport.call("POST", session.in_project("claims"), body, query=query)
+        answer = session.transport.call("POST", session.in_project("claims"), orjson.loads(orjson.dumps(sent)))
     except Refused as error:
         _stop(told(placed(error.errors, places)))
         raise

@@ -9,6 +9,7 @@ import click
 
 from registry.commands.finding import find_grid, names_grids
 from registry.commands.page import styled
+from registry.commands.polling import awaited, waits
 from registry.commands.session import Session, asks_server
 from registry.grids.protocol import written
 from registry.renderings.table import Column, Table
@@ -47,20 +48,22 @@ def set_rules(session: Session, experiment: str, binding: Sequence[str], free: S
 @click.argument("baseline")
 @click.argument("contender")
 @names_grids
+@waits
 @asks_server
-def difference(session: Session, baseline: str, contender: str, named: Any) -> None:
-    """Show in which keys the protocols of two grids differ, and whether their values are compared.
+def difference(session: Session, baseline: str, contender: str, named: Any, seconds: float) -> None:
+    """Show in which keys, the free ones aside, the protocols of two grids differ, and whether values are compared.
 
     BASELINE and CONTENDER are ids, their first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     mine, theirs = (find_grid(session, one, named) for one in (baseline, contender))
-    path = f"grids/{theirs}/protocol-difference"
-    found = session.transport.call("GET", path, query={"with": mine}).json()
+    path = session.in_project("comparisons")
+    found = awaited(session, path, "comparison", seconds, baseline=mine, contender=theirs)
     rows = [
         [one["key"], one["role"], *(_value(one.get(side)) for side in ("baseline", "contender"))]
-        for one in found["differences"]
+        for one in found.get("protocol", ())
     ]
-    told = "Their values are compared." if found["comparable"] else f"They are not compared: {found['reason']}."
+    refused = found["status"] == "not_comparable"
+    told = f"They are not compared: {found['reason']}." if refused else "Their values are compared."
     shown = [_table(_DIFFERENCE, rows), told] if rows else [f"Their protocols say the same. {told}"]
     session.screen.show(found, lambda: shown, lambda: (_DIFFERENCE, rows), essence=lambda: [row[0] for row in rows])
 

@@ -52,15 +52,6 @@ def list_aliases(connection: Connection, project_id: uuid.UUID, after: uuid.UUID
     return connection.execute(query if after is None else query.where(aliases.c.id > after)).all()
 
 
-def find_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
-    """Alias of the project; `NotFound` if it has no such alias."""
-    here = select(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
-    row = connection.execute(here).one_or_none()
-    if row is None:
-        raise NotFound("The project has no such alias.")
-    return row
-
-
 def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
     """Delete an alias and return its row."""
     here = delete(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)

@@ -72,7 +72,7 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
                 f"/grids/{grid}/history", **{f"at.{n}": label(level) for n, level in at.items()}
             ),
             "others": list(changes_of(before, after, MEMBERS)),
-            "json": data_path(f"/grids/{grid}/revisions/{a}..{b}", row.visibility),
+            "json": data_path(f"/grids/{grid}/difference", row.visibility, [("from", str(a)), ("to", str(b))]),
             "every": PENDING_SECONDS if state == "pending" else 0,
         }
 

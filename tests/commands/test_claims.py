@@ -35,12 +35,6 @@ def test_claims_of_a_file_are_kept_listed_shown_and_removed(person: Person, proj
     assert len(person.json("claim", "ls")) == 2
 
 
-def test_a_dry_run_keeps_none(person: Person, readme: str) -> None:
-    assert len(person.json("claim", "add", readme, "--dry-run")) == 3
-    assert person.json("claim", "ls") == []
-    assert "No claim yet" in person.page("claim", "ls")
-
-
 def test_where_one_has_a_fault_none_is_kept(person: Person, project: Project, readme: str) -> None:
     text = README.replace('"Length", "goes"', '"Lenght", "goes"')
     (person.home / readme).write_text(text, encoding="utf-8")

@@ -44,7 +44,6 @@ ADMIN = {
     ("post", "/api/v1/projects/{project}/tokens"),
     ("get", "/api/v1/projects/{project}/tokens"),
     ("get", "/api/v1/projects/{project}/audit"),
-    ("get", "/api/v1/projects/{project}/tokens/{token_id}"),
     ("delete", "/api/v1/projects/{project}/tokens/{token_id}"),
     *((method, "/api/v1/projects/{project}/webhooks") for method in ("get", "post")),
     *((method, "/api/v1/projects/{project}/webhooks/{webhook}") for method in ("get", "patch", "delete")),
@@ -55,7 +54,6 @@ ADMIN = {
 QUESTIONS = {
     ("post", "/api/v1/projects/{project}/plan"),
     ("post", "/api/v1/projects/{project}/baselines/{baseline}/gate"),
-    ("post", "/api/v1/projects/{project}/claims/judge"),
 }
 """What is asked with a body, and changes nothing."""
 BASELINE = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}
@@ -81,7 +79,6 @@ QUERIES = {
     "comparisons": "?baseline={grid}&contender={grid}",
     "{project}/statistics": "?part=trends",
     "/difference": "?from=1&to=1",
-    "protocol-difference": "?with={grid}",
     "aggregates": "?experiment=type-by-length&metric=accuracy&group_by=model",
     "/lines": "?experiment=type-by-length&metric=accuracy",
     "trade-offs": "?experiment=type-by-length&x=metric:accuracy&y=metric:accuracy",
@@ -285,22 +282,19 @@ def test_the_secret_of_a_token_is_shown_once_never_stored_and_worthless_once_rev
     assert made.status_code == 201
     secret, one = made.get_json()["token"], f"{path}/{made.get_json()['id']}"
     assert house.call("GET", home, token=secret).status_code == 200
-    read, listed = project.call("GET", one, "admin"), project.call("GET", path, "admin")
-    assert read.get_json()["role"] == "reader"
-    assert secret not in read.text + listed.text
-    assert "token" not in read.get_json()
+    listed = project.call("GET", path, "admin")
+    [read] = [token for token in listed.get_json()["items"] if token["id"] == made.get_json()["id"]]
+    assert (read["role"], "token" in read, secret in listed.text) == ("reader", False, False)
     with house.database.reading() as connection:
         rows = connection.execute(text("SELECT tokens::text FROM tokens")).scalars()
         assert not any(secret in row or secret[13:] in row for row in rows)
     other = house.make_project()
-    for method in ("GET", "DELETE"):
-        path_from_another = f"projects/{other.slug}/tokens/{made.get_json()['id']}"
-        assert other.call(method, path_from_another, "admin").status_code == 404
+    path_from_another = f"projects/{other.slug}/tokens/{made.get_json()['id']}"
+    assert other.call("DELETE", path_from_another, "admin").status_code == 404
     assert house.call("GET", home, token=secret).status_code == 200
     assert project.call("DELETE", one, "admin").status_code == 204
     assert house.call("GET", home, token=secret).status_code == 401
     assert project.call("DELETE", one, "admin").status_code == 404
-    assert project.call("GET", one, "admin").status_code == 404
 
 
 def test_a_token_lives_ninety_days_if_nobody_says_how_long(project: Project) -> None:

@@ -84,7 +84,8 @@ def test_every_address_in_every_answer_can_be_followed(house: House) -> None:
     home = f"{API_PREFIX}/projects/{project.slug}"
     question = urlencode({"experiment": first["experiment"], "metric": first["metric"]["name"]})
     waiting = [*pages, API_PREFIX, home, f"{home}/rankings?{question}", f"{home}/cells?{question}"]
-    lists = ("grids", "aliases", "models", "benchmarks", "variants", "experiments", "metrics")
+    kinds = ("models", "benchmarks", "variants", "experiments", "metrics")
+    lists = ("grids", "aliases", *(f"names/{kind}" for kind in kinds))
     waiting += [f"{home}/{name}?limit=2" for name in lists]
     followed: set[str] = set()
     while waiting:
@@ -106,7 +107,7 @@ def test_every_address_in_every_answer_can_be_followed(house: House) -> None:
     assert followed > {f"{API_PREFIX}{page}/statistics" for page in pages}
 
 
-LISTS = ("grids", "grids?sort=model", "grids?sort=-created_at", "models", "benchmarks", "aliases", "tokens", "shares")
+LISTS = ("grids", "grids?sort=model", "grids?sort=-created_at", "names/models", "aliases", "tokens", "shares")
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +154,7 @@ def test_the_root_tells_the_version_and_a_published_grid_its_page(house: House, 
     batch = project.call("POST", f"projects/{project.slug}/grids/batch", json=[publication()]).get_json()
     assert [one["grid"]["html_url"] for one in batch["items"]] == [grid["html_url"]]
     listed = project.get(f"projects/{project.slug}/grids").get_json()["items"][0]
-    for read in (listed, *(project.get(f"grids/{grid['id']}{rest}").get_json() for rest in ("", "/revisions/1"))):
+    for read in (listed, *(project.get(f"grids/{grid['id']}{rest}").get_json() for rest in ("", "?revision=1"))):
         assert read["html_url"] == grid["html_url"]
     assert project.get(urlsplit(grid["html_url"]).path).status_code == 200
 

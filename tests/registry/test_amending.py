@@ -30,7 +30,7 @@ def test_cells_are_added_replaced_and_removed_and_the_difference_names_them(proj
     assert after["values"] == [[99.3, 97.0, None], [98.0, 100.0, 99.7]]
     assert (after["trials"], after["cell_count"]) == (300, 5)
     path = f"grids/{grid['id']}"
-    found = project.get(f"{path}/revisions/1..2").get_json()
+    found = project.get(f"{path}/difference?from=1&to=2").get_json()
     assert (found["from"], found["to"]) == (1, 2)
     assert found["added"] == [{"at": {"Type": "2", "Length": 0}, "value": 98.0, "trials": 300}]
     assert found["removed"] == [{"at": {"Type": "1", "Length": 2}, "value": 98.3, "trials": 300}]
@@ -38,11 +38,11 @@ def test_cells_are_added_replaced_and_removed_and_the_difference_names_them(proj
     assert found["changed"] == [{"at": {"Type": "1", "Length": 1}} | changed]
     assert not any(found[f"{what}_changed"] for what in ("metric", "axes", "labels"))
     assert project.get(f"{path}/difference?from=1&to=2").get_json() == found
-    back = project.get(f"{path}/revisions/2..1").get_json()
+    back = project.get(f"{path}/difference?from=2&to=1").get_json()
     assert [item["value"] for item in back["removed"]] == [98.0]
-    itself = project.get(f"{path}/revisions/1..1").get_json()
+    itself = project.get(f"{path}/difference?from=1&to=1").get_json()
     assert (itself["added"], itself["removed"], itself["changed"]) == ([], [], [])
-    assert project.get(f"{path}/revisions/1..3").status_code == 404
+    assert project.get(f"{path}/difference?from=1&to=3").status_code == 404
     faults = project.get(f"{path}/difference?from=1").get_json()["errors"]
     assert faults == [{"pointer": "/to", "detail": "Missing data for required field."}]
 
@@ -179,11 +179,12 @@ def test_the_history_has_every_revision_as_it_was_in_pages_and_in_every_form(pro
         page = answer.headers.get("Link", "").partition("<")[2].partition(">")[0]
     assert [item["revision"] for item in found] == [1, 2, 3, 4, 5, 6, 7]
     assert found[0]["digest"] == grid["digest"]
-    values = [project.get(f"{path}/{n}").get_json()["values"][0][0] for n in range(1, 8)]
+    one = f"grids/{grid['id']}?revision="
+    values = [project.get(f"{one}{n}").get_json()["values"][0][0] for n in range(1, 8)]
     assert values == [99.3, *written]
-    assert project.get(f"{path}/8").status_code == 404
+    assert project.get(f"{one}8").status_code == 404
     for accept in ("text/csv", "text/plain", "text/markdown", "application/json"):
-        old = project.get(f"{path}/1", headers={"Accept": accept})
+        old = project.get(f"{one}1", headers={"Accept": accept})
         assert old.mimetype == accept
         assert "12.0625" not in old.text
         assert "99.3" in old.text
@@ -194,7 +195,7 @@ def test_axes_in_another_order_are_no_change_of_any_cell(project: Project) -> No
     sent = publication()
     turned = [list(column) for column in zip(*sent["values"], strict=True)]
     project.published(axes=sent["axes"][::-1], values=turned)
-    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    found = project.get(f"grids/{grid['id']}/difference?from=1&to=2").get_json()
     assert (found["added"], found["removed"], found["changed"]) == ([], [], [])
     assert found["axes_changed"]
 
@@ -203,7 +204,7 @@ def test_grids_over_other_axes_have_no_cell_in_common(project: Project) -> None:
     axes = [{"name": name, "kind": "nominal", "levels": ["x", "y"]} for name in ("A", "B")]
     grid = project.published(axes=axes[:1], values=[1, 2])
     project.published(axes=axes[1:], values=[1, 2])
-    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    found = project.get(f"grids/{grid['id']}/difference?from=1&to=2").get_json()
     assert [item["at"] for item in found["removed"]] == [{"A": "x"}, {"A": "y"}]
     assert [item["at"] for item in found["added"]] == [{"B": "x"}, {"B": "y"}]
     assert found["changed"] == []
@@ -236,5 +237,5 @@ def test_one_of_many_cells_is_amended_and_found_as_the_difference(project: Proje
     axes = [{"name": name, "kind": "numeric", "levels": [*range(200)]} for name in ("x", "y")]
     grid = project.published(axes=axes, values=[[float(i) for i in range(100)] * 2] * 200, trials=None)
     assert amend(project, grid, {"at": {"x": 1, "y": 1}, "value": 7.5}).get_json()["revision"] == 2
-    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    found = project.get(f"grids/{grid['id']}/difference?from=1&to=2").get_json()
     assert found["changed"] == [{"at": {"x": 1, "y": 1}, "from": {"value": 1.0}, "to": {"value": 7.5}}]

@@ -63,7 +63,6 @@ ROUTES: dict[str, tuple[str, str, Any]] = {
     ),
     "change a webhook": ("PATCH", WEBHOOK_PATH, {"state": "disabled", "types": ["claim.*"]}),
     "recover": ("POST", f"{WEBHOOK_PATH}/recover", {"since": 0}),
-    "judge a claim": ("POST", f"{CLAIMS}/judge", CLAIM),
     "keep a claim": ("POST", CLAIMS, CLAIM | {"is": {"op": ">", "number": 6}}),
     "describe a claim": (
         "PATCH", "claims/{claim}",
@@ -514,9 +513,9 @@ def test_every_route_refuses_an_unknown_query_parameter(target: Target, subtests
     home, grid = f"projects/{target.project.slug}", f"grids/{target.grid}"
     paths = [
         "projects", home, f"{home}/tokens", f"{home}/grids", f"{home}/aliases", f"{home}/names/metrics",
-        f"{home}/rankings?experiment=type-by-length&metric=accuracy", f"{home}/aliases/{target.alias}",
-        grid, f"{grid}.csv", f"{grid}/cells", f"{grid}/cells.csv", f"{grid}/revisions", f"{grid}/revisions/1",
-        f"{grid}/revisions/1..1", f"{grid}/statistics", f"{grid}/statistics.md?part=trends",
+        f"{home}/rankings?experiment=type-by-length&metric=accuracy", f"{grid}/cells.csv", f"{grid}/revisions",
+        grid, f"{grid}.csv", f"{grid}/cells", f"{grid}?revision=1",
+        f"{grid}/difference?from=1&to=1", f"{grid}/statistics", f"{grid}/statistics.md?part=trends",
     ]  # fmt: skip
     for path in paths:
         with subtests.test(path):

@@ -32,7 +32,7 @@ def test_sixteen_writers_of_one_identity_make_revisions_without_a_gap(project: P
     assert sorted(answer.get_json()["revision"] for answer in answers) == list(range(1, 17))
     assert len({answer.get_json()["id"] for answer in answers}) == 1
     for n, answer in enumerate(answers):
-        path = f"grids/{answer.get_json()['id']}/revisions/{answer.get_json()['revision']}"
+        path = f"grids/{answer.get_json()['id']}?revision={answer.get_json()['revision']}"
         assert project.get(path).get_json()["trials"] == 100 + n
 
 

@@ -18,14 +18,13 @@ def paths(project: Project) -> list[str]:
     """A path of everything that is stored."""
     grid = project.published()
     project.published(trials=150)
-    made = project.call(
-        "POST", f"projects/{project.slug}/aliases", json={"kind": "model", "alias": "a", "name": "b"}
-    ).get_json()
+    alias = {"kind": "model", "alias": "a", "name": "b"}
+    assert project.call("POST", f"projects/{project.slug}/aliases", json=alias).status_code == 201
     home, one = f"projects/{project.slug}", f"grids/{grid['id']}"
     forms = [f"{one}.{form}" for form in FORMS] + [f"{one}/cells.{form}" for form in (*FORMS, "ndjson")]
     return [
-        home, f"{home}/grids", f"{home}/aliases", f"{home}/aliases/{made['id']}", f"{home}/names/models", one,
-        f"{one}/cells", f"{one}/revisions", f"{one}/revisions/1", f"{one}/revisions/1..2", f"{one}?revision=1", *forms,
+        home, f"{home}/grids", f"{home}/aliases", f"{home}/names/models", one,
+        f"{one}/cells", f"{one}/revisions", f"{one}/difference?from=1&to=2", f"{one}?revision=1", *forms,
     ]  # fmt: skip
 
 

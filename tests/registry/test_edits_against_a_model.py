@@ -164,7 +164,7 @@ class Edits(RuleBasedStateMachine):
         listed = self.project.get(f"grids/{self.grid}/revisions?limit=1000").get_json()["items"]
         assert [row["revision"] for row in listed] == list(range(1, len(self.contents) + 1))
         for number, content in enumerate(self.contents, start=1):
-            stored = self.project.get(f"grids/{self.grid}/revisions/{number}").get_json()
+            stored = self.project.get(f"grids/{self.grid}?revision={number}").get_json()
             assert tuple(stored["values"]) == content
 
 

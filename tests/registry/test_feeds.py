@@ -185,7 +185,7 @@ def test_names_are_joined_and_what_was_posted_stands_beside_them(project: Projec
     table, said = feed(project, "variant=").text, "direction=higher&lower=0&upper=100"
     assert "Core Generalization" in table
     sent = project.call("POST", f"projects/{project.slug}/grids?{said}", content_type="text/csv", data=table)
-    back, posted = sent.get_json(), project.get(f"grids/{grid}/revisions/1").get_json()
+    back, posted = sent.get_json(), project.get(f"grids/{grid}?revision=1").get_json()
     assert [back[name] for name in ("id", "model", "axes")] == [posted[name] for name in ("id", "model", "axes")]
 
 

@@ -100,7 +100,7 @@ def test_every_write_of_the_document_takes_the_key(house: House, project: Projec
         f"{method.upper()} {path}": [one.get("$ref", "") for one in operation.get("parameters", [])]
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
-        if method in ("post", "patch", "put", "delete") and operation["operationId"] != "judgeClaims"  # a question
+        if method in ("post", "patch", "put", "delete")
     }
     assert {name for name, refs in found.items() if not any("Idempotency-Key" in ref for ref in refs)} == QUESTIONS
     assert found.keys() == writes(project).keys() | QUESTIONS
@@ -161,7 +161,6 @@ def test_a_repeated_request_for_a_token_makes_none_and_tells_which_was_made(proj
     assert (again.status_code, token["id"] in again.get_json()["detail"]) == (409, True)
     location = f"/api/v1/projects/{project.slug}/tokens/{token['id']}"
     assert made.headers["Location"] == again.headers["Location"] == location
-    assert project.call("GET", made.headers["Location"], "admin").status_code == 200
     with project.house.database.reading() as connection:
         kept = connection.execute(select(idempotency_keys.c.body).where(idempotency_keys.c.key == used)).scalar_one()
         named = connection.execute(select(tokens.c.id).where(tokens.c.project_id == project.id)).all()

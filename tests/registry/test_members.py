@@ -76,7 +76,7 @@ def test_what_is_said_belongs_to_the_content_of_a_revision(project: Project) -> 
         answer = project.publish(publication(model=str(model), **member))
         assert (answer.status_code, answer.get_json()["revision"]) == (201, 2)
         assert answer.get_json()["digest"] != first["digest"]
-        found = project.get(f"grids/{first['id']}/revisions/1..2").get_json()
+        found = project.get(f"grids/{first['id']}/difference?from=1&to=2").get_json()
         assert {name: found[f"{name}_changed"] for name in MEMBERS} == {name: name in member for name in MEMBERS}
         assert (found["labels_changed"], found["changed"]) == (False, [])
     # The names that a grid is made of are a set.

@@ -121,7 +121,7 @@ def test_changed_labels_are_content_and_make_a_revision_with_the_same_values(pro
     assert (grid["labels"], grid["values"]) == ({}, sent["values"])
     found = project.get(f"projects/{project.slug}/grids", query_string={"label.sha": "2"}).get_json()["items"]
     assert found == []
-    difference = project.get(f"{path}/revisions/1..2").get_json()
+    difference = project.get(f"{path}/difference?from=1&to=2").get_json()
     assert (difference["labels_changed"], difference["changed"]) == (True, [])
 
 

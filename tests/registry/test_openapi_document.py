@@ -93,7 +93,6 @@ def test_what_will_be_sent_is_described_as_what_is_answered(document: dict[str, 
 
 
 NOT_DESCRIBED = {
-    "get /api/v1/grids/{grid}/revisions/{a}..{b}",  # as /difference; it would match what that of a revision matches
     "delete /api/v1/projects/{project}/grid",  # 405; the others are told in the description of `findGridPart`
     "patch /api/v1/projects/{project}/grid/cells",
     *(f"get /api/v1/projects/{{project}}/grid.{form}" for form in ("csv", "md", "txt")),

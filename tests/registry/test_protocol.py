@@ -43,8 +43,8 @@ def test_another_protocol_is_another_result(project: Project) -> None:
     third = project.published(protocol=PROTOCOL | {"chat_template": 1})
     assert [one["revision"] for one in (first, second, third)] == [1, 2, 3]
     assert len({one["digest"] for one in (first, second, third)}) == 3
-    for pair in ("1..2", "2..3"):
-        found = project.get(f"grids/{first['id']}/revisions/{pair}").get_json()
+    for pair in ("from=1&to=2", "from=2&to=3"):
+        found = project.get(f"grids/{first['id']}/difference?{pair}").get_json()
         assert (found["protocol_changed"], found["labels_changed"], found["changed"]) == (True, False, [])
     page = project.get(f"/grids/{first['id']}/revisions/1..2").get_data(as_text=True)
     assert "the protocol&#39;s shots none → 5" in page

@@ -124,36 +124,6 @@ def test_another_declaration_is_a_new_generation_of_every_question(project: Proj
     assert generations(house, project) == {kind: number + 1 for kind, number in before.items()}
 
 
-def test_the_keys_in_which_two_grids_differ_are_told_with_what_each_means(project: Project) -> None:
-    one = project.published(protocol={"shots": 5, "judge": "x", "git_hash": "a", "same": 1})["id"]
-    other = project.published(model="m", protocol={"shots": 3, "git_hash": "b", "same": 1, "new": True})["id"]
-    declare(project, binding=["shots", "judge"], free=["git_hash"])
-    found = project.get(f"grids/{other}/protocol-difference?with={one}").get_json()
-    assert found == {
-        "baseline": {"grid": one, "revision": 1},
-        "contender": {"grid": other, "revision": 1},
-        "comparable": False,
-        "reason": "the protocols differ in shots (5 and 3)",
-        "differences": [
-            {"key": "git_hash", "baseline": "a", "contender": "b", "role": "free"},
-            {"key": "judge", "baseline": "x", "contender": None, "role": "binding"},
-            {"key": "new", "baseline": None, "contender": True, "role": "other"},
-            {"key": "shots", "baseline": 5, "contender": 3, "role": "binding"},
-        ],
-    }
-    project.published(model="m", protocol={"shots": 5, "same": 1})
-    older = project.get(f"grids/{other}/protocol-difference?with={other}&with_revision=1").get_json()
-    assert [one["key"] for one in older["differences"]] == ["git_hash", "new", "shots"]
-    same = project.get(f"grids/{one}/protocol-difference?with={one}").get_json()
-    assert (same["comparable"], same["reason"], same["differences"]) == (True, None, [])
-    theirs = project.house.make_project().published()["id"]
-    for token in (project.tokens["reader"], project.house.operator):
-        path = f"grids/{one}/protocol-difference?with={theirs}"
-        assert project.house.call("GET", path, token=token).status_code == 404, "not told of another project's"
-    assert project.get(f"grids/{one}/protocol-difference").status_code == 422
-    assert project.get(f"grids/{one}/protocol-difference?with={one}&revision=2").status_code == 404
-
-
 def test_the_page_of_an_experiment_says_which_keys_bind(project: Project) -> None:
     project.published()
     path = f"/projects/{project.slug}/experiments/type-by-length"

@@ -54,14 +54,6 @@ def test_a_link_to_a_name_does_not_open_a_longer_name(project: Project) -> None:
     assert opened(project, f"/api/v1{home}/size.secret/protocol?{link}") == 401
 
 
-def test_a_link_to_a_grid_says_nothing_of_the_protocol_of_another(project: Project) -> None:
-    grid, other = project.published()["id"], project.published(model="other")["id"]
-    link = urlsplit(share(project, f"/grids/{grid}").get_json()["url"]).query
-    difference = f"grids/{grid}/protocol-difference"
-    assert [opened(project, f"{API}{difference}?with={one}&{link}") for one in (grid, other)] == [200, 401]
-    assert project.get(f"{difference}?with={other}").status_code == 200
-
-
 def test_the_next_page_of_a_link_is_open_too(project: Project) -> None:
     for model in ("a", "b", "c"):
         project.published(model=model)

@@ -18,7 +18,7 @@ NOWHERE = str(uuid.UUID(int=7))
 
 
 def judge(project: Project, claims: Any, **options: Any) -> TestResponse:
-    return project.call("POST", f"projects/{project.slug}/claims/judge", "reader", json=claims, **options)
+    return project.call("POST", f"projects/{project.slug}/claims?dry_run=true", "reader", json=claims, **options)
 
 
 def settled(project: Project, claims: Any) -> Any:

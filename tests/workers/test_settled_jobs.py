@@ -22,7 +22,7 @@ SHOWN = [
     "/api/v1/grids/{grid}",
     "/api/v1/grids/{grid}/statistics",
     "/api/v1/grids/{grid}/revisions",
-    "/api/v1/grids/{grid}/revisions/1",
+    "/api/v1/grids/{grid}?revision=1",
     "/api/v1/projects/{project}/grids",
     "/api/v1/projects/{project}/grids.ndjson",
     "/api/v1/projects/{project}/cells.csv",

@@ -167,13 +167,14 @@ def test_two_that_post_the_same_at_once_get_one_claim(project: Project) -> None:
     assert len({one.get_json()["id"] for one in answers}) == 1
 
 
-def test_a_dry_run_keeps_nothing(project: Project) -> None:
+def test_a_dry_run_judges_for_who_reads_and_keeps_nothing(project: Project) -> None:
     project.published(model="Qwen")
-    told = add(project, of(99.3, model="Qwem"), 200, "?dry_run=1")
-    [warning] = told["warnings"]
-    assert (warning["code"], "there is Qwen" in warning["detail"]) == ("unknown_name", True)
-    assert project.get(f"projects/{project.slug}/claims").get_json()["items"] == []
-    assert project.get(f"claims/{told['id']}").status_code == 404
+    path, claim = f"projects/{project.slug}/claims", of(99.3, model="Qwen")
+    while (told := project.call("POST", f"{path}?dry_run=true", "reader", json=claim)).status_code == 202:
+        project.house.compute()
+    assert told.get_json()["verdict"] in ("supported", "contradicted")
+    assert project.call("POST", path, "reader", json=claim).status_code == 403
+    assert project.get(path).get_json()["items"] == []
 
 
 def test_a_claim_waits_for_what_is_not_published_yet_and_has_other_axes_then(project: Project) -> None:

@@ -153,17 +153,6 @@ GRIDS: dict[str, Shape] = {
     ),
     "Protocol": map_of({"anyOf": [TEXT, NUMBER, FLAG]})
     | {"description": "How the values were measured, by keys in lower case; where it was said."},
-    "ProtocolsCompared": described(
-        object_of(
-            "baseline contender comparable reason differences",
-            baseline=_REVISION_OF,
-            contender=_REVISION_OF,
-            comparable=described(FLAG, "Whether values of the two are compared, as far as protocols go."),
-            reason=described(NULLABLE_TEXT, "Why they are not; null where they are."),
-            differences=described(array_of(ref("ProtocolDifference")), "The keys that have not the same value."),
-        ),
-        "In which keys the protocols of two grids differ.",
-    ),
     "Derivation": described(
         object_of(
             "state",

@@ -160,7 +160,7 @@ class Seen:
     def content(self, grid: str, number: int) -> dict[str, Any]:
         """A revision as it is served."""
         if (grid, number) not in self.contents:
-            answer = self.wire.insist("GET", f"grids/{grid}/revisions/{number}")
+            answer = self.wire.insist("GET", f"grids/{grid}?revision={number}")
             assert answer.status == 200, (grid, number, answer.status, answer.body[:300])
             self.contents[grid, number] = answer.json
         return self.contents[grid, number]

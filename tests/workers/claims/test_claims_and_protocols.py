@@ -121,7 +121,7 @@ def test_a_claim_is_judged_again_when_an_experiment_declares_its_protocols(proje
     claim = COMPARE | {"about": about, "is": "equal", "margin": 1}
 
     def verdict() -> tuple[str, str | None]:
-        path = f"projects/{project.slug}/claims/judge"
+        path = f"projects/{project.slug}/claims?dry_run=true"
         assert project.call("POST", path, "reader", json=claim).status_code == 202
         project.house.compute()
         found = project.call("POST", path, "reader", json=claim).get_json()

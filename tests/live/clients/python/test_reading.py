@@ -187,7 +187,6 @@ def test_claims_are_kept_and_listed(served: Served, published: dict[str, Any]) -
     about = {"experiment": "type-by-length", "metric": "accuracy", "model": "A", "benchmark": "one"}
     said = {"kind": "value", "about": about, "of": "max", "is": {"op": "=", "number": 92.0}}
     cited = said | {"source": {"url": "x.md"}}
-    assert add_claims(cited, dry_run=True, timeout=0, **where)["state"] == "pending"
     assert list(claims(**where)) == []
     kept = add_claims([cited, {"kind": "not", "claims": [said]}], timeout=0, **where)
     served.project.house.compute()
