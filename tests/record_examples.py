@@ -38,22 +38,16 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
         answers[name] = {suffix: ask(None, "GET", path.replace("?", f".{suffix}?", 1)) for suffix in suffixes}
 
     ask("project", "POST", "projects", json=examples.PROJECT_IN)
-    ask("projects", "GET", "projects")
     ask("token_secret", "POST", "projects/demo/tokens", json=examples.TOKEN_IN)
-    ask("tokens", "GET", "projects/demo/tokens")
     mine = house.call("GET", "whoami", token=answers["token_secret"]["token"])
     answers["identity"] = mine.get_json()
     ask("alias", "POST", "projects/demo/aliases", json=examples.ALIAS_IN)
-    ask("aliases", "GET", "projects/demo/aliases")
     ask("suite", "PUT", "projects/demo/suites/reasoning", json=examples.SUITE_IN)
-    ask("suites", "GET", "projects/demo/suites")
     hook = ask("webhook_secret", "POST", "projects/demo/webhooks", json=examples.WEBHOOK_IN)["id"]
     hook = f"projects/demo/webhooks/{hook}"
     ask("webhook", "GET", hook)
-    ask("webhooks", "GET", "projects/demo/webhooks")
     ask("delivery", "POST", f"{hook}/test")
     ask("recovery", "POST", f"{hook}/recover", json={"since": 0})
-    ask("deliveries", "GET", f"{hook}/deliveries")
     ask("audit", "GET", "projects/demo/audit?limit=1")
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
@@ -69,7 +63,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     rival = ask(None, "POST", "projects/demo/grids", json=examples.OTHER_NUMBER_IN)["id"]
     ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)
     ask("baseline", "PUT", "projects/demo/baselines/main", json=examples.BASELINE_IN)
-    ask("baselines", "GET", "projects/demo/baselines")
     halves = "x=metric:accuracy&y=metric:accuracy&x.at.Length=%3C=1&y.at.Length=%3E=2"
     asked = {
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
@@ -87,7 +80,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask(None, "POST", "projects/demo/claims?dry_run=true", json=examples.CLAIM)
     ask(None, "POST", "projects/demo/plan", json=examples.PLAN_IN)
     claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
-    ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/names/models")
     ask("experiment", "PATCH", "projects/demo/experiments/type-by-length", json=examples.EXPERIMENT_CHANGE)
     rules = "projects/demo/experiments/type-by-length/protocol"
@@ -97,7 +89,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     forms("grid_forms", f"grids/{grid}?", "md")
     ask("cells", "GET", f"grids/{curve}/cells")
     ask("share_link", "POST", "projects/demo/shares", json=examples.SHARE_IN)
-    ask("shares", "GET", "projects/demo/shares")
     feed = "projects/demo/cells?model=Qwen-2.5%203B&benchmark=Ends"
     ask("feed", "GET", feed)
     forms("feed_forms", feed, "csv")
@@ -112,8 +103,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("alert", "PATCH", f"projects/demo/alerts/{alert['id']}", json=examples.ALERT_CHANGE)
     ask("judgement", "POST", "projects/demo/claims?dry_run=true", json=examples.CLAIM)
     ask("stored_claim", "GET", f"claims/{claim}")
-    ask("stored_claims", "GET", "projects/demo/claims")
-    ask("recorded_judgements", "GET", f"claims/{claim}/judgements")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/difference?from=1&to=2")

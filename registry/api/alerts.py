@@ -27,7 +27,7 @@ blp = Blueprint("alerts", __name__, url_prefix=API_PREFIX, description="What con
 @blp.get("/projects/<project>/alerts")
 @blp.doc(operationId="listAlerts")
 @blp.arguments(AlertsParameters, location="query")
-@blp.answers(reply(200, "A page of alerts", "Alerts", example=examples.ALERTS, headers=["Link"]), public=True)
+@blp.answers(reply(200, "A page of alerts", "Alerts", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
     """List the alerts
 

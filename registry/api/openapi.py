@@ -17,6 +17,7 @@ from registry.api.openapi_references import (
     ordered,
     refer_to_examples,
     refer_to_parameters,
+    say_in_place,
 )
 from registry.api.openapi_schemas import refine, without_defaults
 from registry.api.openapi_webhooks import described_webhooks
@@ -33,8 +34,10 @@ REFINEMENTS: dict[str, dict[str, Any]] = {
 }
 """Rules over several fields, which the schemas check in code, and objects that have more fields than are named."""
 
-_EVERYWHERE = ("401", "403", "429", "503")
+_EVERYWHERE = ("401", "403", "404", "422", "429", "503")
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
+_SAID_IN_PLACE = 480
+"""Bytes of the longest schema that is said where it is used, if that is one place; clients have types with names."""
 _ORDER = ("openapi", "info", "servers", "paths", "components", "webhooks", "security", "tags")
 
 
@@ -148,6 +151,7 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
             if operation["security"] == document["security"]:
                 del operation["security"]
     drop_unused(told)
+    say_in_place(told, _SAID_IN_PLACE)
     return told
 
 

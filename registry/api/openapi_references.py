@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+_SCHEMAS = "#/components/schemas/"
 METHODS = ("get", "post", "patch", "delete", "put")
 _ORDER = (
     "summary", "description", "operationId", "tags", "security", "parameters", "requestBody", "responses",
@@ -127,11 +128,34 @@ def drop_unused(document: dict[str, Any]) -> None:
     document["components"] = {kind: named for kind, named in kept.items() if named}
 
 
+def say_in_place(document: dict[str, Any], longest: int) -> None:
+    """Put each schema of at most so many bytes that one place refers to in that place."""
+    schemas = document["components"]["schemas"]
+    counted = Counter(_references([document]))
+    short = {f"{_SCHEMAS}{name}": one for name, one in schemas.items() if len(_key(one)) <= longest}
+    moved = {reference: one for reference, one in short.items() if counted[reference] == 1}
+
+    def said(node: Any) -> Any:
+        if isinstance(node, list):
+            return [said(one) for one in node]
+        if not isinstance(node, Mapping):
+            return node
+        if node.get("$ref") in moved:
+            node = moved[node["$ref"]] | {name: one for name, one in node.items() if name != "$ref"}
+        return {name: said(one) for name, one in node.items()}
+
+    document["components"] = said(document["components"])
+    for reference in moved:
+        del document["components"]["schemas"][reference.removeprefix(_SCHEMAS)]
+    document |= {part: said(document[part]) for part in ("paths", "webhooks")}
+
+
 def _references(nodes: Any) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, Mapping):
             if isinstance(node.get("$ref"), str):
                 yield node["$ref"]
+            yield from node.get("discriminator", {}).get("mapping", {}).values()
             yield from _references(node.values())
         elif isinstance(node, (list, tuple)):
             yield from _references(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
+from registry.api.event_schemas import PATTERNS
 from registry.api.shapes.words import AT_ABOUT
 from registry.api.statistics_parts import HEAD, OMITTED
 from registry.results.judgement import Verdict
@@ -22,6 +23,7 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Direction": ("Which end of a metric is better.", ("higher", "lower")),
     "AxisKind": ("Numbers, names in an order, or names without one.", ("numeric", "ordinal", "nominal")),
     "Scale": ("How distances on an axis are measured.", ("linear", "log")),
+    "EventPattern": ("A type of events, all of a kind, or all.", PATTERNS),
     "Role": ("What a token may do; each may do what those before it may.", ("reader", "writer", "admin")),
     "Visibility": ("Public: read without a token.", ("private", "public")),
     "NameKind": ("What a name is a name of.", ("model", "benchmark", "variant", "experiment")),
@@ -66,6 +68,10 @@ def refine(schemas: dict[str, Schema]) -> dict[str, Schema]:
         name: {"type": "string", "description": about, "enum": list(words)} for name, (about, words) in WORDS.items()
     }
     coordinate = found.pop("Coordinate")
+    for name in ("WebhookIn", "WebhookChange"):
+        wanted = found[name]["properties"]
+        found["EventFilter"] = wanted["filter"]
+        found[name] = found[name] | {"properties": wanted | {"filter": {"$ref": "#/components/schemas/EventFilter"}}}
     return {name: _each(schema, _refined) for name, schema in found.items()} | {"Coordinate": coordinate} | named
 
 

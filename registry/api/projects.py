@@ -30,8 +30,6 @@ from registry.operations import acts, auth, projects
 from registry.operations.auth import authorize
 from registry.operations.labels import changed_labels, told_changes
 
-_TOKEN = {name: value for name, value in (examples.TOKEN_SECRET or {}).items() if name != "token"}
-
 blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
 
 
@@ -60,7 +58,7 @@ def make_project(sent: dict[str, Any]) -> Response:
 @blp.get("/projects")
 @blp.doc(operationId="listProjects")
 @blp.arguments(ProjectsParameters, location="query")
-@blp.answers(reply(200, "A page of projects", "Projects", example=examples.PROJECTS, headers=["Link"]), public=True)
+@blp.answers(reply(200, "A page of projects", "Projects", headers=["Link"]), public=True)
 def list_projects(query: dict[str, Any]) -> Response:
     """List the projects that you may see
 
@@ -207,7 +205,7 @@ def make_token(connection: Connection, home: Any, sent: dict[str, Any], project:
 @blp.get("/projects/<project>/tokens")
 @blp.doc(operationId="listTokens")
 @blp.arguments(ByIdParameters, location="query")
-@blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", example=examples.TOKENS, headers=["Link"]))
+@blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", headers=["Link"]))
 def list_tokens(query: dict[str, Any], project: str) -> Response:
     """List a project's tokens
 

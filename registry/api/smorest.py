@@ -96,9 +96,10 @@ _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schema
 
 
 _ANY_ERROR = (
-    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 406:"
-    " there is no form that `Accept` allows. 429: more than the limits allow, repeat after `Retry-After`. 503: the"
-    " database is away, or too much comes at once; repeat after `Retry-After`. 5xx: a defect of the server."
+    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 404:"
+    " it is not there, or not for this caller. 422: a parameter or a field is wrong; `errors` say which. 406: there"
+    " is no form that `Accept` allows. 429: more than the limits allow, repeat after `Retry-After`. 503: the database"
+    " is away, or too much comes at once; repeat after `Retry-After`. 5xx: a defect of the server."
 )
 _SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
 """The component of each answer that operations describe without a content of their own."""

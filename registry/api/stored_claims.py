@@ -136,9 +136,7 @@ def _judged(response: Response) -> Response:
 @blp.get("/projects/<project>/claims")
 @blp.doc(operationId="listClaims")
 @blp.arguments(ClaimsParameters, location="query")
-@blp.answers(
-    reply(200, "A page of claims", "StoredClaims", example=examples.STORED_CLAIMS, headers=["Link"]), public=True
-)
+@blp.answers(reply(200, "A page of claims", "StoredClaims", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
     """List the claims that are kept
 
@@ -186,7 +184,7 @@ def _row(claim_id: uuid.UUID) -> Any:
 @blp.doc(operationId="listJudgements")
 @blp.arguments(JudgementsParameters, location="query")
 @blp.answers(
-    reply(200, "A page of judgements", "RecordedJudgements", example=examples.RECORDED_JUDGEMENTS, headers=["Link"]),
+    reply(200, "A page of judgements", "RecordedJudgements", headers=["Link"]),
     public=True,
 )
 def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:

@@ -52,7 +52,7 @@ def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: s
 @blp.get("/projects/<project>/suites")
 @blp.doc(operationId="listSuites")
 @blp.arguments(NamesParameters, location="query")
-@blp.answers(reply(200, "A page of suites", "Suites", example=examples.SUITES, headers=["Link"]), public=True)
+@blp.answers(reply(200, "A page of suites", "Suites", headers=["Link"]), public=True)
 def list_suites(query: dict[str, Any], project: str) -> Response:
     """List the suites
 
