@@ -117,3 +117,11 @@ def rounded(value: float) -> str:
 def plain_number(value: float) -> str:
     """A level's number as it was given: `2000`, `0.1`."""
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def short(value: float) -> str:
+    """A number in few characters: `20k`, `7B`, `1e-12`."""
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if size <= abs(value) < size * 1000:
+            return f"{value / size:.4g}{letter}"
+    return f"{value:.4g}"

@@ -142,7 +142,8 @@ def test_the_numbers_come_before_the_filters_on_a_phone_and_are_one_link_away_fo
         assert [one["href"] for one in page.all("a", **{"class": "skip"})] == ["#main", "#data"]
         assert page.ids.count("data") == 1
         text = guest.get(path).text
-        assert text.index('class="asked"') < text.index('<form class="filters"') < text.index('id="data"')
+        folds, asks, data = (text.index(one) for one in ('class="asked"', '<form class="filters"', 'id="data"'))
+        assert data < folds < asks if path == answered.seed0 else folds < asks < data
 
 
 def test_seed_4_is_four_panels_with_a_warning_and_one_click_to_a_shared_range(answered: Demo, guest: Browser) -> None:

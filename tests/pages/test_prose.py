@@ -145,7 +145,7 @@ def test_the_page_of_a_grid_names_its_source_and_every_doubt_and_leads_to_others
 ) -> None:
     project, grid = described
     page = visitor.read(grid)
-    assert f"Read from results <i>.json as lm-eval SHA-256 {'ab' * 32}" in page.text
+    assert "Read from results <i>.json as lm-eval" in page.text
     assert "1 warning about the content the unit <b>was</b> guessed /line/3" in page.text
     plain = visitor.read(f"/grids/{project.published(model='without')['id']}").text
     assert "Read from" not in plain

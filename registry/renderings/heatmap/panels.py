@@ -11,9 +11,11 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from registry.renderings.cells import flat
 from registry.renderings.heatmap.marks import Marks, marks_of, reasons_of
+from registry.renderings.numbers import short
 from registry.renderings.words import label
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
@@ -24,6 +26,8 @@ MOST_ROWS, MOST_COLUMNS = 300, 400
 MOST_PANELS = 60
 MOST_NUMBERED_COLUMNS = 100
 _LONGEST_ROW = 24
+_LARGE = 10_000
+"""The number from which on levels are written by thousands, if all of them can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +145,19 @@ def _labels(axis: PostedAxis | None, joined: int) -> tuple[str, ...]:
     """The level of each block, `first–last` where it stands for several."""
     if axis is None:
         return ("",)
-    levels = [label(level) for level in axis["levels"]]
+    levels = _short(axis["levels"])
     if joined == 1:
         return tuple(levels)
     blocks = [levels[first : first + joined] for first in range(0, len(levels), joined)]
     return tuple(block[0] if len(block) == 1 else f"{block[0]}–{block[-1]}" for block in blocks)
+
+
+def _short(levels: Sequence[Any]) -> list[str]:
+    """Levels as their labels; large numbers by thousands, `256k`, where that is all of each."""
+    numbers = [float(one) for one in levels if isinstance(one, (int, float))]
+    exact = all(math.isclose(float(f"{one:.4g}"), one) for one in numbers)
+    large = len(numbers) == len(levels) and exact and max(map(abs, numbers), default=0.0) >= _LARGE
+    return [short(one) for one in numbers] if large else [label(one) for one in levels]
 
 
 def _panels(

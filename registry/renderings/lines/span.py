@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sys import float_info
 
 from registry.renderings.heatmap.scale import share_of
+from registry.renderings.numbers import short
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _PAD = 0.04
@@ -99,11 +100,3 @@ def _decades(low: float, high: float, most: int) -> list[tuple[float, str]]:
     ]
     inside = [one for one in found if low <= one <= high] or [low, high]
     return [(one, short(one)) for one in inside]
-
-
-def short(value: float) -> str:
-    """A number in few characters: `20k`, `7B`, `1e-12`."""
-    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if size <= abs(value) < size * 1000:
-            return f"{value / size:.4g}{letter}"
-    return f"{value:.4g}"

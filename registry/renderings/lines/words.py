@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from registry.renderings.assumptions import assumptions
 from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.span import Span, short
-from registry.renderings.numbers import fixed, places_of
+from registry.renderings.lines.span import Span
+from registry.renderings.numbers import fixed, places_of, short
 from registry.renderings.protocols import left_out_line
 from registry.renderings.words import about, counted, isolated, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines

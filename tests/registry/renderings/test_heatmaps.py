@@ -95,6 +95,17 @@ def test_the_best_value_is_outlined_and_what_else_may_be_the_best_dashed() -> No
     assert not any(dashed for _, dashed in frames(of_another_revision))
 
 
+def test_large_levels_are_written_by_thousands_where_that_is_all_of_them() -> None:
+    for levels, written in (
+        ([4000, 128_000], ["4k", "128k"]),
+        ([7e9, 70e9], ["7B", "70B"]),
+        ([4096, 131_072], ["4096", "131072"]),
+        ([500, 3000], ["500", "3000"]),
+    ):
+        shown = grid([axis("Type", "1", "2"), axis("Context", *levels, kind="numeric")], [[1.0, 2.0], [3.0, 4.0]])
+        assert list(panels.planes_of(shown).columns) == written
+
+
 def test_a_set_that_rules_out_no_cell_marks_none_and_says_so() -> None:
     picture = drawn(SMALL, among(("1", 0), ("1", 1), ("2", 0), ("2", 1), ("2", 2)))
     assert not any(dashed for _, dashed in frames(picture))
