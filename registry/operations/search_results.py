@@ -79,6 +79,7 @@ def found_projects(connection: Connection, caller: Caller, words: Sequence[str],
     whole = and_(*(holds(names.c.name, word) for word in words))
     query = (
         select(
+            projects.c.id,
             projects.c.slug,
             projects.c.name,
             *(func.count().filter(names.c.kind == kind, whole).label(kind) for kind in KINDS),

@@ -21,21 +21,23 @@ from registry.pages.links import data_path
 from registry.pages.live import GRIDS, live_on
 from registry.pages.responses import page
 
-_NAMES, _LABELS, _GRIDS, _PROJECTS = 12, 12, 20, 50
+_NAMES, _LABELS, _GRIDS, _PROJECTS, _PLACES = 12, 12, 20, 50, 5
 
 
 @pages.get("/search")
 def search() -> Response:
-    """The projects in which the words occur."""
+    """The projects in which the words occur, of the first ones the names that hold them."""
     words, faults = _asked()
     with parts().database.reading() as connection:
         who = caller(connection)
         found = found_projects(connection, who, words, _PROJECTS) if words else Found((), 0)
+        names = [found_names(connection, one.id, words, _NAMES) for one in found.items[:_PLACES]]
 
     def context() -> dict[str, Any]:
-        return {"projects": found, "kinds": KINDS, **_said(words, faults)}
+        places = [(one, list(each.items())) for one, each in zip(found.items, names, strict=False)]
+        return {"projects": found, "places": places, **_said(words, faults)}
 
-    return page("search_projects.html", [found, faults], context, status=422 if faults else 200)
+    return page("search.html", [found, names, faults], context, status=422 if faults else 200)
 
 
 @pages.get("/projects/<project>/search")

@@ -86,6 +86,9 @@ def test_only_projects_that_the_visitor_may_see_are_searched(
     page = reader.read("/search?q=XYLOPHONE")
     assert {public.slug, project.slug} <= set(page.texts)
     assert "2 of 2 projects" in page.text
+    assert {f"/projects/{project.slug}/models/xylophone-7b", f"/projects/{public.slug}/models/Xylophone-8b"} <= set(
+        page.links()
+    )
     assert f"/projects/{project.slug}/search?q=XYLOPHONE" in page.links()
     assert "1 of 1 project" in reader.read("/search?q=xylophone+marimba").text
     assert visitor.get(f"/projects/{project.slug}/search?q=xylophone").status_code == 401

@@ -34,3 +34,39 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   choosers().forEach((one) => { if (one.open && !one.contains(event.target)) one.open = false; });
 });
+
+// The box in the head finds while one types: the first results of its page below it, as links.
+let sought = 0;
+document.addEventListener("input", (event) => {
+  const box = event.target;
+  if (!box.matches(".search input[type=search]")) return;
+  clearTimeout(sought);
+  sought = setTimeout(async () => {
+    const form = box.form, list = form.querySelector("ul") || form.appendChild(document.createElement("ul"));
+    const words = box.value.trim();
+    const answer = words && await fetch(form.action + "?" + new URLSearchParams(new FormData(form)));
+    if (box.value.trim() !== words) return;
+    const page = new DOMParser().parseFromString(answer && answer.ok ? await answer.text() : "", "text/html");
+    const links = [...page.querySelectorAll(".found li")].slice(0, 10);
+    list.replaceChildren(...links.map((one) => {
+      one.querySelectorAll("a + a").forEach((more) => more.remove());
+      return one;
+    }));
+  }, 150);
+});
+document.addEventListener("keydown", (event) => {
+  const form = event.target.closest && event.target.closest("form.search"), list = form && form.querySelector("ul");
+  if (!list) return;
+  const places = [form.querySelector("input[type=search]"), ...list.querySelectorAll("a")];
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const next = step && places[places.indexOf(document.activeElement) + step];
+  if (next) {
+    event.preventDefault();
+    next.focus();
+  }
+  if (event.key === "Escape") list.replaceChildren();
+});
+document.addEventListener("click", (event) => {
+  const list = document.querySelector(".search ul");
+  if (list && !event.target.closest(".search")) list.replaceChildren();
+});
