@@ -19,6 +19,11 @@ _UNREADABLE_BROKER = (
     "REGISTRY_REDIS_URL cannot be read: redis://user:password@host:6379/0 is one, whose last part is the number of a"
     " database. In a password / @ : # ? and % are written %2F %40 %3A %23 %3F %25."
 )
+_WORDS = {
+    "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+    "target_session_attrs": ("any", "read-write", "read-only", "primary", "standby", "prefer-standby"),
+}
+"""What libpq refuses only when it connects, where it looks as if the server were away."""
 _NUMBERED = ("redis", "rediss")
 _NUMBER = re.compile(r"/?[0-9]*/?")
 _LAST_PORT = 65_535
@@ -44,7 +49,9 @@ def with_servers_in_one_form(url: str) -> str:
     servers = [_SERVER.fullmatch(one) for one in (address.split(",") if address else repeated)]
     if (address and None in servers) or any(int(one["port"] or 0) > _LAST_PORT for one in servers if one):
         raise Misconfigured(_UNREADABLE)
-    for name, _ in given:
+    for name, value in given:
+        if (words := _WORDS.get(name)) and value not in words:
+            raise Misconfigured(f"REGISTRY_DATABASE_URL has {name}={value[:40]}; it is one of {', '.join(words)}.")
         try:
             make_dsn(**{name: ""})
         except ProgrammingError:

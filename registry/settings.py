@@ -208,7 +208,7 @@ class Settings:
                 given[one.name] = _read(variable, environment[variable], one)
         if given.get("log_level", "INFO") not in LOG_LEVELS:
             raise Misconfigured(f"REGISTRY_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}.")
-        if given.get("traces") and not given["traces"].startswith(("http://", "https://")):
+        if given.get("traces") and not _is_address(given["traces"]):
             raise Misconfigured(
                 f"REGISTRY_TRACES is a URL such as http://127.0.0.1:4318/v1/traces, not {given['traces']!r}."
             )
@@ -217,8 +217,15 @@ class Settings:
             if given.get(name, allowed[0]) not in allowed:
                 raise Misconfigured(f"REGISTRY_{name.upper()} must be {' or '.join(filter(None, allowed))}.")
         settings = cls(**given)
-        for url in filter(None, (settings.database_url, settings.replica_url)):
-            driver_url(url)
+        driver_url(settings.database_url)
+        if settings.replica_url:
+            try:
+                driver_url(settings.replica_url)
+            except Misconfigured as error:
+                raise Misconfigured(str(error).replace("DATABASE_URL", "REPLICA_URL")) from None
+        for name in ("exports", "pg_bin", "home"):
+            if (path := Path(str(getattr(settings, name)))) != Path() and path.exists() and not path.is_dir():
+                raise Misconfigured(f"REGISTRY_{name.upper()} is {str(path)!r}, which is no directory.")
         check_broker_url(settings.redis_url)
         if settings.statement_timeout > settings.request_timeout:
             raise Misconfigured(
@@ -298,6 +305,15 @@ def refuse_unknown(environment: Mapping[str, str] | None = None) -> None:
             raise Misconfigured(f"{variable} is no setting; {meant}.")
 
 
+def _is_address(url: str) -> bool:
+    """Whether this is a URL of the web with a host, and a port that can be one if it names one."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(_HOST.fullmatch(parts.hostname or "")) and has_port(parts)
+    except ValueError:
+        return False
+
+
 def _check_addresses(given: Mapping[str, Any]) -> None:
     """Refuse names, addresses and headers that cannot be meant."""
     for name in ("cors_origins", "embed_origins"):
@@ -309,11 +325,8 @@ def _check_addresses(given: Mapping[str, Any]) -> None:
         if not _HOST.fullmatch(host) and host != "*":
             name = "HOST" if host == given.get("host") else "HOSTS"
             raise Misconfigured(f"REGISTRY_{name} has {host!r}, which is no host name; results.example.org is one.")
-    url = urlsplit(given.get("public_url", ""))
-    if given.get("public_url") and (
-        not has_port(url) or url.scheme not in ("http", "https") or not url.hostname or url.query
-    ):
-        raise Misconfigured(f"REGISTRY_PUBLIC_URL is a URL such as https://results.example.org, not {url.geturl()!r}.")
+    if (url := given.get("public_url", "")) and not (_is_address(url) and not set(url) & set("?#@")):
+        raise Misconfigured(f"REGISTRY_PUBLIC_URL is a URL such as https://results.example.org, not {url!r}.")
     for name in ("proxy_user_header", "proxy_groups_header"):
         if not _HEADER.fullmatch(given.get(name, "")):
             raise Misconfigured(
@@ -340,6 +353,8 @@ def networks_of(addresses: str) -> tuple[IPv4Network | IPv6Network, ...]:
 
 def _check_issuer(issuer: str) -> None:
     """Refuse an OpenID provider that is reached in the open; on this machine it may be."""
+    if issuer and not _is_address(issuer):
+        raise Misconfigured(f"REGISTRY_OIDC_ISSUER is a URL such as https://id.example.org, not {issuer!r}.")
     parts = urlsplit(issuer)
     if issuer and parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
         raise Misconfigured(f"REGISTRY_OIDC_ISSUER must begin with https://, but is {issuer!r}.")

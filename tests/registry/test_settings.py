@@ -161,6 +161,10 @@ WEBHOOK_ALLOW=10.0.0.0/33 network|DATABASE_URL=mysql://h/d postgresql|REDIS_URL=
 PUBLIC_URL=http://h:99999 https://|REDIS_URL=redis://h:6379/zero number|REDIS_URL=redis://:a#b@h:6379/0 %23
 REDIS_URL=redis://h:66666/0 number|DATABASE_URL=postgresql://h:99999/d 5432
 DATABASE_URL=postgresql://h/d?nosuch=1 nosuch
+DATABASE_URL=postgresql://h/d?sslmode=maybe verify-full|REPLICA_URL=postgresql://h/d?sslmode=maybe verify-full
+DATABASE_URL=postgresql://h/d?target_session_attrs=writable read-write|DATABASE_URL= postgresql
+EXPORTS=/dev/null directory|HOME=/dev/null directory|PG_BIN=/dev/null directory|TRACES=http:// 4318
+TRACES=http://h:99999 4318|OIDC_ISSUER=https:// id.example.org|PUBLIC_URL=https://a.b/#x https://
 """.replace("\n", "|")
     .strip("|")
     .split("|")
