@@ -10,7 +10,6 @@ import uuid
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,16 @@ from registry.storage.tables import revisions
 from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
-from workers.rankings.ranking_input import derived_name_warnings, level_warnings, scale_warnings, without_costly
+from workers.rankings.ranking_input import (
+    derived_entry,
+    derived_name_warnings,
+    level_warnings,
+    scale_warnings,
+    without_costly,
+)
 from workers.rankings.scales import Kind, Scale, Scales, scales
-from workers.rankings.slots import Frame, Integers, Slots, roles_of
-from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
+from workers.rankings.slots import Frame, Integers, Roles, Slots, roles_of
+from workers.scope import Aliases, alias_map, canonical_names, conditions, experiment_names, names_of
 from workers.statistics.board import rank_board
 from workers.statistics.score_matrix import ScoreMatrix
 
@@ -58,10 +63,11 @@ _READ_THEN = _reads(f"({GRIDS_THEN}) AS grids_then").bindparams(bindparam("as_of
 
 @dataclass(frozen=True)
 class Board:
-    """The grids of a scope as matrices, in a fixed order, and the derived ones, which are not ranked."""
+    """The grids of a scope as matrices, in a fixed order, whether aliases may have joined some of them, and the derived
+    ones, which are not ranked."""
 
     matrices: Sequence[GridMatrix]
-    aliases: Aliases
+    joined: bool
     derived: tuple[DerivedGrid, ...]
 
 
@@ -76,17 +82,17 @@ def read_board(
     asked = _parameters(aliases, project_id, query) | {"left_out": list(left_out)}
     then = {"as_of": instant_of(query.as_of)} if query.as_of else {}
     found = connection.execute(_READ_THEN if then else _READ, asked | then)
-    whole = (matrix_of(row, with_ids=True) for row in found)
-    matrices = sorted(_cut(whole, query, aliases) if query.cuts else whole, key=_place)
-    return Board(matrices, aliases, _derived(connection, aliases, project_id, query))
+    whole = (matrix_of(row, aliases, with_ids=True) for row in found)
+    matrices = sorted(_cut(whole, query) if query.cuts else whole, key=_place)
+    return Board(matrices, bool(aliases), _derived(connection, aliases, project_id, query))
 
 
 def board_ranking(board: Board, query: RankingQuery) -> Ranking | None:
     """Ranking of models or variants, from all cells at once; None if they are too many for that. Equal inputs give
     equal bytes."""
-    matrices, aliases = board.matrices, board.aliases
+    matrices = board.matrices
     known = scales(_kind(matrix) for matrix in matrices)
-    found = _standings(query, matrices, aliases, known)
+    found = _standings(query, board, known)
     if found is None:
         return None
     standings, aside = found
@@ -100,9 +106,9 @@ def board_ranking(board: Board, query: RankingQuery) -> Ranking | None:
         derived=board.derived,
         set_aside=aside,
         warnings=(
-            *_overlap_warnings(matrices, aliases),
+            *_overlap_warnings(board),
             *scale_warnings(known),
-            *level_warnings(query, _axes(matrices, aliases)),
+            *level_warnings(query, ((matrix.benchmark, orjson.loads(matrix.axes)) for matrix in matrices)),
             *derived_name_warnings(benchmarks),
             *set_aside_warnings(aside),
             *scoped.warnings,
@@ -110,11 +116,11 @@ def board_ranking(board: Board, query: RankingQuery) -> Ranking | None:
     )
 
 
-def _cut(matrices: Iterable[GridMatrix], query: RankingQuery, aliases: Aliases) -> Iterator[GridMatrix]:
+def _cut(matrices: Iterable[GridMatrix], query: RankingQuery) -> Iterator[GridMatrix]:
     """The matrices at the levels that count of their benchmarks; without those that have none of them."""
     for matrix in matrices:
         axes = orjson.loads(matrix.axes)
-        kept = _kept(query, _canonical(aliases, "benchmark", matrix.benchmark), axes)
+        kept = _kept(query, matrix.benchmark, axes)
         if kept is not None:
             levels = [[axis["levels"][place] for place in places] for axis, places in zip(axes, kept, strict=True)]
             left = [axis | {"levels": own} for axis, own in zip(axes, levels, strict=True)]
@@ -145,23 +151,19 @@ def _kind(matrix: GridMatrix) -> Kind:
     return matrix.unit or None, matrix.direction, matrix.lower, matrix.upper  # type: ignore[return-value]
 
 
-def _standings(
-    query: RankingQuery, matrices: Sequence[GridMatrix], aliases: Aliases, known: Scales
-) -> tuple[ScoreMatrix, tuple[SetAside, ...]] | None:
+def _standings(query: RankingQuery, board: Board, known: Scales) -> tuple[ScoreMatrix, tuple[SetAside, ...]] | None:
     """Score matrix of all grids, without their noise, and who is set aside; None if it would be too large."""
-    directed = [one for one in matrices if known.of[_kind(one)].direction] or list(matrices)
+    directed = [one for one in board.matrices if known.of[_kind(one)].direction] or list(board.matrices)
     frame, slots = Frame.of(known.classes), Slots()
-    names = sorted({name for matrix in directed for name in _names(query.by, matrix, aliases)})
+    names = sorted({one.name for matrix in directed for one in _roles(query.by, matrix)})
     places = {name: i for i, name in enumerate(names)}
     blocks = [
-        block
-        for matrix in directed
-        for block in _blocks(query.by, matrix, aliases, places, slots, known.of[_kind(matrix)])
+        block for matrix in directed for block in _blocks(query.by, matrix, places, slots, known.of[_kind(matrix)])
     ]
     if len(names) * slots.size > MOST_CELLS:
         return None
     values = np.full((len(names), slots.size), np.nan)
-    for rows, numbers, written, scale in _in_order(directed, blocks, aliases):
+    for rows, numbers, written, scale in _in_order(directed, blocks) if board.joined else blocks:
         at = np.ix_(rows, numbers)
         values[at] = np.where(np.isfinite(written), frame.sign(scale) * scale.factor * written, values[at])
     placed = ((numbers, scale) for _, numbers, _, scale in blocks)
@@ -172,17 +174,10 @@ Block = tuple[Integers, Integers, NDArray[np.float64], Scale]
 """Rows, slots, values of rows by slots, and their scale."""
 
 
-def _blocks(
-    by: str,
-    matrix: GridMatrix,
-    aliases: Aliases,
-    places: Mapping[str, int],
-    slots: Slots,
-    scale: Scale,
-) -> Iterator[Block]:
+def _blocks(by: str, matrix: GridMatrix, places: Mapping[str, int], slots: Slots, scale: Scale) -> Iterator[Block]:
     """The values of a matrix by names and slots: of one block where its grids share the slots, else of one for each."""
     axes = orjson.loads(matrix.axes)
-    each = [roles_of(by, *_canonical_names(aliases, matrix, model)) for model in matrix.models]
+    each = _roles(by, matrix)
     rooms = dict.fromkeys((one.group, one.rest) for one in each)
     numbers = {room: slots.numbers(*room, axes, scale) for room in rooms}
     rows = np.array([places[one.name] for one in each], dtype=np.int64)
@@ -193,10 +188,9 @@ def _blocks(
         yield rows[i : i + 1], numbers[one.group, one.rest], matrix.values[i : i + 1], scale
 
 
-def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block], aliases: Aliases) -> Sequence[Block]:
-    """The blocks such that of two grids on one slot the one updated last is written last; without aliases there are
-    none."""
-    if not aliases or sum(len(rows) for rows, *_ in blocks) != sum(len(one.order) for one in matrices):
+def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block]) -> Sequence[Block]:
+    """The blocks such that of two grids on one slot the one updated last is written last."""
+    if sum(len(rows) for rows, *_ in blocks) != sum(len(one.order) for one in matrices):
         return blocks
     orders = [order for matrix in matrices for order in matrix.order]
     single = [
@@ -207,25 +201,9 @@ def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block], aliases: 
     return [block for _, block in sorted(zip(orders, single, strict=True), key=lambda one: one[0])]
 
 
-def _axes(matrices: Iterable[GridMatrix], aliases: Aliases) -> Iterator[tuple[str, Any]]:
-    for matrix in matrices:
-        yield _canonical(aliases, "benchmark", matrix.benchmark), orjson.loads(matrix.axes)
-
-
-def _names(by: str, matrix: GridMatrix, aliases: Aliases) -> Iterator[str]:
-    for model in matrix.models:
-        yield roles_of(by, *_canonical_names(aliases, matrix, model)).name
-
-
-def _canonical_names(aliases: Aliases, matrix: GridMatrix, model: str) -> tuple[str, str, str]:
-    """Benchmark, model and variant of a grid of the matrix, with aliases replaced by the names behind them."""
-    named = (matrix.benchmark, model, matrix.variant)
-    benchmark, model, variant = (_canonical(aliases, kind, name) for kind, name in zip(_KINDS, named, strict=True))
-    return benchmark, model, variant
-
-
-def _canonical(aliases: Aliases, kind: str, name: str) -> str:
-    return aliases.get((kind, name), name)
+def _roles(by: str, matrix: GridMatrix) -> list[Roles]:
+    """What the names of each grid of the matrix are."""
+    return [roles_of(by, matrix.benchmark, model, matrix.variant) for model in matrix.models]
 
 
 def _checksum(matrices: Sequence[GridMatrix]) -> Checksum:
@@ -234,14 +212,10 @@ def _checksum(matrices: Sequence[GridMatrix]) -> Checksum:
     return Checksum(sum(len(matrix.ids) for matrix in matrices), uuid.UUID(int=total % (1 << 128)).hex)
 
 
-def _overlap_warnings(matrices: Sequence[GridMatrix], aliases: Aliases) -> Iterator[Warning]:
+def _overlap_warnings(board: Board) -> Iterator[Warning]:
     """One warning for all grids that aliases give the identity of another."""
-    if not aliases:
-        return
     held = Counter[Hashable](
-        chain.from_iterable(
-            (_canonical_names(aliases, matrix, model) for model in matrix.models) for matrix in matrices
-        )
+        (one.benchmark, model, one.variant) for one in (board.matrices if board.joined else ()) for model in one.models
     )
     more = sum(count - 1 for count in held.values())
     if more:
@@ -256,15 +230,14 @@ def _derived(
 ) -> tuple[DerivedGrid, ...]:
     """The derived grids of the scope, which are not ranked."""
     there = grids_at(project_id, query.as_of)
-    columns = select(there.c.id, there.c.benchmark, there.c.model, revisions.c.axes)
+    columns = select(there.c.id, there.c.benchmark, there.c.model, there.c.variant, revisions.c.axes)
     derived = columns.join_from(there, revisions, of_current(revisions, there)).where(
         *conditions(aliases, project_id, query, there), revisions.c.derived.is_not(None)
     )
     rows = connection.execute(derived.order_by(there.c.benchmark, there.c.model, there.c.id)).all()
+    meant = ((row, canonical_names(row, aliases)) for row in rows)
     return tuple(
-        DerivedGrid(
-            str(row.id), _canonical(aliases, "benchmark", row.benchmark), _canonical(aliases, "model", row.model)
-        )
-        for row in rows
-        if not query.cuts or _kept(query, _canonical(aliases, "benchmark", row.benchmark), row.axes) is not None
+        derived_entry(row, names)
+        for row, names in meant
+        if not query.cuts or _kept(query, names["benchmark"], row.axes) is not None
     )

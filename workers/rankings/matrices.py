@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from workers.scope import Aliases
+
 Floats = NDArray[np.float64]
 
 _HEADER = 20
@@ -47,7 +49,7 @@ model and variant."""
 
 @dataclass(frozen=True)
 class GridMatrix:
-    """Grids of one benchmark and variant over equal axes, as a matrix of values."""
+    """Grids of one benchmark and variant over equal axes, as a matrix of values; by the names behind aliases."""
 
     benchmark: str
     variant: str
@@ -67,18 +69,18 @@ class GridMatrix:
     """Grids x cells, NaN where nothing was measured."""
 
 
-def matrix_of(row: Any, *, with_ids: bool) -> GridMatrix:
+def matrix_of(row: Any, aliases: Aliases, *, with_ids: bool) -> GridMatrix:
     """Matrix in a row of `MATRICES`."""
     ids = bytes(row.ids) if with_ids else b""
     return GridMatrix(
-        benchmark=row.benchmark,
-        variant=row.variant,
+        benchmark=aliases.get(("benchmark", row.benchmark), row.benchmark),
+        variant=aliases.get(("variant", row.variant), row.variant),
         axes=row.axes,
         unit=row.metric.get("unit"),
         direction=row.metric.get("direction"),
         lower=_bound(row.metric, "lower"),
         upper=_bound(row.metric, "upper"),
-        models=row.models,
+        models=[aliases.get(("model", model), model) for model in row.models] if aliases else row.models,
         revisions=row.revisions,
         order=row.update_orders,
         ids=[uuid.UUID(bytes=ids[at : at + _ID]) for at in range(0, len(ids), _ID)],

@@ -18,9 +18,9 @@ from sqlalchemy import Connection, TextClause, Uuid, bindparam, text
 
 from workers.rankings.matrices import MATRICES, Floats, GridMatrix, matrix_of
 from workers.rankings.slots import Slots
+from workers.scope import Aliases, experiment_names
 from workers.statistics.pair_sums import MOST_TICKS, Side, all_meetings, empty, meeting
 
-Aliases = Mapping[tuple[str, str], str]
 Integers = NDArray[np.int64]
 
 
@@ -81,35 +81,29 @@ _READ_INPUTS = _statement("WITH before AS (", _INPUTS, "), read AS (SELECT 2 AS 
 _TAKE_CHANGES = _statement(_QUEUE_TAKEN, _INPUTS, _RECORDED, MATRICES)
 
 
-def take_changes(
-    connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]
-) -> BenchmarkChange:
+def take_changes(connection: Connection, scope: Any, aliases: Aliases, names: Sequence[str]) -> BenchmarkChange:
     """Take the changes of a benchmark, known by `names`, off the list, and record its grids as counted.
 
     Changes listed under an alias that the experiment has lost are dropped: losing it has reset the scope.
     """
     found: tuple[list[GridMatrix], ...] = ([], [], [])
-    for row in connection.execute(_TAKE_CHANGES, _parameters(scope, experiments, names)):
-        found[row.part].append(matrix_of(row, with_ids=row.part > 0))
+    for row in connection.execute(_TAKE_CHANGES, _parameters(scope, aliases, names)):
+        found[row.part].append(matrix_of(row, aliases, with_ids=row.part > 0))
     return BenchmarkChange(*found)
 
 
-def read_inputs(
-    connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]
-) -> list[GridMatrix]:
+def read_inputs(connection: Connection, scope: Any, aliases: Aliases, names: Sequence[str]) -> list[GridMatrix]:
     """The grids of a benchmark, known by `names`, at the revisions that are in the sums."""
-    return [
-        matrix_of(row, with_ids=True)
-        for row in connection.execute(_READ_INPUTS, _parameters(scope, experiments, names))
-    ]
+    rows = connection.execute(_READ_INPUTS, _parameters(scope, aliases, names))
+    return [matrix_of(row, aliases, with_ids=True) for row in rows]
 
 
-def _parameters(scope: Any, experiments: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+def _parameters(scope: Any, aliases: Aliases, names: Sequence[str]) -> dict[str, Any]:
     return {
         "scope": scope.id,
         "project": scope.project_id,
         "metric": scope.metric,
-        "experiments": list(experiments),
+        "experiments": list(experiment_names(aliases, scope.experiment)),
         "names": list(names),
     }
 
@@ -147,16 +141,16 @@ class _Updates:
         return _Updates(self.variant, self.rows[picked], self.slots, self.order[picked], self.values[picked])
 
 
-def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> SumsDelta:
+def sums_delta(change: BenchmarkChange, exponent: int) -> SumsDelta:
     """Delta from replacing the grids `before` by those `after`, in units of 10^-exponent.
 
     Exact: the deltas from A to B and from B to C add up to that from A to C. Raises `TooLarge`.
     """
-    affected = {name for matrix in chain(change.before, change.after) for name in _canonical_names(matrix, aliases)}
-    names = sorted(affected.union(*(_canonical_names(matrix, aliases) for matrix in change.unchanged)))
+    affected = {name for matrix in chain(change.before, change.after) for name in matrix.models}
+    names = sorted(affected.union(*(matrix.models for matrix in change.unchanged)))
     places, slots = {name: i for i, name in enumerate(names)}, Slots()
     unchanged, removed, added = (
-        [_updates_of(matrix, places, aliases, slots) for matrix in matrices]
+        [_updates_of(matrix, places, slots) for matrix in matrices]
         for matrices in (change.unchanged, change.before, change.after)
     )
     before = np.full((len(names), slots.size), np.nan)
@@ -199,16 +193,10 @@ def _sums_with_rivals(rivals: Side, side: Side, i: int) -> Integers:
     return total
 
 
-def _canonical_names(matrix: GridMatrix, aliases: Aliases) -> Iterable[str]:
-    return (aliases.get(("model", model), model) for model in matrix.models)
-
-
-def _updates_of(matrix: GridMatrix, places: Mapping[str, int], aliases: Aliases, slots: Slots) -> _Updates:
-    benchmark = aliases.get(("benchmark", matrix.benchmark), matrix.benchmark)
-    variant = aliases.get(("variant", matrix.variant), matrix.variant)
-    numbers = slots.numbers(benchmark, (variant,), orjson.loads(matrix.axes))
-    rows = np.array([places[name] for name in _canonical_names(matrix, aliases)], dtype=np.int64)
-    return _Updates(variant, rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
+def _updates_of(matrix: GridMatrix, places: Mapping[str, int], slots: Slots) -> _Updates:
+    numbers = slots.numbers(matrix.benchmark, (matrix.variant,), orjson.loads(matrix.axes))
+    rows = np.array([places[name] for name in matrix.models], dtype=np.int64)
+    return _Updates(matrix.variant, rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
 
 
 def _scatter(values: Floats, updates: Sequence[_Updates]) -> None:

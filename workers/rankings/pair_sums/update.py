@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -40,11 +40,10 @@ from registry.storage.database import Database
 from registry.storage.tables import grids, new_id, pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
 from workers.rankings.matrices import GridMatrix
 from workers.rankings.pair_sums.delta import BenchmarkChange, SumsDelta, TooLarge, sums_delta, take_changes
-from workers.scope import alias_map, experiment_names, names_of
+from workers.scope import Aliases, alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import carry, empty, packed, unpacked
 from workers.statistics.terms import IntArray
 
-Aliases = Mapping[tuple[str, str], str]
 _LOCK_SECONDS = 1.0
 """Seconds for which one transaction adds before it writes. A longer one rewrites each changed row less often; but an
 invalidation that resets the scope because of an alias waits for it, and fails after the lock timeout."""
@@ -184,11 +183,11 @@ def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
     benchmark = _next_benchmark(connection, scope, "")
     while benchmark is not None:
         names = names_of(aliases, "benchmark", aliases.get(("benchmark", benchmark), benchmark))
-        change = take_changes(connection, scope, experiment_names(aliases, scope.experiment), names)
+        change = take_changes(connection, scope, aliases, names)
         if exponent is None:
             exponent = _exponent_for(_largest([*change.unchanged, *change.after]))
         try:
-            delta = sums_delta(change, aliases, exponent)
+            delta = sums_delta(change, exponent)
         except TooLarge as error:
             # Start again with coarser sums. The batch so far is not written; `_reset` deletes what earlier ones wrote.
             coarser = {"is_complete": False, "exponent": _exponent_for(error.largest)}

@@ -21,7 +21,7 @@ from workers.rankings.pair_sums.update import (
     stored_sums,
     widened,
 )
-from workers.scope import alias_map, experiment_names, names_of
+from workers.scope import alias_map, names_of
 from workers.statistics.pair_sums import canonical, empty
 
 _NAMED = 5
@@ -51,9 +51,8 @@ def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
     aliases, total = alias_map(connection, scope.project_id), ScopeDelta()
     for benchmark in _benchmarks(connection, scope, aliases):
         names = names_of(aliases, "benchmark", benchmark)
-        experiments = experiment_names(aliases, scope.experiment)
-        change = BenchmarkChange([], [], read_inputs(connection, scope, experiments, names))
-        accumulate(total, sums_delta(change, aliases, scope.exponent or 0), change)
+        change = BenchmarkChange([], [], read_inputs(connection, scope, aliases, names))
+        accumulate(total, sums_delta(change, scope.exponent or 0), change)
     return total
 
 
