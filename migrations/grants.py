@@ -14,16 +14,7 @@ from sqlalchemy import make_url
 
 from registry.errors import Misconfigured
 from registry.settings import WEB_ROLE, driver_url
-
-APPEND_ONLY = (
-    *("stored_revisions", "revisions", "shapes", "audit_log"),
-    *("item_ids", "item_outcomes", "item_continuations"),
-    *("judgements", "arrivals"),
-)
-READ_ONLY = (
-    *("alembic_version", "bi_readers", "gate_verdicts", "signing_keys"),
-    *("events", "event_heads", "delivery_attempts", "job_counts", "processes"),
-)
+from registry.storage.rights import APPEND_ONLY, READ_ONLY
 
 
 def grant_web_role(

@@ -12,6 +12,7 @@ from registry.errors import RegistryError, Unavailable
 from registry.operations.check import Check
 from registry.settings import Settings
 from registry.storage.database import Database
+from registry.storage.rights import APPEND_ONLY, READ_ONLY
 
 OLDEST_SERVER = 150000
 MOST_SKEW = 5.0
@@ -118,14 +119,18 @@ _CONNECTIONS = text("""
 """)
 
 
-_PLACE = text("SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END")
+_PLACE = text("""
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END AS place,
+        coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8 AS age
+""")
 
 
-def check_replica(connection: Connection, replica: Database) -> Check:
-    """Whether the replica is one, and how many bytes of the log it has not applied."""
+def check_replica(connection: Connection, replica: Database, most: float) -> Check:
+    """Whether the replica is one, and how many bytes of the log it has not applied; of late ones, that web processes do
+    not read from it while it is more than `most` seconds behind."""
     try:
         with replica.reading() as there:
-            place = there.scalar(_PLACE)
+            place, age = there.execute(_PLACE).one()
     except RegistryError as error:
         found = check_unreachable(error)
         return Check("replica", "bad", found.found, f"Until then everything is read from the primary. {found.advice}")
@@ -133,7 +138,39 @@ def check_replica(connection: Connection, replica: Database) -> Check:
         return Check("replica", "bad", "is no standby", "REGISTRY_REPLICA_URL leads to a server that takes writes.")
     query = text("SELECT pg_current_wal_flush_lsn() - CAST(:place AS pg_lsn)")
     behind = max(0, int(connection.scalar(query, {"place": place}) or 0))
-    return Check("replica", "good", f"{behind} bytes behind")
+    if not behind or age <= most:
+        return Check("replica", "good", f"{behind} bytes behind")
+    advice = f"Reads go to the primary while it is more than {most:g} s (REGISTRY_REPLICA_LAG); its log says why."
+    return Check("replica", "doubtful", f"{behind} bytes and {age:.0f} s behind", advice)
+
+
+_RIGHTS = text("""
+    WITH tables AS (
+        SELECT oid, relname, relacl, relowner FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition
+    ), roles AS (
+        SELECT current_user::regrole::oid AS role
+        UNION SELECT grantee FROM tables, aclexplode(relacl)
+        WHERE privilege_type = 'INSERT' AND grantee NOT IN (0, relowner)
+    )
+    SELECT pg_get_userbyid(role) || ' lacks ' || string_agg(privilege, ', ') || ' on ' || relname
+    FROM roles, tables, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+    WHERE NOT has_table_privilege(role, tables.oid, privilege) AND (privilege = 'SELECT' OR relname <> ALL(:read_only))
+        AND (privilege IN ('SELECT', 'INSERT') OR relname <> ALL(:append_only))
+    GROUP BY role, relname ORDER BY 1
+""")
+_SHOWN_RIGHTS = 5
+
+
+def check_rights(connection: Connection) -> Check:
+    """Whether every role that writes may do to each table what the web process does; so may this one."""
+    known = {"read_only": list(READ_ONLY), "append_only": list(APPEND_ONLY)}
+    missing = connection.scalars(_RIGHTS, known).all()
+    if not missing:
+        return Check("rights", "good", "roles that write have those of the web process")
+    more = f" and {len(missing) - _SHOWN_RIGHTS} more" if len(missing) > _SHOWN_RIGHTS else ""
+    advice = "Run `registry migrate --grant-web-role NAME` as the owner of the tables."
+    return Check("rights", "bad", "; ".join(missing[:_SHOWN_RIGHTS]) + more, advice)
 
 
 _PARTITIONS = text("""

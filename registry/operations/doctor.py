@@ -26,6 +26,7 @@ from registry.operations.database_checks import (
     check_limits,
     check_partitions,
     check_replica,
+    check_rights,
     check_server,
     check_unreachable,
 )
@@ -65,11 +66,12 @@ def run_checks(
             yield check_limits(connection, settings)
             yield check_connections(connection, settings, web, workers)
             yield from check_partitions(connection)
+            yield check_rights(connection)
             yield from check_jobs(connection)
             if settings.replica_url:
                 own = replace(settings, database_url=settings.replica_url)
                 with closing(Database(own, name="doctor", service="replica")) as replica:
-                    yield check_replica(connection, replica)
+                    yield check_replica(connection, replica, settings.replica_lag)
     except RegistryError as error:
         yield check_unreachable(error)
     yield from check_broker(settings)

@@ -14,6 +14,7 @@ from sqlalchemy.pool import NullPool
 from migrations.grants import grant_web_role
 from registry import create_app
 from registry.errors import Misconfigured
+from registry.operations.database_checks import check_rights
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
 from tests.house import House, publication
@@ -101,6 +102,29 @@ def test_the_role_changes_no_table_and_no_revision(web_url: str, subtests: pytes
         refused = pytest.raises(DBAPIError, match=r"permission denied|must be owner")
         with subtests.test(forbidden), refused, engine.begin() as connection:
             connection.execute(text(forbidden))
+
+
+def test_the_doctor_names_each_right_that_the_role_lacks(own_database_url: str, web_url: str) -> None:
+    role = make_url(web_url).username
+    lost = {"INSERT": "arrivals", "SELECT": "grids", "UPDATE, DELETE": "aliases"}
+    owner = create_engine(driver_url(own_database_url), poolclass=NullPool)
+    for url in (own_database_url, web_url):
+        with owner.connect() as connection:
+            seen = create_engine(driver_url(url), poolclass=NullPool)
+            with seen.connect() as looking:
+                assert check_rights(looking).state == "good"
+            for right, table in lost.items():
+                connection.execute(text(f"REVOKE {right} ON {table} FROM {role}"))
+            connection.commit()
+            with seen.connect() as looking:
+                found = check_rights(looking)
+            assert (found.state, found.found) == (
+                "bad",
+                "; ".join(sorted(f"{role} lacks {right} on {table}" for right, table in lost.items())),
+            )
+            for right, table in lost.items():
+                connection.execute(text(f"GRANT {right} ON {table} TO {role}"))
+            connection.commit()
 
 
 def test_a_role_with_other_rights_is_refused(own_database_url: str) -> None:
