@@ -1,7 +1,8 @@
-"""Settings of Python's garbage collector for long-lived processes."""
+"""What long-lived processes do about their memory."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 
 
@@ -13,3 +14,9 @@ def collect_rarely() -> None:
     """
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)
+
+
+def give_back() -> None:
+    """Return freed memory to the system; glibc keeps what lies between two things that are still there."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
+        trim(0)

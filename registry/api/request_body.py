@@ -18,6 +18,7 @@ from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from registry.api.context import parts
 from registry.errors import Busy, Malformed, TooLarge, Unauthenticated
+from registry.garbage import give_back
 from registry.operations.auth import ANYONE
 
 ANONYMOUS_BODY = 64 * 1024
@@ -128,11 +129,13 @@ def _wait_for_others() -> None:
 
 
 def register(app: Flask) -> None:
-    """Let the next large body in when a request ends."""
+    """Give a large body's memory back when its request ends, and let the next one in."""
 
     @app.teardown_request
     def release(_error: BaseException | None) -> None:
         if (held := g.pop("large_body", None)) is not None:
+            g.pop("body", None)
+            give_back()
             held.release()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 _FEWEST_CHARACTERS = 4
-_LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?$", re.IGNORECASE)
+_LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?$")
 _LONGEST = 100
 """Letters at the end of a name that are examined."""
 
@@ -105,10 +105,15 @@ def _begins_word(name: str, place: int) -> bool:
     return not (before.isalpha() and here.isalpha()) or (before.islower() and here.isupper())
 
 
-@lru_cache(maxsize=4096)
 def looks_derived(name: str) -> bool:
     """Tell whether a name or its last word is a usual one for an average or a total, in any case of letters.
 
     "MMLU average" and "Macro avg" look derived; "Mean IoU tasks" and "Totally new" do not.
     """
-    return _LAST.search(" ".join(name[-_LONGEST:].split())) is not None
+    return _ends_so(name[-_LONGEST:].casefold())
+
+
+@lru_cache(maxsize=4096)
+def _ends_so(end: str) -> bool:
+    """Kept by a text of its own: one that came with a million others would keep the memory around it."""
+    return _LAST.search(" ".join(end.split())) is not None

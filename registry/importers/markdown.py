@@ -207,7 +207,7 @@ class Document:
             if match is None or at.keys() != set(sheet.axes):
                 continue
             value = plain_number(match[3])
-            sheet.add(Reading(tuple(at[name] for name in sheet.axes), value, Place(block.line)))
+            sheet.add(Reading(tuple(at[name] for name in sheet.axes), value, block.line, None))
             signs.append(bool(match[4]))
             if match[2]:
                 sheet.notes.append(Note("approximate", f'"{match[0]}" is an approximate value', Place(block.line)))

@@ -121,12 +121,12 @@ class Planes:
         if own != self.axes or (self.leading and not own):
             self._stop(Place(part[0] + 1), "has other axes than what stands before it")
         for place_of_row, value, place in rows:
-            self._read(Reading((*at, *place_of_row), value, place))
+            self._read(Reading((*at, *place_of_row), value, *place))
 
     def _read(self, reading: Reading) -> None:
         before = self.readings.setdefault(reading.at, reading)
         if before is not reading:
-            self.report.fault(reading.place, f"stands where line {before.place.line} has a value already")
+            self.report.fault(reading.place, f"stands where line {before.line} has a value already")
         elif len(self.readings) > self.most:
             self._stop(reading.place, f"a grid has at most {self.most} cells")
 

@@ -134,7 +134,7 @@ class Records:
         """Check that no coordinate comes from two files, which may be two models."""
         met: dict[tuple[str, ...], str] = {}
         for one in sheet.readings:
-            file = self._from[one.place.line - 1][0]
+            file = self._from[one.line - 1][0]
             if met.setdefault(one.at, file) != file:
                 at = ", ".join(f"{axis} {label}" for axis, label in zip(sheet.axes, one.at, strict=True))
                 detail = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -23,6 +24,8 @@ METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
 HELD = 500_000
 """Cells of several grids that are held while a table is read; beyond it all grids but the last are yielded."""
+_MOST_ROWS = 2_000_000
+"""Rows of one grid: as many as twice the cells that it may have, for there may be repeats."""
 _SPARSE = 8
 """A grid with more positions than this times its cells is sent as tidy cells."""
 _MOST_TIDY = 300_000
@@ -30,14 +33,21 @@ _MOST_TIDY = 300_000
 
 
 class Reading(NamedTuple):
-    """Content of one cell. `at` holds a label for each axis; `value` is None for an unmeasured cell."""
+    """Content of one cell. `at` holds a label for each axis; `value` is None for an unmeasured cell.
+
+    A table has a million of them, so the place is two numbers here and no object of its own."""
 
     at: tuple[str, ...]
     value: float | None
-    place: Place
+    line: int
+    column: int | None
     trials: int | None = None
     stderr: float | None = None
     reason: str | None = None
+
+    @property
+    def place(self) -> Place:
+        return Place(self.line, self.column)
 
 
 @dataclass
@@ -161,6 +171,9 @@ class Sheet:
         for name in ("trials", "stderr"):
             if any(getattr(one, name) is not None for one in measured):
                 body[name] = _nested([one and getattr(one, name) for one in flat], shape)
+        lines = array("q", [one.line if one else 0 for one in flat])
+        columns = array("q", [(one.column or 0) if one else 0 for one in flat])
+        self.readings = []  # which take most of the memory of a large table, and are all told
 
         def place_of(pointer: str) -> Place | None:
             parts = pointer.strip("/").split("/")
@@ -168,8 +181,7 @@ class Sheet:
                 at = 0
                 for length, part in zip(shape, parts[1:], strict=True):
                     at = at * length + int(part)
-                one = flat[at]
-                return None if one is None else one.place
+                return Place(lines[at], columns[at] or None) if lines[at] else None
             return self._level_place(parts)
 
         return body, place_of
@@ -234,6 +246,9 @@ def sheets(
             own = {word: labels[place] for place, word in telling.items()}
             sheet = open_sheets[key] = Sheet({**names, **own}, axes)
         sheet.add(reading)
+        if len(sheet.readings) > _MOST_ROWS:
+            report.fault(reading.place, f"a grid has at most {_MOST_ROWS:,} rows, repeats included: split the table")
+            break
         waiting += 1
         if waiting > held and len(open_sheets) > 1:
             del open_sheets[key]

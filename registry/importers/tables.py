@@ -98,7 +98,8 @@ def _or_tidy(found: Iterator[Sheet], table: Table) -> Iterator[Sheet]:
 def _in_percent(sheets_found: Iterator[Sheet], report: Report) -> Iterator[Sheet]:
     """Sheets, in per cent if every number of the sheet has the sign; if only some have it, a note tells."""
     for sheet in sheets_found:
-        signs = [one.place in report.percent for one in sheet.readings if one.value is not None]
+        read = sheet.readings if report.percent else ()
+        signs = [one.place in report.percent for one in read if one.value is not None]
         if signs and all(signs):
             sheet.names = {"unit": "%", **sheet.names}
         elif any(signs):
@@ -183,7 +184,7 @@ class Pivot:
                 value = value_of(cell, place, self.report)
                 if value is not None or (across and down):
                     at = ((row,) if down else ()) + ((label,) if across else ())
-                    yield (row, label), Reading(at, value, place)
+                    yield (row, label), Reading(at, value, *place)
 
     def _axes(self) -> tuple[str, str, list[str]]:
         """Names of the two axes, and the levels in the heading."""

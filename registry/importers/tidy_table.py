@@ -181,7 +181,7 @@ class Tidy:
         assert value is not None  # noqa: S101 (read_table asked)
         limit = self.wanted.limits.cells
         identity = list(self.identity.items())
-        checked: set[str] = set()
+        checked: dict[str, str] = {}
         for count, (line, cells) in enumerate(even(self.table, report), start=1):
             if count > limit and not self.identity:
                 report.fault(Place(line), f"a grid has at most {limit} cells")
@@ -190,19 +190,17 @@ class Tidy:
                 self._identity_text(name, cells[place], Place(line, place + 1)) for name, place in identity
             )
             at = tuple([
-                cells[place] if cells[place] in checked else self._level(cells[place], Place(line, place + 1), checked)
+                checked.get(cells[place]) or self._level(cells[place], Place(line, place + 1), checked)
                 for place in self.axes
             ])  # fmt: skip
             if self.numbers:
                 self._numbers(axes, at, cells, line, numbers)
             yield (*identity_words, *at), self._reading(at, cells, Place(line, value + 1))
 
-    def _level(self, cell: str, place: Place, checked: set[str]) -> str:
-        """A level; texts that need no change are cached."""
+    def _level(self, cell: str, place: Place, checked: dict[str, str]) -> str:
+        """A level, the same object for the same text; empty ones, which are faults, are not kept."""
         label = text_of(cell, place, self.report)
-        if cell and label == cell:
-            checked.add(cell)
-        return label
+        return checked.setdefault(cell, label) if cell else label
 
     def _numbers(
         self,
@@ -237,13 +235,13 @@ class Tidy:
         report, line = self.report, place.line
         value = value_of(cells[self.value or 0], place, report)
         if not self.carried:
-            return Reading(at, value, place)
+            return Reading(at, value, *place)
         texts = {name: cells[column] for name, column in self.carried.items()}
         trials, stderr = self._trials(texts, line), self._stderr(texts, line)
         reason = texts.get("reason") or None
         if value is None and (trials is not None or stderr is not None):
             report.fault(place, "a cell without a value has neither trials nor stderr")
-        return Reading(at=at, value=value, place=place, trials=trials, stderr=stderr, reason=reason)
+        return Reading(at, value, *place, trials, stderr, reason)
 
     def _trials(self, texts: Mapping[str, str], line: int) -> int | None:
         if texts.get("trials", "") in GAPS:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from registry.errors import Invalid
-from registry.importers import formats
+from registry.importers import formats, sheet
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.markup import listed, measured, plain
 from registry.importers.metrics import meaning_of
@@ -104,6 +104,14 @@ def test_what_is_raised_in_latex_is_no_part_of_a_number(subtests) -> None:
 def test_labels_lose_marks_and_the_dash_of_a_list_but_no_sign() -> None:
     assert plain("[**Gemini**](https://example.org/g)") == "Gemini"
     assert [listed(label) for label in ("- GPT-4", "+ CoT", "-", "-1")] == ["GPT-4", "+ CoT", "-", "-1"]
+
+
+def test_a_grid_of_more_rows_than_a_grid_has_is_refused_before_all_are_held(monkeypatch) -> None:
+    monkeypatch.setattr(sheet, "_MOST_ROWS", 4)
+    source = Source("x", given=b"experiment,benchmark,model,L,value\n" + b"e,b,m,1,2\n" * 100)
+    with pytest.raises(Invalid, match="a grid has at most 4 rows, repeats included") as refused:
+        list(formats.read(source, Overrides(metric="x"), "csv"))
+    assert [fault.pointer for fault in refused.value.faults] == ["/line/6/column/5"]
 
 
 PAPER = {"columns": "split", "metric": "accuracy", "benchmark": "b", "experiment": "e"}
