@@ -92,6 +92,14 @@ def test_items_that_cannot_be_sent_are_bad_data(served: Served, items: Any, told
         log_grid(50.0, **NAMES, items=items, strict=True, **served.where)
 
 
+def test_cells_of_a_slice_that_were_read_are_no_grid_to_log(served: Served) -> None:
+    axes = [{"name": "Length", "levels": [0, 2]}]
+    published = served.project.published(**NAMES, axes=axes, values=[90, 91], trials=None)
+    rows = served.project.get(f"grids/{published['id']}/cells?at.Length=2").get_json()["items"]
+    with pytest.raises(BadData, match="are a slice"):
+        log_grid(rows, **NAMES, strict=True, **served.where)
+
+
 def test_one_line_publishes_a_grid(served: Served) -> None:
     receipt = log_grid({("1", 0): 99.3, ("2", 1): 96.7}, **NAMES, axes=["Type", "Length"], **served.where, trials=300)
     published = receipt.wait(10)

@@ -79,6 +79,8 @@ def from_records(
     column = value_column(columns, names["metric"])
     if column is None:
         raise BadData(f'There is no column "value" or "{names["metric"]}" in {", ".join(columns) or "the records"}.')
+    if {"grid", "revision"} <= {*columns} and "slice" in columns[columns.index(column) :]:
+        raise BadData("These cells are a slice, and no grid to publish: what was posted has more.")
     wanted = [axis["name"] for axis in axes] or _axes_among(columns, column, flat, names)
     if missing := [name for name in wanted if name not in columns and flat]:
         raise BadData(f"There is no column {missing[0]!r} in {', '.join(columns)}.")
