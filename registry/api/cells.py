@@ -8,23 +8,22 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE
 
-from registry.api import examples, serializers
+from registry.api import examples
 from registry.api.context import grid_row, parts
 from registry.api.exports import send_export
 from registry.api.feeds import export_of
-from registry.api.filters import slice_mark, slice_of_request
-from registry.api.responses import MEDIA, check_legible, rendered, wanted_form
+from registry.api.filters import slice_of_request
+from registry.api.responses import MEDIA, wanted_form
 from registry.api.schemas import CellsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import slice_document
 from registry.operations.export import select_revision
 from registry.operations.query_names import check_slice_of_grid
-from registry.operations.stored_grids import cut_to_slice, stored_grid
-from registry.renderings.grid import cells_markdown, cells_text
+from registry.operations.stored_grids import stored_grid
 
 blp = Blueprint("cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each.")
 
-_FORMS = ("json", "txt", "md", "csv", "ndjson", "parquet", "arrow")
+_FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
 _DESCRIBED = blp.answers(
     reply(
         200,
@@ -52,12 +51,12 @@ def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
     Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed with
     `names=sent`: a grid's own path has its names as they were posted. So do the objects of the JSON, and besides them
-    each cell's coordinate as `at`.
+    each cell's coordinate as `at`. Tables for people are forms of the grid.
     """
     return _answer(grid, query, None)
 
 
-@blp.get("/grids/<uuid:grid>/cells.<any(json,txt,md,csv,ndjson,parquet,arrow):suffix>")
+@blp.get("/grids/<uuid:grid>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
 @blp.doc(operationId="getCellsAs")
 @blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
@@ -73,12 +72,6 @@ def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Respo
         if wanted:
             check_slice_of_grid(connection, grid, stored.revision, wanted)
     form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
-    if form in ("txt", "md"):
-        cut = cut_to_slice(stored, wanted)
-        check_legible(form, cut.cell_count)
-        return rendered(
-            form, serializers.grid(cut, wanted), {"txt": cells_text, "md": cells_markdown}, tag + slice_mark(wanted)
-        )
     axes = tuple(axis.name for axis in stored.grid.axes)
     selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
     head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}

@@ -34,7 +34,7 @@ _ID = "`Content-Location` has the grid's id."
 def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
     """Read a grid by its names
 
-    As many names as tell it from others: 404 says which there are, 409 in what several grids differ. `.csv`, `.md` and
+    As many names as tell it from others: 404 says which there are, 409 in what several grids differ. `.md` and
     `.txt` work too.
     """
     return _under_id(project, "")
@@ -47,9 +47,10 @@ def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
 def find_part_by_names(_query: dict[str, Any], project: str, part: str) -> Response:
     """Read what is below a grid by the grid's names
 
-    `part` is what follows the grid's id in an address: `trends`, `peaks.csv`, `heatmap.svg`. It takes the parameters
-    that it takes there, but for `If-None-Match`: what is read by names is never a 304, as they may be another grid's
-    by then; ask at `Content-Location` for one. `PATCH` of `cells` works too; a grid is deleted and restored by its id.
+    `part` is what follows the grid's id in an address: `statistics`, `cells.csv`, `heatmap.svg`. It takes the
+    parameters that it takes there, but for `If-None-Match`: what is read by names is never a 304, as they may be
+    another grid's by then; ask at `Content-Location` for one. `PATCH` of `cells` works too; a grid is deleted and
+    restored by its id.
     """
     return _under_id(project, f"/{part}")
 
@@ -71,7 +72,7 @@ def delete_by_names(project: str) -> Response:
     raise MethodNotAllowed(["GET", "HEAD"], f"A grid is deleted by its id, which GET here tells: {API_PREFIX}/grids/…")
 
 
-_served("grid.<any(json,txt,md,csv):suffix>", find_form_by_names)
+_served("grid.<any(json,txt,md):suffix>", find_form_by_names)
 _served("grid/cells", amend_by_names, "PATCH")
 _served("grid", delete_by_names, "DELETE")
 

@@ -15,24 +15,18 @@ from sqlalchemy import Connection
 from registry.api import examples, publication, serializers
 from registry.api.audit_log import actor, record_description
 from registry.api.context import caller, enter, grid_row, owned, parts
-from registry.api.exports import send_stream
 from registry.api.filters import filters_of, slice_mark, slice_of_request
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import (
-    LARGE_TABLE,
     check_legible,
-    common,
     dumps,
     expected_revisions,
     json_answer,
     known_tags,
-    not_modified,
     rendered,
-    tagged,
-    take_turn,
     wanted_form,
 )
 from registry.api.schemas import (
@@ -52,16 +46,15 @@ from registry.operations.publish import Published, publish
 from registry.operations.query_names import check_slice_of_grid, unknown_names
 from registry.operations.read import find_summary
 from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_grid
-from registry.renderings.grid import cells_csv, grid_markdown, grid_text, pieces_of_csv
-from registry.results.grid import GridDocument
+from registry.renderings.grid import grid_markdown, grid_text
 from registry.results.inputs import Warning
 
 blp = Blueprint(
     "grids", __name__, url_prefix=API_PREFIX, description="The values of one metric over zero to four axes."
 )
 
-_FORMS = ("json", "txt", "md", "csv")
-_SUFFIX = "<any(json,txt,md,csv):suffix>"
+_FORMS = ("json", "txt", "md")
+_SUFFIX = "<any(json,txt,md):suffix>"
 _WRITES = [400, 409, 412, 413, 415]
 _ANSWERS = (
     reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
@@ -200,8 +193,8 @@ def _check_token(asking: Caller, project: Any) -> None:
 def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid
 
-    Also as a text table or a Markdown table, of up to 20,000 cells, or tidy CSV, by `Accept`. Cut to a slice it says
-    `slice`, and is no grid to publish: what was posted has more cells.
+    Also as a text table or a Markdown table, of up to 20,000 cells, by `Accept`; its `cells` are tidy CSV. Cut to a
+    slice it says `slice`, and is no grid to publish: what was posted has more cells.
     """
     return _grid_answer(grid, query.get("revision"), None, slice_of_request(query, RevisionParameters))
 
@@ -227,18 +220,7 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, want
     form, tag = wanted_form(suffix, _FORMS), stored.etag + slice_mark(wanted)
     check_legible(form, stored.cell_count)
     document = serializers.grid(stored, wanted)
-    if form == "csv" and document["cell_count"] > LARGE_TABLE:
-        return _long_csv(document, tagged(tag, form))
-    return rendered(form, document, {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}, tag)
-
-
-def _long_csv(document: GridDocument, tag: str) -> Response:
-    """Tidy CSV as it is written: it may be a thousand times as long as what is stored."""
-    if not_modified(tag):
-        return common(Response(status=304), tag)
-    take_turn()
-    written = (piece.encode() for piece in pieces_of_csv(document))
-    return common(send_stream("csv", written, document["cell_count"]), tag)
+    return rendered(form, document, {"txt": grid_text, "md": grid_markdown}, tag)
 
 
 @blp.delete("/grids/<uuid:grid>")

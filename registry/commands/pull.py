@@ -20,9 +20,9 @@ from registry.renderings.heatmap.options import PALETTES, THEMES
 from registry.renderings.lines.options import XScale
 
 _EVERY = 1 << 20
-_OF_GRID = ("json", "csv", "md", "txt")
+_OF_GRID = ("json", "md", "txt")
 _TIDY = ("csv", "ndjson", "json", "parquet", "arrow")
-FORMATS = tuple(dict.fromkeys((*_OF_GRID, *_TIDY)))
+FORMATS = tuple(dict.fromkeys(("json", "csv", *_OF_GRID, *_TIDY)))
 STATISTICS = ("trends", "peaks", "coverage")
 PICTURES = ("svg", "png", "vl.json")
 _BINARY = ("parquet", "arrow", "png")

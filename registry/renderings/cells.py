@@ -6,16 +6,13 @@ Every function takes the JSON of a grid with its values.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from registry.renderings import sheet
 from registry.renderings.feed import PROTOCOL, protocol_text
-from registry.renderings.numbers import decimals_of, fixed, plain_number
-from registry.renderings.sheet import Block, Heading
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import axis_names, harmless, pieces
-from registry.renderings.words import counted, label, measure, said, slice_line, title, with_unit
+from registry.renderings.numbers import plain_number
+from registry.renderings.tidy import axis_names, harmless, tidy
+from registry.renderings.words import counted, label, said
 from registry.results.grid import Carried, GridDocument, Name, PostedAxis
 
 _CARRIED: tuple[Carried, ...] = ("trials", "stderr", "repeats", "sd")
@@ -25,11 +22,6 @@ _IDENTITY: tuple[Name, ...] = ("experiment", "benchmark", "model", "variant")
 def cells_csv(document: GridDocument) -> str:
     """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it
     carries, the protocol where there is one, and the slice where it is cut to one."""
-    return "".join(pieces_of_csv(document))
-
-
-def pieces_of_csv(document: GridDocument) -> Iterator[str]:
-    """The same as it is written."""
     axes = document["axes"]
     header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
     only = document.get("slice")
@@ -55,47 +47,7 @@ def pieces_of_csv(document: GridDocument) -> Iterator[str]:
         for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
         if measured[0] is not None
     )
-    return pieces([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows, only)
-
-
-def cells_text(document: GridDocument) -> str:
-    """The measured cells, one row each."""
-    return sheet.text(_cells_page(document))
-
-
-def cells_markdown(document: GridDocument) -> str:
-    """The measured cells as a pipe table, one row each."""
-    return sheet.markdown(_cells_page(document))
-
-
-def _cells_page(document: GridDocument) -> Iterator[Block]:
-    axes, values = document["axes"], flat(document["values"], len(document["axes"]))
-    yield Heading(title(document), 3)
-    yield from slice_line(document.get("slice"))
-    measured = [index for index, value in enumerate(values) if value is not None]
-    if not measured:
-        yield "No cell was measured."
-    else:
-        yield Table([*_level_columns(axes, measured), *_value_columns(document, values, measured)])
-    yield footer(document, values)
-
-
-def _level_columns(axes: Sequence[PostedAxis], measured: Sequence[int]) -> Iterator[Column]:
-    """A column for each axis: the levels of the measured cells."""
-    coordinates = list(itertools.product(*([label(level) for level in axis["levels"]] for axis in axes)))
-    for place, axis in enumerate(axes):
-        yield Column(with_unit(axis), [coordinates[index][place] for index in measured], axis["kind"] == "numeric")
-
-
-def _value_columns(document: GridDocument, values: Sequence[Any], measured: Sequence[int]) -> Iterator[Column]:
-    """The values of the measured cells and what they carry."""
-    decimals = decimals_of(values[index] for index in measured)
-    yield Column(measure(document["metric"]), [fixed(values[index], decimals) for index in measured], True)
-    for name in given(document):
-        whole = list(itertools.islice(carried(document, name), len(values)))
-        found = [whole[index] for index in measured]
-        places = decimals_of(one for one in found if one is not None)
-        yield Column(name, [fixed(one, places) for one in found], True)
+    return tidy([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows, only=only)
 
 
 def _columns_of(axis: PostedAxis, name: str) -> tuple[str, ...]:

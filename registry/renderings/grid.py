@@ -10,14 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.cells import cells_csv, cells_markdown, cells_text, flat, footer, pieces_of_csv
+from registry.renderings.cells import flat, footer
 from registry.renderings.numbers import MISSING, decimals_of, fixed
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.words import label, measure, protocol_line, slice_line, title, with_unit
 from registry.results.grid import GridDocument, PostedAxis
-
-__all__ = ["cells_csv", "cells_markdown", "cells_text", "grid_markdown", "grid_text", "pieces_of_csv"]
 
 _LONGEST_ROW = 12
 

@@ -12,8 +12,8 @@ from registry.importers import delimited, latex, markdown
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
 from registry.renderings import table as tables
-from registry.renderings.cells import flat
-from registry.renderings.grid import cells_csv, grid_markdown
+from registry.renderings.cells import cells_csv, flat
+from registry.renderings.grid import grid_markdown
 from registry.renderings.numbers import fixed
 from registry.renderings.table import Column, Table
 

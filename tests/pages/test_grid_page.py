@@ -239,11 +239,12 @@ def test_an_older_revision_hands_out_itself_and_nothing_of_the_current_one(publi
     addresses = [given.get("href") or given.get("content") or "" for tag, given in page.attributes if tag != "link"]
     taken = [one for one in addresses if f"/api/v1{grid}" in one]
     assert {one.partition(grid)[2] for one in taken} == {
-        f"{form}?revision=1" for form in ("", ".csv", ".md", ".txt", "/heatmap.svg", "/heatmap.png", "/heatmap.vl.json")
+        f"{form}?revision=1"
+        for form in ("", "/cells.csv", ".md", ".txt", "/heatmap.svg", "/heatmap.png", "/heatmap.vl.json")
     }
     for address in taken:
         assert visitor.get(address.removeprefix(public.house.settings.url)).status_code == 200, address
-    table = csv.DictReader(visitor.get(f"/api/v1{grid}.csv?revision=1").text.splitlines())
+    table = csv.DictReader(visitor.get(f"/api/v1{grid}/cells.csv?revision=1").text.splitlines())
     assert [row["value"] for row in table] == ["99.3", "96.7", "98.3", "100.0", "99.7"]
     assert "not computed yet" not in page.text
     assert "is shown for the current revision only" in page.text

@@ -514,7 +514,7 @@ def test_every_route_refuses_an_unknown_query_parameter(target: Target, subtests
     paths = [
         "projects", home, f"{home}/tokens", f"{home}/grids", f"{home}/aliases", f"{home}/names/metrics",
         f"{home}/rankings?experiment=type-by-length&metric=accuracy", f"{grid}/cells.csv", f"{grid}/revisions",
-        grid, f"{grid}.csv", f"{grid}/cells", f"{grid}?revision=1",
+        grid, f"{grid}.md", f"{grid}/cells", f"{grid}?revision=1",
         f"{grid}/difference?from=1&to=1", f"{grid}/statistics", f"{grid}/statistics.md?part=trends",
     ]  # fmt: skip
     for path in paths:

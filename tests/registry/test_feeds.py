@@ -128,8 +128,7 @@ def test_every_form_holds_the_same_cells_and_how_their_grid_was_measured(project
         assert {name: text for name, text in row.items() if text} == {
             name: str(value) for name, value in item.items() if value not in (None, "")
         }
-    for path in (f"grids/{grid}/cells.csv", f"grids/{grid}.csv"):
-        assert {row["protocol"] for row in rows_of(project.get(path).text)} == {text}
+    assert {row["protocol"] for row in rows_of(project.get(f"grids/{grid}/cells.csv").text)} == {text}
     for model, protocol in (("a", {"a": 1, "longer": 2}), ("b", {"longer": 2.0, "A": 1})):
         project.publish(SCORE | {"experiment": "same", "model": model, "protocol": protocol})
     assert len({row["protocol"] for row in rows_of(feed(project, "experiment=same").text)}) == 1

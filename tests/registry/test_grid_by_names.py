@@ -34,7 +34,7 @@ def grid(project: Project) -> str:
 
 
 def test_a_grid_and_what_is_below_it_are_read_by_names(project: Project, grid: str) -> None:
-    for part in ("", ".csv", "/cells.csv", "/heatmap.svg", "/badge.svg", "/statistics"):
+    for part in ("", ".md", "/cells.csv", "/heatmap.svg", "/badge.svg", "/statistics"):
         rest = {"part": "thresholds", "value": "90"} if part == "/statistics" else {}
         here = f"/api/v1/grids/{grid}{part}" + (f"?{urlencode(rest)}" if rest else "")
         # A tag of the grid says nothing of which grid the names mean now.

@@ -28,7 +28,7 @@ def test_a_link_opens_its_path_its_forms_and_what_is_below_and_nothing_else(proj
     made = share(project, f"/api/v1/grids/{grid}")
     assert made.status_code == 201
     link = urlsplit(made.get_json()["url"]).query
-    for path in (f"grids/{grid}", f"grids/{grid}.csv", f"grids/{grid}/heatmap.svg", f"grids/{grid}/cells.csv"):
+    for path in (f"grids/{grid}", f"grids/{grid}.md", f"grids/{grid}/heatmap.svg", f"grids/{grid}/cells.csv"):
         assert (opened(project, f"{API}{path}?{link}"), opened(project, API + path)) == (200, 401), path
     assert opened(project, f"{API}grids/{grid}/heatmap.svg?theme=dark&{link}") == 200
     for path in (f"grids/{other}", f"projects/{project.slug}", f"projects/{project.slug}/cells"):

@@ -148,9 +148,9 @@ def test_feeds_of_a_slice_have_its_cells_and_no_other(
                         )  # fmt: skip
                         assert (mine.status_code, theirs.status_code) == (200, 200), mine.text
                         assert numbers(mine, form) == numbers(theirs, form) != []
-        shown = whole.project.get(f"grids/{whole.grids[1, 1]}/cells.md", query_string=query).text
+        shown = whole.project.get(f"grids/{whole.grids[1, 1]}.md", query_string=query).text
         told = re.sub(r"\nOnly .*; nothing else is counted\.\n", "", shown)
-        assert told == part.project.get(f"grids/{part.grids[1, 1]}/cells.md").text != shown
+        assert told == part.project.get(f"grids/{part.grids[1, 1]}.md").text != shown
 
 
 def numbers(answer: Any, form: str) -> list[Any]:
@@ -190,7 +190,7 @@ def test_a_slice_that_no_grid_has_is_refused_with_what_there_is(whole: Filled, s
         (f"{grid}/statistics", {"part": "trends"}),
         (f"{grid}/cells", {}),
     ]
-    paths += [(f"{grid}{form}", {}) for form in ("/heatmap.svg", "/heatmap.png", "", ".csv", ".md")]
+    paths += [(f"{grid}{form}", {}) for form in ("/heatmap.svg", "/heatmap.png", "", "/cells.csv", ".md")]
     paths += [(f"{grid}/heatmap.vl.json", {}), (f"{grid}/statistics", {"part": "thresholds", "value": 3})]
     for path, more in paths:
         for query, pointer, told in REFUSED:

@@ -15,7 +15,8 @@ from registry.grids.suspect_names import near_duplicates
 from registry.logs import redact
 from registry.pages.findings import missing_of
 from registry.renderings.badge import said
-from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
+from registry.renderings.cells import cells_csv
+from registry.renderings.grid import grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
 from tests.importers.test_tables_of_people import read
 from tests.live.doubling import LINEAR, growth
@@ -74,8 +75,6 @@ def gapped(rows: int, columns: int = 100) -> dict[str, Any]:
 
 RENDERINGS: dict[str, tuple[Callable[[dict[str, Any]], object], int]] = {
     "cells.csv": (cells_csv, 300),
-    "cells.txt": (cells_text, 60),
-    "cells.md": (cells_markdown, 60),
     "grid.txt": (grid_text, 120),
     "grid.md": (grid_markdown, 120),
     "heatmap.svg": (heatmap_svg, 150),

@@ -235,7 +235,7 @@ def test_text_of_a_large_grid_is_refused_before_it_takes_memory(web: tuple[subpr
     grid = publication(experiment="large", axes=axes, values=[[b / 4 for b in range(400)]] * 400)
     client._connection.close()  # the server does not keep it for as long as the test before takes
     made = client.call("POST", "projects/open/grids", grid).json["id"]
-    ask = f"GET /api/v1/grids/{made}/cells.txt HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+    ask = f"GET /api/v1/grids/{made}.txt HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
 
     def eight() -> None:
         with ThreadPoolExecutor() as strangers:
@@ -254,7 +254,7 @@ def test_tidy_csv_of_a_large_grid_with_long_names_takes_little(web: tuple[subpro
     grid = publication(experiment="long names", axes=axes, values=[[b / 4 for b in range(150)]] * 150)
     client._connection.close()
     made = client.call("POST", "projects/open/grids", grid).json["id"]
-    ask = f"GET /api/v1/grids/{made}.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+    ask = f"GET /api/v1/grids/{made}/cells.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
 
     def eight() -> None:
         with ThreadPoolExecutor() as strangers:

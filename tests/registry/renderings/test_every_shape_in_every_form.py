@@ -17,7 +17,8 @@ from registry.pages.findings import findings_of
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.spark import sparks_of
 from registry.renderings.badge import said
-from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
+from registry.renderings.cells import cells_csv
+from registry.renderings.grid import grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import heatmap_png
 from registry.storage.rows import axis_document, metric_document
@@ -105,7 +106,7 @@ def nested(flat: list[Any], sizes: list[int]) -> Any:
 
 
 def written(document: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
-    texts = {render.__name__: render(document) for render in (grid_text, grid_markdown, cells_text, cells_markdown)}
+    texts = {render.__name__: render(document) for render in (grid_text, grid_markdown)}
     for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
         for form, render in of(part).items():
             texts[f"{part}.{form}"] = render(found)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
+from registry.renderings.cells import cells_csv
+from registry.renderings.grid import grid_markdown, grid_text
 from tests.registry.renderings.grid_documents import axis, document, two_axes
 
 TYPES = axis("Type", ["1", "2", "3"])
@@ -40,8 +41,6 @@ def test_a_grid_is_a_table_of_text(subtests, snapshot) -> None:
 
 def test_a_grid_is_a_pipe_table_of_markdown_and_its_cells_are_one_row_each(snapshot) -> None:
     assert grid_markdown(two_axes()) == snapshot
-    assert cells_text(two_axes(trials=None)) == snapshot(name="cells")
-    assert cells_markdown(two_axes()) == snapshot(name="cells as Markdown")
 
 
 def test_a_table_too_wide_for_a_terminal_is_folded_with_its_keys() -> None:

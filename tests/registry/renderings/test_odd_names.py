@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from registry.renderings import sheet
-from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
+from registry.renderings.cells import cells_csv
+from registry.renderings.grid import grid_markdown, grid_text
 from registry.renderings.sheet import Heading, Lines
 from registry.renderings.table import Column, Table, escaped
 from registry.renderings.width import display_width
@@ -71,11 +72,11 @@ def is_number(cell: str) -> bool:
 
 @given(grids())
 def test_renderings_end_with_one_newline_and_rows_of_a_table_have_one_number_of_cells(grid: dict[str, Any]) -> None:
-    for render in (grid_text, grid_markdown, cells_text, cells_markdown):
+    for render in (grid_text, grid_markdown):
         found = render(grid)
         assert found.endswith("\n")
         assert not found.endswith("\n\n")
-    rows = [line for line in cells_markdown(grid).split("\n") if line.startswith("| ")]
+    rows = [line for line in grid_markdown(grid).split("\n") if line.startswith("| ")]
     bars = {line.replace("\\\\", "").replace("\\|", "").count("|") for line in rows}
     assert len(bars) <= 1
 
