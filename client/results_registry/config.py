@@ -52,23 +52,21 @@ class ClientEnvironment(NamedTuple):
     coalesce_seconds: float
 
 
-def read_environment(environment: Mapping[str, str] | None = None) -> ClientEnvironment:
-    environment = os.environ if environment is None else environment
+def read_environment() -> ClientEnvironment:
     return ClientEnvironment(
-        spool_root(environment),
-        int(_number(environment.get("REGISTRY_SPOOL_BYTES"), _GIBIBYTE)),
-        _number(environment.get("REGISTRY_EXIT_SECONDS"), 5.0),
-        _number(environment.get("REGISTRY_COALESCE_SECONDS"), 1.0),
+        spool_root(),
+        int(_number(os.environ.get("REGISTRY_SPOOL_BYTES"), _GIBIBYTE)),
+        _number(os.environ.get("REGISTRY_EXIT_SECONDS"), 5.0),
+        _number(os.environ.get("REGISTRY_COALESCE_SECONDS"), 1.0),
     )
 
 
-def spool_root(environment: Mapping[str, str] | None = None) -> Path:
+def spool_root() -> Path:
     """Directory in which grids wait: `REGISTRY_SPOOL`, else below the user's state directory, else below the temporary
     one."""
-    environment = os.environ if environment is None else environment
-    if given := environment.get("REGISTRY_SPOOL"):
+    if given := os.environ.get("REGISTRY_SPOOL"):
         return Path(os.path.abspath(os.path.expanduser(given)))
-    state = environment.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     if os.path.isabs(state):
         return Path(state) / "results-registry" / "spool"
     import tempfile
@@ -76,18 +74,17 @@ def spool_root(environment: Mapping[str, str] | None = None) -> Path:
     return Path(tempfile.gettempdir()) / f"results-registry-{os.getuid()}" / "spool"
 
 
-def is_silent(all_ranks: bool | None, environment: Mapping[str, str] | None = None) -> str | None:
+def is_silent(all_ranks: bool | None) -> str | None:
     """Why this process says nothing: it is one of many and not the first. None when it speaks.
 
     `all_ranks`, else `REGISTRY_ALL_RANKS=1`, lets every process speak.
     """
-    environment = os.environ if environment is None else environment
     if all_ranks is None:
-        all_ranks = environment.get("REGISTRY_ALL_RANKS", "").lower() in ("1", "true", "yes", "on")
+        all_ranks = os.environ.get("REGISTRY_ALL_RANKS", "").lower() in ("1", "true", "yes", "on")
     if all_ranks:
         return None
     for name in RANKS:
-        rank = environment.get(name, "").strip()
+        rank = os.environ.get(name, "").strip()
         if rank:
             return None if rank == "0" else f"{name} is {rank}"
     return None

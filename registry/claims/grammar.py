@@ -32,7 +32,6 @@ from registry.claims.claim import (
 from registry.claims.kinds import KINDS
 from registry.claims.reading import (
     DEFINITIONS,
-    LONGEST_TEXT,
     Reader,
     any_text,
     choice,
@@ -228,7 +227,7 @@ _COMMON: Mapping[str, Reader] = {
     "except": levels,
     "over": choice("measured", "declared"),
 }
-_SOURCE: Mapping[str, Reader] = {"url": any_text(LONGEST_TEXT), "line": count, "digest": text}
+_SOURCE: Mapping[str, Reader] = {"url": any_text, "line": count, "digest": text}
 
 
 @reads(object_schema(_SOURCE))
@@ -245,7 +244,7 @@ def _latest(given: Any, pointer: str, report: Report) -> None:
 _OUTER: Mapping[str, Reader] = {
     "strength": choice("numbers", "noise"),
     "alpha": share,
-    "text": any_text(LONGEST_TEXT),
+    "text": any_text,
     "source": _source,
     "revision": _latest,
     "looks": choice("fixed", "every_revision", "added_trials"),

@@ -98,17 +98,15 @@ def text(given: Any, pointer: str, report: Report) -> str:
     return given
 
 
-def any_text(longest: int) -> Reader:
-    """A text of so many characters, which may have line breaks and tabs but no other control characters."""
-
-    @reads({"type": "string", "maxLength": longest})
-    def read(given: Any, pointer: str, report: Report) -> str:
-        if not isinstance(given, str) or len(given) > longest or has_control(given.translate(_SPACES)):
-            report.fault(pointer, f"must be a text of at most {longest:,} characters, none of them a control character")
-            return ""
-        return given
-
-    return read
+@reads({"type": "string", "maxLength": LONGEST_TEXT})
+def any_text(given: Any, pointer: str, report: Report) -> str:
+    """A text that may have line breaks and tabs but no other control characters."""
+    if not isinstance(given, str) or len(given) > LONGEST_TEXT or has_control(given.translate(_SPACES)):
+        report.fault(
+            pointer, f"must be a text of at most {LONGEST_TEXT:,} characters, none of them a control character"
+        )
+        return ""
+    return given
 
 
 @reads({"type": "string", "maxLength": LONGEST_NAME})

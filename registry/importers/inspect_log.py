@@ -32,6 +32,7 @@ from registry.importers.scores import (
     left_out,
     listed,
     mapping,
+    object_in,
     outcomes_of,
     protocol_of,
     single,
@@ -200,11 +201,11 @@ def _inflated(file: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
 
 def protocol(log: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]:
     """The member `protocol` of the grids of one scorer."""
-    run, plan = _object(log, "eval"), _object(log, "plan")
-    packages, data, revision = (_object(run, name) for name in ("packages", "dataset", "revision"))
-    config = _object(run, "config")
-    decoding = {**_object(run, "model_generate_config"), **_object(plan, "config")}
-    params = _object(score, "params")
+    run, plan = object_in(log, "eval"), object_in(log, "plan")
+    packages, data, revision = (object_in(run, name) for name in ("packages", "dataset", "revision"))
+    config = object_in(run, "config")
+    decoding = {**object_in(run, "model_generate_config"), **object_in(plan, "config")}
+    params = object_in(score, "params")
     return protocol_of(
         {
             "harness": "inspect",
@@ -241,12 +242,7 @@ def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def _judge(run: Mapping[str, Any]) -> Any:
     """The model that has the role of the grader."""
-    return _object(_object(run, "model_roles"), "grader").get("model")
-
-
-def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = given.get(name)
-    return found if isinstance(found, Mapping) else {}
+    return object_in(object_in(run, "model_roles"), "grader").get("model")
 
 
 def with_items(

@@ -38,6 +38,7 @@ from registry.importers.scores import (
     left_out,
     listed,
     mapping,
+    object_in,
     outcomes_of,
     protocol_of,
     single,
@@ -253,16 +254,16 @@ def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> 
 
 def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> dict[str, Any]:
     """The member `protocol` of a grid about a task, or about a group of these tasks."""
-    config = _object(file, "config")
+    config = object_in(file, "config")
 
     def said(name: str) -> Any:
         """Find what a part of the file says of the group itself, else of its tasks."""
-        known = _object(file, name)
+        known = object_in(file, name)
         own = known.get(benchmark)
         return common({task: known.get(task) for task in tasks}) if own is None else own
 
     def of_tasks(*path: str) -> Any:
-        return common({task: _at(_object(file, "configs").get(task), path) for task in tasks})
+        return common({task: _at(object_in(file, "configs").get(task), path) for task in tasks})
 
     return protocol_of(
         {
@@ -274,7 +275,7 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
             "dataset_name": of_tasks("dataset_name"),
             "dataset_revision": of_tasks("dataset_kwargs", "revision"),
             "split": of_tasks("test_split"),
-            "task_hash": common({task: _object(file, "task_hashes").get(task) for task in tasks}),
+            "task_hash": common({task: object_in(file, "task_hashes").get(task) for task in tasks}),
             "generation_kwargs": of_tasks("generation_kwargs") or config.get("gen_kwargs"),
             "repeats": of_tasks("repeats"),
             "limit": config.get("limit"),
@@ -284,11 +285,6 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
             **_arguments(config.get("model_args")),
         }
     )
-
-
-def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = given.get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _at(given: Any, path: Sequence[str]) -> Any:

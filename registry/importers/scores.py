@@ -53,14 +53,20 @@ def single(
     return ImportedGrid(sent, (*notes, *more))
 
 
-def known_metric(name: str, key: str | None = None) -> tuple[dict[str, Any], list[Note]]:
+def known_metric(name: str) -> tuple[dict[str, Any], list[Note]]:
     """A metric as its name explains it, as a fraction where it is a share; noted, because the source does not tell."""
-    meaning = meaning_of(key or name)
+    meaning = meaning_of(name)
     if meaning is None:
         return {"name": name}, [unknown_direction(name)]
     metric: dict[str, Any] = {"name": name, "direction": meaning.direction}
     metric |= {"lower": 0.0, "upper": 1.0} if meaning.share else {"lower": meaning.lower, "upper": meaning.upper}
     return metric, [Note("metric_read", f'"{name}" was read as: {meaning.direction} is better')]
+
+
+def object_in(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """The object under a name; an empty one where there is none."""
+    found = given.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def mapping(value: Any, where: str) -> Mapping[str, Any]:

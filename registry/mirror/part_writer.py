@@ -100,11 +100,6 @@ class Levels:
         self.names: list[str] = list(names) * (len(found) // len(names)) if names else []
 
 
-def day_of(grid: Mapping[str, Any]) -> str:
-    """The day on which a grid was published, in UTC."""
-    return _instant(grid).strftime("%Y-%m-%d")
-
-
 def add_grid(grid: Mapping[str, Any], part: int, rows: CellRows) -> Iterator[int]:
     """Add the cells of a grid to rows, some at a time; yield how many there were.
 
@@ -250,7 +245,7 @@ class PartWriter:
     def add(self, grid: Mapping[str, Any]) -> tuple[int | None, int]:
         """Add the cells of a grid to the part of its day; return the number of the part, None where it has no cell,
         and how many rows it has there."""
-        part, before = self._part(day_of(grid)), 0
+        part, before = self._part(_instant(grid).strftime("%Y-%m-%d")), 0
         for count in add_grid(grid, part.number, part.rows):
             before += count
             self._waiting += count

@@ -22,9 +22,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from statistics import NormalDist
 
 from registry.grids.grid import Grid, Metric
+from registry.plans.closed_forms import quantile
 from registry.renderings.interval import Z, wilson
 from registry.results.lines import Estimate
 from registry.results.terms import OF_REPEATS, Interval
@@ -38,16 +38,11 @@ Reference = tuple[Grid, int]
 """A grid and the flat index of one of its cells, which is measured."""
 
 
-def normal_quantile(share: float) -> float:
-    """The point below which the normal law has this share, above 0 and below 1."""
-    return NormalDist().inv_cdf(share)
-
-
 @lru_cache(maxsize=1024)
 def t_quantile(share: float, df: int) -> float:
     """The point below which Student's law with `df` degrees of freedom has this share, from 0.5 to below 1."""
     if df > _EXACT:
-        return _expanded(normal_quantile(share), df)
+        return _expanded(quantile(share), df)
     inside, low, high = 2 * share - 1, 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -91,7 +86,7 @@ def effect_of(grid: Grid) -> float | None:
             df += times - 1
             ratios.append((times - 1) * sd**2 / explained)
     ratio = math.fsum(ratios) / df if df else 0.0
-    return ratio * (t_quantile(_UPPER, df) / normal_quantile(_UPPER)) ** 2 if ratio > 1 else None
+    return ratio * (t_quantile(_UPPER, df) / quantile(_UPPER)) ** 2 if ratio > 1 else None
 
 
 def with_effect(grid: Grid) -> Grid:

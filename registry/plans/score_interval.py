@@ -29,6 +29,10 @@ class TwoSamples:
         """The difference as it was observed."""
         return self.k1 / self.n1 - self.k2 / self.n2
 
+    def turned(self) -> TwoSamples:
+        """The second less the first."""
+        return TwoSamples(self.k2, self.n2, self.k1, self.n1)
+
 
 def score(samples: TwoSamples, margin: float) -> float:
     """Distance of the observed difference above the margin in standard errors, from -1 to 1; infinite where, were the
@@ -65,11 +69,7 @@ def score_interval(samples: TwoSamples, alpha: float) -> tuple[float, float]:
     """The margins that neither one-sided test at the level alpha rejects: their ends, of level 1 - 2 alpha."""
     critical = _NORMAL.inv_cdf(1 - alpha)
     observed = samples.difference
-    return _end(samples, critical, -1.0, observed), -_end(_turned(samples), critical, -1.0, -observed)
-
-
-def _turned(samples: TwoSamples) -> TwoSamples:
-    return TwoSamples(samples.k2, samples.n2, samples.k1, samples.n1)
+    return _end(samples, critical, -1.0, observed), -_end(samples.turned(), critical, -1.0, -observed)
 
 
 def _end(samples: TwoSamples, critical: float, low: float, high: float) -> float:

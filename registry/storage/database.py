@@ -282,14 +282,11 @@ def translate(error: DBAPIError) -> Exception:
     if code in _REFUSED:
         return Unavailable(*_REFUSED[code])
     if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
-        if code is None and not error.connection_invalidated and not _is_outage(error):
+        is_outage = isinstance(error, (InterfaceError, OperationalError))
+        if code is None and not error.connection_invalidated and not is_outage:
             return error
         return Unavailable(AWAY, 2, "statement_timeout" if code == "57014" else "database_away")
     return error
-
-
-def _is_outage(error: DBAPIError) -> bool:
-    return isinstance(error, (InterfaceError, OperationalError))
 
 
 def _tells_of_outage(error: DBAPIError) -> bool:

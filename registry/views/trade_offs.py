@@ -19,7 +19,8 @@ from registry.errors import Fault, Invalid
 from registry.grids.grid import Direction
 from registry.grids.intake.levels import read_number
 from registry.grids.slices import Slice, slice_of, with_slice
-from registry.plans.means import normal_quantile, t_quantile
+from registry.plans.closed_forms import quantile
+from registry.plans.means import t_quantile
 from registry.results.aggregates import Aggregates
 from registry.results.inputs import Warning
 from registry.results.lines import Estimate
@@ -54,7 +55,7 @@ def places_of(points: Sequence[Pair], *, tested: bool = True) -> list[FrontPlace
         better = [other for other in points if dominates(other, point)]
         if not better:
             found.append("front")
-        elif tested and any(_surely(other, point, share) for other in better):
+        elif tested and any(all(_better(a, b, share) for a, b in zip(other, point, strict=True)) for other in better):
             found.append("behind")
         else:
             found.append("open")
@@ -65,10 +66,6 @@ def dominates(one: Pair, other: Pair) -> bool:
     """Return whether one point is at least as good in both, and better in one."""
     pairs = [(a.value, b.value) for a, b in zip(one, other, strict=True)]
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
-
-
-def _surely(one: Pair, other: Pair, share: float) -> bool:
-    return all(_better(a, b, share) for a, b in zip(one, other, strict=True))
 
 
 def _better(one: Standing, other: Standing, share: float) -> bool:
@@ -87,7 +84,7 @@ def _critical(one: Standing, other: Standing, error: float, share: float) -> flo
     """The quantile of the normal law, or of Student's with Welch's degrees of freedom where errors are estimated."""
     estimated = [(each.stderr or 0.0, each.df) for each in (one, other) if each.df]
     if not estimated:
-        return normal_quantile(share)
+        return quantile(share)
     return t_quantile(share, max(1, math.floor(1 / sum((each / error) ** 4 / df for each, df in estimated))))
 
 

@@ -81,11 +81,11 @@ def trials_unknown(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     return _impossible(power, "too_large", "it took too long to be planned for")
 
 
-def trials_failed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
+def trials_failed(judged: Judged) -> TrialsNeeded | None:
     """Stands for `trials_needed` where that raised an error."""
-    if noisy_claim(judged, power) is None:
+    if noisy_claim(judged, POWER) is None:
         return None
-    return _impossible(power, "failed", "planning for it failed")
+    return _impossible(POWER, "failed", "planning for it failed")
 
 
 def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:

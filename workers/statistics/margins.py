@@ -136,7 +136,7 @@ class Estimate:
 
     def turned(self) -> Estimate:
         """The estimate of the gap the other way around."""
-        return replace(self, gap=-self.gap, sample=None if self.sample is None else swapped(self.sample))
+        return replace(self, gap=-self.gap, sample=None if self.sample is None else self.sample.turned())
 
     def span(self, alpha: float) -> Span | None:
         """Parts of the line that are left at the level alpha on either side; None where the noise is unknown."""
@@ -159,23 +159,13 @@ class Estimate:
         if isinstance(self.sample, OneSample | PairedSample):
             return self.sample.p_below(bound / self.whole)
         if self.sample is not None:
-            return p_above(reversed_samples(self.sample), max(-1.0, min(1.0, -bound / self.whole)))
+            return p_above(self.sample.turned(), max(-1.0, min(1.0, -bound / self.whole)))
         if self.stderr is None:
             return None
         if self.stderr == 0:
             return 0.0 if self.gap < bound else 1.0
         z = (self.gap - bound) / self.stderr
         return float(ndtr(z) if math.isinf(self.df) else stdtr(self.df, z))
-
-
-def reversed_samples(samples: TwoSamples) -> TwoSamples:
-    """The second less the first."""
-    return TwoSamples(samples.k2, samples.n2, samples.k1, samples.n1)
-
-
-def swapped(sample: Sample) -> Sample:
-    """The sample of the gap the other way around."""
-    return reversed_samples(sample) if isinstance(sample, TwoSamples) else sample.turned()
 
 
 def region_of(kind: PolicyKind, margin: float) -> Region:

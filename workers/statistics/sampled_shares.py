@@ -16,14 +16,9 @@ import numpy as np
 def limits(differing: int, sampled: int, total: int, alpha: float) -> tuple[int, int]:
     """Return the smallest and the largest number of all that may differ, each with error rate `alpha`."""
     possible = range(differing, total - (sampled - differing) + 1)
-    lower = bisect_left(possible, x=True, key=lambda among: _above(differing, among, sampled, total) > alpha)
+    lower = bisect_left(possible, x=True, key=lambda among: 1.0 - _up_to(differing - 1, among, sampled, total) > alpha)
     upper = bisect_left(possible, x=True, key=lambda among: _up_to(differing, among, sampled, total) <= alpha)
     return possible[lower], possible[upper - 1]
-
-
-def _above(count: int, among: int, sampled: int, total: int) -> float:
-    """Chance to find `count` or more."""
-    return 1.0 - _up_to(count - 1, among, sampled, total)
 
 
 def _up_to(count: int, among: int, sampled: int, total: int) -> float:

@@ -41,13 +41,10 @@ def read_data(data: Any, axes: Any, names: Mapping[str, str], trials: Any = None
 def read_cells(data: Any, axes: Any, names: Mapping[str, str]) -> tuple[list[Declared], list[dict[str, Any]]]:
     """The axes and the tidy cells of what a running job has measured."""
     declared = declared_axes(axes)
-    found = _table([data] if _is_record(data) else data, declared, names, None, None)
+    is_record = isinstance(data, Mapping) and ("at" in data or "value" in data)
+    found = _table([data] if is_record else data, declared, names, None, None)
     known = {axis["name"]: axis for axis in declared}
     return [known.get(name, {"name": name}) for name in found.names], cell_documents(found)
-
-
-def _is_record(data: Any) -> bool:
-    return isinstance(data, Mapping) and ("at" in data or "value" in data)
 
 
 def _table(data: Any, axes: Sequence[Declared], names: Mapping[str, str], trials: Any, stderr: Any) -> Table:
@@ -59,7 +56,8 @@ def _table(data: Any, axes: Sequence[Declared], names: Mapping[str, str], trials
             return read(data, axes, names, trials, stderr)
     if isinstance(data, Mapping):
         return _mapping(data, axes, names, trials, stderr)
-    if isinstance(data, Sequence) and not isinstance(data, str) and data and _all_records(data):
+    is_list = isinstance(data, Sequence) and not isinstance(data, str)
+    if is_list and data and all(isinstance(one, Mapping) for one in data):
         return from_records(data, axes, names, trials, stderr)
     for is_kind, read_alone in ((is_labelled, from_labelled), (is_series, from_series)):
         if is_kind(data):
@@ -67,10 +65,6 @@ def _table(data: Any, axes: Sequence[Declared], names: Mapping[str, str], trials
     if axes and not is_array(data) and not isinstance(data, (list, tuple)):
         raise BadData(f"One number has no axes, but {len(axes)} are given.")
     return from_block(data, axes, trials, stderr)
-
-
-def _all_records(data: Sequence[Any]) -> bool:
-    return all(isinstance(one, Mapping) for one in data)
 
 
 def _mapping(data: Mapping[Any, Any], axes: Sequence[Declared], names: Mapping[str, str], t: Any, s: Any) -> Table:

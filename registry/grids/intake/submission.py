@@ -85,18 +85,15 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     sent_cells.warn_off_lattice(grid, place, report)
     warn_of_derived_names(sent, grid, report)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
-    sent_warnings = _sent_warnings(sent)
+    sent_warnings = [  # from the program that read the values from another source
+        IntakeWarning(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()
+    ]
     all_warnings = {
         **dict.fromkeys(sent_warnings),
         **dict.fromkeys(without_known_repeats(sent_warnings, report.all_warnings())),
     }
     source, description = sent.get("source") or None, sent.get("description")
     return Submission(names, in_numeric_order(grid), tuple(all_warnings), source, description)
-
-
-def _sent_warnings(sent: Mapping[str, Any]) -> list[IntakeWarning]:
-    """Warnings that came with the publication, from the program that read the values from another source."""
-    return [IntakeWarning(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
 
 
 def without_known_repeats(sent_warnings: Sequence[IntakeWarning], mine: Sequence[IntakeWarning]) -> list[IntakeWarning]:
