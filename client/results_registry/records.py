@@ -7,13 +7,12 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from results_registry.item import IDENTITY
 from results_registry.notebook import comparison_html, document_html, grid_html, ranking_html, records_html
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-
-IDENTITY = ("experiment", "benchmark", "model", "variant", "metric")
 
 
 class Records(list[dict[str, Any]]):

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from registry.claims.reading import LONGEST_TEXT
 from registry.errors import Fault, Invalid
 
 _COMMENT = re.compile(r"<!--\s*(claim|claims about):((?:(?!<!--).)*?)-->", re.DOTALL)
@@ -24,7 +25,6 @@ _FENCE = re.compile(r"^(`{3,}|~{3,})[ \t]*registry-claim[ \t]*$(.*?)^\1[ \t]*$",
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*claim[ \t]*\]\]", re.MULTILINE)
 _PLACE = re.compile(r"(?: \(at line (\d+), column (\d+)\)|: line (\d+) column (\d+) \(char \d+\))$")
 """Line at which a parser of TOML or JSON says that it stopped."""
-_LONGEST_TEXT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _comment(text: str, start: int, match: re.Match[str] | None) -> tuple[str, i
 
 def _sentence(text: str, end: int) -> str:
     """Text before a comment on its line."""
-    return _COMMENT.sub("", text[text.rfind("\n", 0, end) + 1 : end]).strip(" \t-*>#|")[:_LONGEST_TEXT]
+    return _COMMENT.sub("", text[text.rfind("\n", 0, end) + 1 : end]).strip(" \t-*>#|")[:LONGEST_TEXT]
 
 
 def _in_toml(body: str, line: int, about: Mapping[str, Any]) -> Iterator[Stated | Fault]:

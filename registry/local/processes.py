@@ -18,10 +18,8 @@ from pathlib import Path
 from registry.errors import Misconfigured, Unavailable
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
 from registry.local.embedded.children import run_to_end
-from registry.settings import WEB_ROLE, Settings, inherited_environment
+from registry.settings import LOOPBACK, WEB_ROLE, Settings, inherited_environment
 from results_registry.local_instance import TOKEN_FILE, announced
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 # Without -P, a file in the current directory would be imported before ours of the same name.
 _MODULE = [sys.executable, "-P", "-m"]

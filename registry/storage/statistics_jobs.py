@@ -18,7 +18,7 @@ from registry.storage.tables import derivations, grids, statistics
 
 job_state = func.coalesce(derivations.c.state, literal_column("'ready'"))
 """`pending`, `ready` or `failed`."""
-_AGAIN = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": None, "methods_version": None}
+AGAIN = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": None, "methods_version": None}
 """It waits from now on: the age of its grid is no delay, and an alarm about delays would ring at every upgrade."""
 
 
@@ -41,5 +41,5 @@ def requeue_statistics(connection: Connection, *which: ColumnElement[bool], most
     )
     rows = insert(derivations).from_select(["project_id", "grid_id", "revision", "state"], old)
     # By its name: the key has one column more where the table is in partitions.
-    again = rows.on_conflict_do_update(constraint="pk_derivations", set_=_AGAIN, where=derivations.c.state == "ready")
+    again = rows.on_conflict_do_update(constraint="pk_derivations", set_=AGAIN, where=derivations.c.state == "ready")
     return int(connection.execute(again).rowcount)

@@ -45,7 +45,7 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.gate_scope import ask_always, standing_question
 from registry.storage.keys import key_of, of_current
-from registry.storage.statistics_jobs import requeue_statistics
+from registry.storage.statistics_jobs import AGAIN, requeue_statistics
 from registry.storage.tables import (
     baseline_versions,
     baselines,
@@ -92,8 +92,6 @@ _IDLE_SHARE = 4
 _IDLE_SHARE_OF_VERDICTS = 1
 """Of claims that are kept and of baselines, whose verdicts somebody waits for: half of the time."""
 REQUEUED_AT_ONCE = 1_000
-_AGAIN = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": None, "methods_version": None}
-"""It waits from now on: its age is no delay, and an alarm about delays would ring at every upgrade."""
 
 
 def apply_invalidations(database: Database, settings: Settings) -> int:
@@ -312,4 +310,4 @@ def _requeue(connection: Connection, table: Table, which: Sequence[Any]) -> int:
     key = key_of(table)
     batch = select(*key).where(*which).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True, of=table).cte("batch")
     here = and_(*(column == batch.c[column.name] for column in key))
-    return int(connection.execute(update(table).where(here).values(_AGAIN)).rowcount)
+    return int(connection.execute(update(table).where(here).values(AGAIN)).rowcount)

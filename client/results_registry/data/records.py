@@ -11,10 +11,10 @@ from typing import Any
 from results_registry.data.scalars import Declared, level, measured, quantity, whole
 from results_registry.data.table import Cell, Level, Table, table
 from results_registry.errors import BadData
+from results_registry.item import IDENTITY
 
 _CARRIED = {"value", "trials", "stderr"}
 _BESIDE = ("trials", "stderr", "reason")
-IDENTITY = ("experiment", "benchmark", "model", "variant", "metric")
 _ABOUT = ("project", "grid", "revision", "digest", "unit", "updated_at", "repeats", "sd", "ci_low", "ci_high")
 
 
