@@ -22,7 +22,7 @@ from registry.grids.protocol import Rules
 from registry.query import GateQuery
 from registry.results.codec import from_document, to_document
 from registry.results.gates import Gate, Looks, Per, Policy
-from registry.storage.items import packed_cells
+from registry.storage.item_outcomes import packed_cells
 from registry.storage.rows import columns_of, shape_of
 from workers.gates import Both, gate_of
 from workers.verdict_values import at_look, failing_places

@@ -15,7 +15,7 @@ from registry.results.codec import to_document
 from registry.results.comparison import ComparedGrid, ComparedRevision, Gap
 from registry.results.inputs import Warning
 from registry.results.protocols import differing_keys
-from registry.storage.items import held_items, rows_of_items
+from registry.storage.item_outcomes import held_items, rows_of_items
 from registry.storage.keys import of_grid
 from registry.storage.rows import grid_of, sliced_row
 from registry.storage.tables import grids, revisions

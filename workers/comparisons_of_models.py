@@ -28,7 +28,7 @@ from registry.results.model_comparison import (
 )
 from registry.results.pairs import Pair
 from registry.results.protocols import differing_keys
-from registry.storage.items import held_items
+from registry.storage.item_outcomes import held_items
 from registry.storage.rows import grid_of
 from workers.protocols import protocol_doubts
 from workers.rankings.direct import suite_warnings

@@ -17,7 +17,7 @@ from registry.query import BaselineQuery, GateQuery
 from registry.results.gates import Gate
 from registry.storage.database import Database
 from registry.storage.gate_scope import PUBLISHED, along_of, grids_of_scope, in_order, question_of
-from registry.storage.items import mark_of
+from registry.storage.item_outcomes import mark_of
 from registry.storage.tables import alerts, baseline_versions, baselines, gate_verdicts, new_id, projects
 from workers.gates import Grids, gate_of, named, pinned_rows, read_sides, too_large
 from workers.protocols import rules_of

@@ -15,7 +15,7 @@ from registry.results.codec import from_document, to_document
 from registry.results.gates import Gate, GateInput, NotComparable, Policy
 from registry.results.inputs import Warning
 from registry.results.model_comparison import ModelComparison
-from registry.storage.items import held_items, rows_of_revisions
+from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of
 from workers.comparisons import revision_row
 from workers.comparisons_of_models import Asked, compare_models

@@ -36,7 +36,7 @@ from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
-from registry.storage.items import current_rows
+from registry.storage.item_outcomes import current_rows
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
 from registry.tracing import job_span

@@ -15,7 +15,7 @@ from registry.query import BaselineQuery, RankingQuery, query_of
 from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.items import held_items, unpacked_cells
+from registry.storage.item_outcomes import held_items, unpacked_cells
 from registry.storage.keys import of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import cached_results, grids, invalidations, item_outcomes, pair_sum_scopes, revisions

@@ -19,7 +19,7 @@ from registry.api.item_schemas import ItemsIn, ItemsParameters
 from registry.api.responses import json_answer
 from registry.api.schemas import RevisionParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.grids.intake.items import read_items
+from registry.grids.intake.sent_items import read_items
 from registry.grids.outcomes import Outcomes
 from registry.operations.items import GridItems, add_items, find_items, ids_of_sets
 from registry.operations.read import placed

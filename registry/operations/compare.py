@@ -7,7 +7,7 @@ import uuid
 from sqlalchemy import Connection, literal, select
 
 from registry.errors import NotFound
-from registry.storage.items import mark_of
+from registry.storage.item_outcomes import mark_of
 from registry.storage.keys import of_grid
 from registry.storage.tables import grids, revisions
 

@@ -14,14 +14,14 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Conflict, NotFound
 from registry.grids.grid import Cell, Grid, Position
-from registry.grids.intake.items import SentItems
+from registry.grids.intake.sent_items import SentItems
 from registry.grids.outcomes import HeldItems
 from registry.operations.amend import lock_grid
 from registry.operations.audit_log import Actor, record
 from registry.operations.read import find_grid
 from registry.operations.revisions import invalidate_scopes
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.storage.items import held_items, labels_of, packed_cells, rows_of_items
+from registry.storage.item_outcomes import held_items, labels_of, packed_cells, rows_of_items
 from registry.storage.tables import item_ids, item_outcomes
 
 

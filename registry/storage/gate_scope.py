@@ -13,7 +13,7 @@ from registry.grids.intake.levels import read_number
 from registry.query import BaselineQuery, GateQuery
 from registry.results.codec import from_document
 from registry.results.gates import Definition
-from registry.storage.items import mark_of
+from registry.storage.item_outcomes import mark_of
 from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, grids, new_id, stored_revisions
 

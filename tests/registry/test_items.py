@@ -18,7 +18,7 @@ from registry import create_app
 from registry.grids.outcomes import HeldItems, Outcomes
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_item_ids
-from registry.storage.items import packed_cells
+from registry.storage.item_outcomes import packed_cells
 from registry.storage.tables import grids, item_continuations, item_ids, item_outcomes
 from tests.house import House, Project
 from workers.verify import verify

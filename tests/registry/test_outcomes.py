@@ -22,7 +22,7 @@ from registry.grids.outcomes import (
     scale_of,
     size_of_bits,
 )
-from registry.storage.items import packed_cells, unpacked_cells
+from registry.storage.item_outcomes import packed_cells, unpacked_cells
 
 bits = st.lists(st.booleans(), min_size=1, max_size=70)
 

@@ -22,7 +22,7 @@ from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.policies import common_to_all
 from registry.results.ranking import RankedScale
 from registry.results.set_aside import SetAside, set_aside_warnings
-from registry.storage.items import held_items
+from registry.storage.item_outcomes import held_items
 from registry.storage.rows import grid_of
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
