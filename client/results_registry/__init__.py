@@ -107,58 +107,18 @@ __all__ = [
 ]
 
 _MODULES = {
-    "config": (
-        "Config",
-        "find_config",
-    ),
-    "errors": (
-        "BadAddress",
-        "BadData",
-        "ClientError",
-        "NotAllowed",
-        "NotNow",
-        "NotThere",
-        "Refused",
-        "Unreachable",
-    ),
-    "following": ("events",),
-    "http": ("Transport",),
-    "logging": (
-        "flush",
-        "log_cells",
-        "log_grid",
-    ),
-    "reading": (
-        "add_claims",
-        "aggregates",
-        "cells",
-        "claim",
-        "claims",
-        "comparison",
-        "coverage",
-        "gate",
-        "grid",
-        "grids",
-        "judge_claims",
-        "peaks",
-        "plan",
-        "ranking",
-        "statistics",
-        "trends",
-    ),
-    "records": (
-        "AggregatesDocument",
-        "Cells",
-        "ComparisonDocument",
-        "GridDocument",
-        "RankingDocument",
-        "Records",
-        "StatisticsDocument",
-    ),
-    "response": ("Answer",),
-    "sender": ("Receipt",),
+    "config": "Config find_config",
+    "errors": "BadAddress BadData ClientError NotAllowed NotNow NotThere Refused Unreachable",
+    "following": "events",
+    "http": "Transport",
+    "logging": "flush log_cells log_grid",
+    "reading": "add_claims aggregates cells claim claims comparison coverage gate grid grids judge_claims peaks plan "
+    "ranking statistics trends",
+    "records": "AggregatesDocument Cells ComparisonDocument GridDocument RankingDocument Records StatisticsDocument",
+    "response": "Answer",
+    "sender": "Receipt",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
