@@ -10,7 +10,7 @@ import click
 import orjson
 
 from registry.claims.grammar import MOST_CLAIMS
-from registry.commands.claim_files import Place, Unread, claims_of, not_read, placed, told
+from registry.commands.check import Place, Unread, claims_of, not_read, placed, told
 from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound

@@ -1,20 +1,28 @@
-"""`registry grid`: delete grids, and restore deleted ones."""
+"""`registry grid describe`: delete and restore grids; say what they, their experiments and projects are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from registry.commands.finding import find_grids, name_of, read_reference
+from registry.commands.finding import find_grid, find_grids, name_of, read_reference
 from registry.commands.listing import filters_grids, grid_rows
+from registry.commands.page import Part
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
+from registry.renderings.sheet import Heading
 from registry.renderings.words import counted
+from results_registry.errors import NotThere
 from results_registry.origin import segment
 
 _SHOWN = 5
+_GRID_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{0,27}", re.IGNORECASE)
+_FIELDS = ("description", "labels")
 
 
 @click.group()
@@ -87,3 +95,77 @@ def _each(session: Session, found: Sequence[dict[str, Any]], method: str, path: 
 def _named(one: Mapping[str, Any]) -> str:
     names = (name_of(one, kind) for kind in ("experiment", "benchmark", "model", "variant", "metric"))
     return " · ".join(name for name in names if name)
+
+
+@click.command(name="describe")
+@click.argument("what", metavar="PROJECT[/EXPERIMENT]|GRID")
+@click.option("--file", "file", metavar="FILE", help="Markdown to describe it with; - reads standard input.")
+@click.option("--label", "labels", multiple=True, metavar="KEY=TEXT", help="Set a label; repeatable.")
+@click.option("--remove-label", "removed", multiple=True, metavar="KEY", help="Take a label away; repeatable.")
+@asks_server
+def describe(session: Session, what: str, file: str | None, labels: Sequence[str], removed: Sequence[str]) -> None:
+    """Show what is said of a project, an experiment or a grid, or change it.
+
+    A grid is named by its id, by the id's first 9 or more characters, or by names (model=R1-Qwen,benchmark=AMC23). An
+    empty file takes the description away. To describe a project needs the role admin, everything else the role writer.
+    Changed labels of a grid make a revision with the same values.
+    """
+    changes = _changes(file, labels, removed)
+    path, name = _place(session, what)
+    try:
+        if changes:
+            found = session.transport.call("PATCH", path, changes).json()
+            session.screen.note(f"Described {name}.")
+        else:
+            found = session.transport.get(path)
+    except NotThere as error:
+        raise NotFound(f"{name}: {error.detail}") from None
+    said = {field: found[field] for field in _FIELDS}
+    rows = [["description", "", said["description"]], *(["label", *pair] for pair in sorted(said["labels"].items()))]
+    session.screen.show(
+        said, lambda: _page(name, said), lambda: (["kind", "name", "text"], rows), essence=lambda: [said["description"]]
+    )
+
+
+def _changes(file: str | None, labels: Sequence[str], removed: Sequence[str]) -> dict[str, Any]:
+    """Changes that the options ask for; empty if none."""
+    pairs = [one.partition("=") for one in labels]
+    if wrong := [key for key, sign, _ in pairs if not sign or not key]:
+        raise click.UsageError(f'A label is KEY=TEXT, not "{wrong[0]}".')
+    changed: dict[str, str | None] = {key: text for key, _, text in pairs}
+    if both := changed.keys() & set(removed):
+        raise click.UsageError(f'The label "{min(both)}" is set and taken away.')
+    changed |= dict.fromkeys(removed)
+    changes: dict[str, Any] = {"labels": changed} if changed else {}
+    return changes if file is None else changes | {"description": _text(file)}
+
+
+def _text(file: str) -> str:
+    try:
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{file} is not UTF-8.") from None
+
+
+def _place(session: Session, what: str) -> tuple[str, str]:
+    """Path of what is meant, and its name for people."""
+    project, slash, experiment = what.partition("/")
+    if slash and "=" not in project:
+        if not (project and experiment):
+            raise click.UsageError(f'"{what}" is no PROJECT/EXPERIMENT.')
+        return f"projects/{segment(project)}/experiments/{segment(experiment)}", f"the experiment {what}"
+    if "=" in what or _GRID_ID.fullmatch(what):
+        grid = find_grid(session, what, {})
+        return f"grids/{grid}", f"the grid {grid}"
+    return f"projects/{segment(what)}", f"the project {what}"
+
+
+def _page(name: str, said: dict[str, Any]) -> Iterator[Part]:
+    yield Heading(f"{name[0].upper()}{name[1:]}")
+    yield from said["description"].splitlines() or ["No description."]
+    if said["labels"]:
+        yield ""
+        yield from (f"{key}: {text}" for key, text in sorted(said["labels"].items()))

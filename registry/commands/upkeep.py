@@ -1,4 +1,4 @@
-"""`registry doctor verify retry partition purge bi-role`: look after the servers of a registry."""
+"""`registry doctor verify retry partition purge bi-role backup restore`: look after the servers of a registry."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from typing import Any
 
 import click
 import orjson
+from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
+from migrations.grants import regrant
 from migrations.partitions import check_partitioning, largest_share, partition
 from registry.commands.servers import home_of_servers, home_option, settings_of_servers
-from registry.commands.status import CHECK_FAILED
-from registry.errors import Unavailable
+from registry.commands.status import CHECK_FAILED, writable
+from registry.errors import Conflict, NotFound, Unavailable
 from registry.local import processes
+from registry.local.embedded.copying import dump, load
 from registry.operations.acts import retry_failed
 from registry.operations.audit_log import COMMAND
 from registry.operations.bi import make_reader
@@ -28,7 +31,7 @@ from registry.operations.projects import find_project
 from registry.operations.purge import count_purgeable, purge, purge_item_ids, purge_projects, purge_shapes
 from registry.operations.purge_claims import purge_claims
 from registry.operations.retry import AT_ONCE
-from registry.settings import given_variables
+from registry.settings import Settings, given_variables
 from registry.storage.database import Database
 from results_registry.local_instance import address_in
 
@@ -38,6 +41,8 @@ _MOST_DRAWN = 1_000_000
 _LARGEST_SEED = (1 << 63) - 1
 FEWEST_PARTS, MOST_PARTS, USUAL_PARTS = 2, 64, 16
 """Until PostgreSQL 18 a session locks 16 tables and indices cheaply; a statement that names no project locks all."""
+STANDARD = Path("-")
+"""Standard output of a backup, standard input of a restore."""
 
 
 @click.command()
@@ -226,3 +231,59 @@ def bi_role(home: Path | None, name: str, projects: tuple[str, ...], every: bool
     with Database(settings_of_servers(home), name="bi-role").transaction() as connection:
         make_reader(connection, name, password, projects)
     click.echo(password)
+
+
+@click.command()
+@home_option
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--overwrite", is_flag=True, help="Replace the file if it is there.")
+def backup(home: Path | None, file: Path, overwrite: bool) -> None:
+    """Write the whole database to FILE, or to standard output for `-`, while the service runs.
+
+    It holds every project's grids, and tokens as hashes only. `registry restore` brings it back.
+    """
+    settings = settings_of_servers(home)
+    if file == STANDARD:
+        dump(settings.database_url, None, settings.pg_bin or None)
+        return
+    if file.exists() and not overwrite:
+        raise Conflict(f"{file} is there already; --overwrite replaces it.")
+    with writable(file):
+        dump(settings.database_url, file, settings.pg_bin or None)
+    click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB", err=True)
+
+
+@click.command()
+@home_option
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--replace", is_flag=True, help="Restore over a database that holds something: that is lost.")
+def restore(home: Path | None, file: Path, replace: bool) -> None:
+    """Bring back from FILE, or from standard input for `-`, what `registry backup` wrote, as a whole or not at all.
+
+    What was still pending is then computed by itself. Afterwards run `registry migrate` (with --grant-web-role if the
+    web process has a role of its own that is not called registry_web) and `registry bi-role` for SQL tools.
+    """
+    if file != STANDARD and not file.exists():
+        raise NotFound(f"There is no file {file}.")
+    settings = settings_of_servers(home)
+    if not replace and holds_something(settings):
+        raise Conflict("The database holds tables already; --replace restores over them, and they are lost.")
+    source = None if file == STANDARD else file
+    load(settings.database_url, source, replace=replace, chosen=settings.pg_bin or None)
+    regrant(settings.database_url)
+    click.echo(
+        "Restored. Run `registry migrate` next, or start `registry up` anew.\n"
+        "Tokens are those of the backup: what was revoked since is valid again, and what was made since is not.",
+        err=True,
+    )
+
+
+def holds_something(settings: Settings) -> bool:
+    """Tell whether the database has any table, the registry's or another's."""
+    database = Database(settings, name="restore")
+    try:
+        with database.reading() as connection:
+            query = text("SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'public')")
+            return bool(connection.scalar(query))
+    finally:
+        database.close()
