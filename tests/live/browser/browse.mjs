@@ -104,7 +104,7 @@ for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
   await page.getByRole("searchbox", { name: "Search this project" }).fill("model 7");
   await page.keyboard.press("Enter");
   await page.waitForURL("**/search?q=model+7");
-  say({ what: "search", sorted, models: await page.locator("section[aria-labelledby=models] li a:first-child").allInnerTexts() });
+  say({ what: "search", sorted, models: await page.locator("main ul.found >> nth=0 >> li a:first-child").allInnerTexts() });
   await context.close();
 }
 

@@ -125,7 +125,8 @@ def kinds_of(demo: Demo) -> list[str]:
         f"{settings}/alerts?alert={alert}", f"{home}/alerts", f"{home}/baselines/main",
         f"/grids/{grid}", f"/grids/{grid}/revisions/1..2", f"/grids/{grid}/history?at.Type=1&at.Length=1",
         demo.seed0, f"{demo.seed0}?show=interval&palette=blues", f"/embed{demo.seed0}",
-        of_demo, f"{of_demo}/search?q=r1", f"{of_demo}/models", f"{of_demo}/claims", f"/claims/{said['id']}",
+        of_demo, f"{of_demo}/grids", f"{of_demo}/search?q=r1", f"{of_demo}/models", f"{of_demo}/claims",
+        f"/claims/{said['id']}",
         f"{of_demo}/events", f"{of_demo}/models/R1-Qwen", f"{of_demo}/experiments/window-by-ratio",
         f"{of_demo}/experiments/window-by-ratio?model=R1-Qwen", f"{of_demo}/rankings?{WINDOWS}", AXIS_RANKING,
         f"{of_demo}/aggregates?{WINDOWS}&group_by=model&group_by=axis:Ratio", demo.pair, f"{of_demo}/lines?{WINDOWS}",
@@ -164,7 +165,7 @@ def places(demo: Demo) -> Places:
     rest = 5_000 - len(models) - len(tasks) - len(shapes)
     other = (ONE | {"experiment": f"other {n % 40}", "model": f"m {n}", "values": 1.0} for n in range(rest))
     publish(many, [publication(**one) for one in other])
-    large = {"project": home, "ranking": board, "table": tables[0], **shapes}
+    large = {"project": f"{home}/grids", "ranking": board, "table": tables[0], **shapes}
     return Places(kinds, narrow, large, of_tasks, tables[1], asked.slug)
 
 
@@ -172,7 +173,7 @@ def crowd(house: House) -> str:
     """The path of a public project of twenty models."""
     project = house.make_project("public")
     publish(project, [publication(model=f"model {n}", axes=[], values=float(n), trials=None) for n in range(20)])
-    return f"/projects/{project.slug}"
+    return f"/projects/{project.slug}/grids"
 
 
 def published(project: Project, **more: Any) -> str:
