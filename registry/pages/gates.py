@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +31,7 @@ from registry.results.gates import Definition, Reachable
 from registry.results.inputs import Warning
 from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 
-_LIVE, _SETTLED, _BASELINES, _VERDICTS, _PLACES = 200, 50, 200, 200, 5
+_LIVE, _BASELINES, _VERDICTS, _PLACES = 200, 200, 200, 5
 """How many of each a page lists, and places in which one contender fails; all of them are in the JSON."""
 _GOING = (*LIVE, "dismissed")
 _WHOLE = "over all benchmarks"
@@ -40,27 +39,25 @@ _WHOLE = "over all benchmarks"
 
 @pages.get("/projects/<project>/alerts")
 def alerts(project: str) -> Response:
-    """What fails now, by the change that it came with; what was settled last; and the baselines."""
+    """What fails now, and the baselines."""
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         live = list_alerts(connection, row.id, {"state": LIVE}, None, _LIVE + 1)
-        settled = list_alerts(connection, row.id, {"state": ("dismissed", "resolved")}, None, _SETTLED)
         dismissed = count_dismissed(connection, row.id)
         baselines = list_baselines(connection, row.id, None, _BASELINES)
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "groups": groups_of(live[:_LIVE]),
+            "alerts": [(told(one), where(one), one.opened_at) for one in live[:_LIVE]],
             "more": len(live) > _LIVE,
             "dismissed": dismissed,
-            "settled": [(alert_of(one), where(one), one.updated_at) for one in settled],
             "baselines": [(one, subject_in_words(definition_of(one))) for one in baselines],
             "feed": live_on(row, GATES),
             "json": data_path(f"/projects/{project}/alerts", row.visibility),
         }
 
-    made_of = [tags(live), tags(settled), dismissed, [(one.id, one.version) for one in baselines]]
+    made_of = [tags(live), dismissed, [(one.id, one.version) for one in baselines]]
     return page("alerts.html", made_of, context)
 
 
@@ -146,12 +143,6 @@ def _reached(connection: Connection, project_id: uuid.UUID, definition: Definiti
         return what_it_reaches(connection, project_id, definition)
     except Invalid as error:
         return Reachable(False, warnings=tuple(Warning("gone", f"{at[1:]}: {told}.") for at, told in error.faults))
-
-
-def groups_of(rows: Sequence[Any]) -> list[list[Any]]:
-    """Alerts with their places and when they were opened, together where one change of the scope opened them."""
-    grouped = itertools.groupby(rows, lambda one: (one.opened_at, one.group_id))
-    return [[(told(one), where(one), one.opened_at) for one in mine] for _, mine in grouped]
 
 
 def told(row: Any) -> Alert:

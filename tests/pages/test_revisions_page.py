@@ -54,7 +54,7 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "a difference is drawn with what came and went": (
         {},
         {"values": [[65, 72], [None, 80]]},
-        ["Revision 2 less revision 1", "+2", "only in the baseline: 75"],
+        ["Revision 2 minus revision 1", "+2", "only in the baseline: 75"],
     ),
 }
 
