@@ -95,17 +95,6 @@ def ask(
     raise Busy("The aliases in this question are being changed; ask again.", reason="aliases_changing")
 
 
-def known_answer(question: Query, project: str) -> Any:
-    """The row of an answer that is there, for a caller who may read the project; None where there is none, which
-    promises nothing."""
-    with parts().database.reading() as connection:
-        row = find_result(connection, project, question)
-        if row is not None and row.aliased:
-            row = find_result(connection, project, resolve(connection, row.project_id, question))
-        authorize(caller(connection), row, "reader")
-    return row if answered(row) and row.document is not None else None
-
-
 def progress(row: Any, question: Query) -> float | None:
     """How much of a pending answer is done, from 0 to 1; None where nobody knows."""
     with parts().database.reading() as connection:

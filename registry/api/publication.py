@@ -22,7 +22,7 @@ from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
-from registry.storage.statement_timeout import extend_request
+from registry.storage.statements import extend_request
 
 SCHEMA = GridIn()
 _FORMATS = {"text/csv": "csv", "text/markdown": "markdown"}

@@ -25,6 +25,9 @@ from registry.storage.tables import new_id, projects, shares, signing_keys
 _OWNED = re.compile(r"(?:/api/v1)?/(grids|claims)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
 _WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/(grids|claims))?")
 """Path of a whole project, or of the list of all its grids or claims."""
+_RESULTS = re.compile(r"(/projects/[^/.]+)/results")
+_VIEWS = ("rankings", "aggregates", "lines", "experiments", "trade-offs", "comparisons")
+"""Paths of what the views of all results of a project show."""
 _NAMED = re.compile(
     r"(?:/api/v1)?/projects/[^/]+/(?:experiments|benchmarks|models|variants|metrics|baselines|suites)/.+"
 )
@@ -106,13 +109,16 @@ def find_share(connection: Connection, share: str) -> Any:
 def reaches(shared: str, path: str) -> bool:
     """Return whether a link to the path `shared` opens `path`: the path itself, its forms, and everything below.
 
-    A link to a whole project opens its grids and claims too, although their paths do not begin with the project's, and
-    one to the list of either opens these: `authorize` checks that they belong to the project, as for every caller.
+    A link to all results opens what their views show; one to a whole project its grids and claims too, although their
+    paths do not begin with the project's, and one to the list of either opens these: `authorize` checks that they are
+    the project's, as for every caller.
     """
     if path == shared:
         return True
     if path.startswith((f"{shared}/", f"{shared}.")):
         return not _NAMED.fullmatch(shared) or _OF_NAMED.sub("", path) == _OF_NAMED.sub("", shared)
+    if results := _RESULTS.fullmatch(shared):
+        return any(reaches(f"{results[1]}/{view}", path) for view in _VIEWS)
     whole = _WHOLE.fullmatch(shared)
     owned = _OWNED.fullmatch(path)
     if whole is None or owned is None or whole[2] not in (None, owned[1]):

@@ -1,10 +1,9 @@
-"""A field of a form that offers names, several at once: a list to tick, or with too many names a text that suggests
-them."""
+"""Fields of a form: of one thing out of a list, and of names, several at once, which with too many are typed."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,3 +56,36 @@ def choice_of(
     absent = {name: 0 for name in chosen if name not in dict(found)}
     options = sorted([*found, *absent.items()])
     return Choice(kind, options, chosen, total + len(absent))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A list to choose from, under the name of its parameter; without options, a field to type in."""
+
+    label: str
+    parameter: str
+    options: Sequence[Option]
+    typed: str = ""
+    nothing: str = "all"
+    """What is asked for where nothing is chosen; "": something always is."""
+    kind: str = "text"
+    """Of a field to type in: `text`, `date`, or `names` where models are suggested."""
+
+    @property
+    def chosen(self) -> int:
+        return sum(option.chosen for option in self.options)
+
+
+def select(label: str, name: str, offered: Iterable[tuple[str, str]], chosen: object, nothing: str = "") -> Field:
+    """A list of values with their texts. What is chosen and not offered stays chosen: another view may offer it."""
+    known = dict(offered)
+    wanted = [str(one) for one in (chosen if isinstance(chosen, (list, tuple)) else [chosen]) if one not in (None, "")]
+    known |= {one: one for one in wanted if one not in known}
+    return Field(label, name, [Option(value, text, value in wanted) for value, text in known.items()], nothing=nothing)

@@ -1,41 +1,33 @@
-"""The page of two models compared by name: the verdict, all benchmarks together, and each of them with a link to the
+"""The view of two models compared by name: the verdict, all benchmarks together, and each of them with a link to the
 comparison of both grids."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from flask import Response, redirect, request
+from flask import request
 from marshmallow import ValidationError, validates_schema
 
 from registry.api.cached_results import ask
 from registry.api.comparisons import models_asked
-from registry.api.context import enter, parts
 from registry.api.query_schemas import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, EitherComparisonParameters
-from registry.errors import Fault, Invalid, NotFound
-from registry.grids.slices import PARAMETER, slice_text
 from registry.pages.blocks import Part, parts_of, sections_of, typeset
-from registry.pages.charts import named
-from registry.pages.choices import MOST_LISTED
-from registry.pages.compared import MODEL_SIDES
-from registry.pages.links import LOOKS, carried, data_path, here
-from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
-from registry.pages.queries import salvaged, state_of, tags_of
-from registry.pages.ranking import offer_of, only_way
-from registry.pages.responses import page
-from registry.pages.slices import slice_lists, slice_of_page
+from registry.pages.choices import Field
+from registry.pages.links import carried, here
 from registry.pages.verdict import shown
+from registry.pages.view import Asked, Found, Shown, View
 from registry.renderings.comparison_of_models import page as blocks
-from registry.renderings.verdicts.model_comparison import model_comparison_verdict
+from registry.renderings.verdicts.model_comparison import model_comparison_verdict, names_of_models
 from registry.results.codec import read
 from registry.results.model_comparison import ModelComparison
 
-_ASKED = ("experiment", "metric", *MODEL_SIDES)
+MODEL_SIDES = ("contender_model", "baseline_model")
+"""The parameters of a comparison of models by name."""
 _IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
-_FIELDS = (*_ASKED, "baseline_variant", "contender_variant", "benchmark", "variant", "suite")
+_FIELDS = ("experiment", "metric", *MODEL_SIDES, *VARIANTS_OF_SIDES, "benchmark", "variant", "suite")
 _MOST_ROWS = 60
 """Benchmarks that the page lists; the downloads have all."""
 
@@ -57,69 +49,48 @@ def asks_by_name() -> bool:
     return any(request.args.get(name) for name in _FIELDS)
 
 
-def comparison_of_models(project: str) -> Response:
-    """Contender less baseline over all benchmarks; while a name is missing or wrong, the form and what is wrong."""
-    query, faults = salvaged(_Parameters, optional=_ASKED, families=(PARAMETER,))
-    wanted, found, missing = slice_of_page(), None, False
-    models = [query[side] for side in MODEL_SIDES if side in query]
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        offer = offer_of(connection, row.id, {**query, "model": models})
-        only = only_way(offer, query)
-        if only and not faults:
-            return redirect(here(**only), 303)  # type: ignore[return-value]
-    if not faults and named(query, *_ASKED):
-        try:
-            found = ask(models_asked(query, project, wanted), project, patience=2.0)[1]
-        except (Invalid, NotFound) as error:
-            missing = isinstance(error, NotFound)
-            faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
-    state = state_of(found)
-
-    def context() -> dict[str, Any]:
-        answer = read(ModelComparison, found.document) if found is not None and state == "ready" else None
-        return {
-            "project": row,
-            "query": query,
-            "offer": offer,
-            "choices": {choice.kind: choice for choice in offer.choices},
-            "sides": MODEL_SIDES,
-            "kept": _kept(offer.choices),
-            "faults": faults,
-            "slices": slice_lists(offer.levels, wanted),
-            "slice_text": slice_text(wanted),
-            "most_listed": MOST_LISTED,
-            "state_word": state,
-            "reason": found.reason if found is not None and state == "failed" else None,
-            "data": lambda suffix="": data_path(f"/projects/{project}/comparisons{suffix}", row.visibility, _given()),
-            "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
-            "feed": live_on(row, ANSWERS, experiment=query.get("experiment")),
-            "found": answer,
-            **(_shown(answer, project) if answer else {}),
-        }
-
-    made_of = [row.updated_at, offer, faults, *tags_of(found)]
-    return page("compared_models.html", made_of, context, status=404 if missing else 422 if faults else 200)
+def find(asked: Asked) -> Found:
+    """Contender less baseline over all benchmarks; nothing where fewer than two models are chosen."""
+    sides = _sides(asked)
+    if len(sides) < len(MODEL_SIDES):
+        return Found()
+    row = ask(models_asked({**asked.query, **sides}, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
+    meant = [one for one in sides.items() if one[0] not in asked.query]
+    return Found(row, lambda: _shown(read(ModelComparison, row.document), asked.slug), meant=meant)
 
 
-def _given() -> list[tuple[str, str]]:
-    return [(name, text) for name, text in request.args.items(multi=True) if text and name not in LOOKS]
+def _sides(asked: Asked) -> dict[str, str]:
+    """The models of both sides: those that are named, or the two that the bar has."""
+    named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
+    chosen = request.args.getlist("model")
+    return named or (dict(zip(MODEL_SIDES, chosen, strict=True)) if len(chosen) == len(MODEL_SIDES) else {})
 
 
-def _kept(choices: Sequence[Any]) -> list[tuple[str, str]]:
-    """What the address asks and the form has no field for."""
-    fields = {*_ASKED, "share", *(choice.kind for choice in choices)}
-    return [(name, text) for name, text in _given() if name not in fields and not name.startswith(PARAMETER)]
+def beside(asked: Asked) -> list[Field]:
+    """The two models."""
+    sides = _sides(asked)
+    return [
+        Field(side.removesuffix("_model"), side, (), sides.get(side, ""), "a model", "names") for side in MODEL_SIDES
+    ]
 
 
-def _shown(found: ModelComparison, project: str) -> dict[str, Any]:
+def _shown(found: ModelComparison, project: str) -> Shown:
     verdict = model_comparison_verdict(found)
     told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.sentence)]
-    return {
-        "verdict": shown(verdict),
+    context = {
         "sections": sections_of([_linked(part, found, project) for part in told], "All benchmarks together"),
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
+        "swapped": here(**dict(_swapped())),
     }
+    one, other = names_of_models(found)
+    return Shown(context, [shown(verdict)], f"{one} against {other} on {found.experiment} by {found.metric['name']}")
+
+
+def _swapped() -> Iterator[tuple[str, str | None]]:
+    """The parameters of the sides, each with that of the other."""
+    for kind in ("model", "variant"):
+        yield f"baseline_{kind}", request.args.get(f"contender_{kind}")
+        yield f"contender_{kind}", request.args.get(f"baseline_{kind}")
 
 
 def _linked(part: Part, found: ModelComparison, project: str) -> Part:
@@ -133,3 +104,8 @@ def _linked(part: Part, found: ModelComparison, project: str) -> Part:
 def _page_of(href: str | None, project: str) -> str:
     """The page of the comparison whose data are at this address of the API."""
     return carried(f"/projects/{quote(project)}/comparisons", parse_qsl(urlsplit(href).query)) if href else ""
+
+
+_WANTS = "Name two models: they are compared on every benchmark that both have."
+VIEW = View("compare", "Compare", "comparisons", "This comparison", "compared_models.html", _Parameters, find, beside,
+            optional=MODEL_SIDES, wants=_WANTS)  # fmt: skip

@@ -23,10 +23,10 @@ from registry.operations.form_options import search_grids
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import parts_of, sections_of, typeset
-from registry.pages.compared_models import asks_by_name, comparison_of_models
+from registry.pages.compared_models import asks_by_name
 from registry.pages.front import pages
 from registry.pages.heatmap import fits, heatmap_of
-from registry.pages.links import data_path, to
+from registry.pages.links import data_path, moved, to
 from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
@@ -89,7 +89,7 @@ class _Asked:
 def comparison(project: str) -> Response:
     """Contender less baseline; without both in the address, the form alone. By names, two models."""
     if asks_by_name():
-        return comparison_of_models(project)
+        return moved(project, "compare")
     query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES, families=(PARAMETER,))
     wanted, options = slice_of_page(), look()
     with parts().database.reading() as connection:

@@ -19,7 +19,7 @@ from registry.pages.links import EMBED
 EMBEDDABLE = frozenset(
     f"pages.{name}"
     for name in (
-        "grid", "revisions", "history", "experiment", "ranking", "comparison", "aggregates", "lines", "trade_off",
+        "grid", "revisions", "history", "results", "former", "experiment", "comparison",
     )
 )  # fmt: skip
 """Endpoints of pages that stand by themselves."""

@@ -91,7 +91,7 @@ def _by_share() -> bool:
     """Whether a share opens this page; from then on the page's links carry it, unless everybody may read them."""
     if "share" not in g or request.method not in ("GET", "HEAD"):
         return False
-    path = page_path(request.path)
+    path = page_path(request.path, request.args.items(multi=True))
     try:
         with parts().database.reading() as connection:
             g.caller = authenticate_share(connection, g.share, path)

@@ -3,12 +3,14 @@ not open is no link."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
-from flask import g, request
+from flask import Response, g, request
 
+from registry.api.arguments import OLD_SINCE
 from registry.api.smorest import API_PREFIX
 from registry.operations.shares import reaches
 from registry.results.target_pages import page_of_name
@@ -18,12 +20,18 @@ EMBED = "/embed"
 LOOKS = ("theme",)
 """Parameters of every page that say how it is shown, not what."""
 Query = Iterable[tuple[str, str]]
-_VIEWS = {"rankings": "Ranking", "aggregates": "Table", "lines": "Lines", "trade-offs": "Trade-off"}
-_SELECTED = ("experiment", "suite", "benchmark", "model", "variant", "as_of", "set_aside")
-"""Parameters of a selection; the metric is one of the quantities in a trade-off."""
-_HOLES = [("missing", "available")]
-"""What all views know of missing cells, besides what is usual."""
-_OF_METRIC = "metric:"
+VIEWS = {
+    "ranking": "rankings",
+    "table": "aggregates",
+    "lines": "lines",
+    "trade-off": "trade-offs",
+    "compare": "comparisons",
+}
+"""The views of results, each with the path of its data; that of heat maps is the experiment's. A share names this path,
+and opens this view and no other."""
+_RESULTS = re.compile("(/projects/[^/]+)/results")
+OF_METRIC = "metric:"
+"""What a quantity of a trade-off begins with that is measured."""
 _GUARDED = ("/projects/", "/grids/", "/claims/", f"{DATA}/", f"{EMBED}/")
 """What not everybody may open."""
 
@@ -52,38 +60,52 @@ def search_path(project: str) -> str:
 
 def carried(path: str, query: Query = ()) -> str:
     """The address with the share of this page, if it was opened by one; "" where the share does not reach."""
+    asked = list(query)
     if "shared" not in g or not path.startswith(_GUARDED):
-        return located(path, query)
-    return located(path, [*query, ("share", g.share)]) if reaches(g.shared, page_path(unquote(path))) else ""
+        return located(path, asked)
+    return located(path, [*asked, ("share", g.share)]) if reaches(g.shared, page_path(unquote(path), asked)) else ""
 
 
-def other_views(project: str, view: str) -> list[tuple[str, str]]:
-    """The other views of the selection in this address, each with its name; none while nothing is selected."""
-    given = [(name, text) for name, text in request.args.items(multi=True) if text]
-    metrics = [text for name, text in given if name == "metric"]
-    metrics += [text.removeprefix(_OF_METRIC) for name, text in given if name in "yx" and text.startswith(_OF_METRIC)]
-    kept = [one for one in given if one[0] in _SELECTED or one[0].startswith("at.") or one in _HOLES]
-    if not metrics or "experiment" not in dict(kept):
-        return []
-    as_metric, as_quantity = [("metric", metrics[0])], [("y", f"{_OF_METRIC}{metrics[0]}")]
-    found = [
-        (
-            carried(f"/projects/{quote(project)}/{path}", kept + (as_quantity if path == "trade-offs" else as_metric)),
-            word,
-        )
-        for path, word in _VIEWS.items()
-        if path != view
-    ]
-    return [(href, word) for href, word in found if href]
+def results_page(project: str, view: str, query: Query) -> str:
+    """The address of a view of results, without what is empty; "" where the share does not reach."""
+    asked = [("view", view), *query] if view else query
+    return carried(f"/projects/{quote(project)}/results", asked)
+
+
+def last_of(query: Query) -> dict[str, str]:
+    """The last text of each parameter that is not empty: what counts where one alone does."""
+    return {name: text for name, text in query if text}
 
 
 def here(**changes: Any) -> str:
     """The address of this page with other parameters; None takes one away, a list gives one several times. An embedded
     page is its whole one."""
+    return located(_path(), [*_changed(changes), *_share()])
+
+
+def again(**changes: str) -> str:
+    """The same, for a redirect: an embedded page stays one."""
+    return located(quote(request.path), [*_changed(changes), *([("share", g.share)] if "share" in g else [])])
+
+
+def moved(project: str, view: str, experiment: str = "") -> Response:
+    """Lead from a former address to a view of results, with everything that it carries."""
+    given = [one for one in request.args.items(multi=True) if one[1]]
+    asked = [("view", view)] * bool(view) + [("experiment", experiment)] * bool(experiment)
+    if view == "trade-off" and "metric" not in dict(given):
+        quantities = [one for one in given if one[0] in ("y", "x") and one[1].startswith(OF_METRIC)]
+        asked += [("metric", text.removeprefix(OF_METRIC)) for _, text in sorted(quantities)[-1:]]
+    place = f"{EMBED * ('embedded' in g)}/projects/{quote(project)}/results"
+    lone = {("y", f"{OF_METRIC}{text}") for name, text in [*asked, *given] if name == "metric"}
+    kept = [one for one in given if one[0] not in dict(asked) and one not in lone]
+    address = located(place, [*asked, *kept, *([("share", g.share)] if "share" in g else [])])
+    return Response(status=308, headers={"Location": address, "Deprecation": OLD_SINCE})
+
+
+def _changed(changes: Mapping[str, Any]) -> Query:
     kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changes]
     given = [(name, value if isinstance(value, list) else [value]) for name, value in changes.items()]
-    new = [(name, value) for name, values in given for value in values if value is not None]
-    return located(_path(), [*kept, *new, *_share()])
+    return [*kept, *((name, value) for name, values in given for value in values if value is not None)]
 
 
 def _path() -> str:
@@ -112,12 +134,15 @@ def data_path(path: str, visibility: str, query: Query = ()) -> str:
     return located(API_PREFIX + path, query) if visibility == "public" else carried(DATA + path, query)
 
 
-def page_path(path: str) -> str:
-    """The page whose data are at this path, or that is embedded at it: what a share of the page opens too."""
+def page_path(path: str, query: Query = ()) -> str:
+    """The page whose data are at this path, or that is embedded at it: what a share of the page opens too. Of a view of
+    results, the path of this view alone."""
     for prefix in (DATA, EMBED):
-        if path.startswith(f"{prefix}/"):
-            return path.removeprefix(prefix)
-    return path
+        path = path.removeprefix(prefix) if path.startswith(f"{prefix}/") else path
+    results, asked = _RESULTS.fullmatch(path), last_of(query)
+    if results and asked.get("view") == "heatmaps":
+        return f"{results[1]}/experiments/{asked.get('experiment', '')}"
+    return f"{results[1]}/{VIEWS[asked['view']]}" if results and asked.get("view") in VIEWS else path
 
 
 def local_path(path: str) -> bool:

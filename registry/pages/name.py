@@ -25,7 +25,7 @@ from registry.operations.overview import (
     standings_of,
 )
 from registry.pages.front import pages
-from registry.pages.links import carried, data_path
+from registry.pages.links import data_path, results_page
 from registry.pages.live import GRIDS, live_on
 from registry.pages.responses import page
 from registry.query import RankingQuery
@@ -128,4 +128,4 @@ def settings_of(query: RankingQuery) -> str:
 
 def ranking_path(project: str, query: RankingQuery) -> str:
     """The address of the page of a ranking; "" where the share does not reach."""
-    return carried(f"/projects/{project}/rankings", query.to_query())
+    return results_page(project, "ranking", query.to_query())

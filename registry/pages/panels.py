@@ -11,7 +11,6 @@ from registry.api import serializers
 from registry.operations.stored_grids import StoredGrid
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.renderings.heatmap.options import Options
-from registry.renderings.numbers import plain_number
 from registry.results.codec import read
 from registry.results.grid import GridDocument
 from registry.results.statistics import PICTURED, Statistics
@@ -25,13 +24,6 @@ class Panel:
     map: Heatmap | None
     low: float | None
     high: float | None
-
-    @property
-    def range(self) -> str:
-        """The range as a reader sees it."""
-        if self.low is None or self.high is None:
-            return ""
-        return f"{plain_number(self.low)} to {plain_number(self.high)}"
 
 
 def panels_of(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Options) -> list[Panel]:
@@ -57,12 +49,3 @@ def groups_of(panels: Sequence[Panel]) -> list[tuple[str, list[Panel]]]:
     """The panels by model and variant."""
     grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
     return [(" · ".join(filter(None, names)), list(group)) for names, group in grouped]
-
-
-def shared_range(panels: Sequence[Panel]) -> str | None:
-    """The one range that holds every value, as the address takes it."""
-    lows = [panel.low for panel in panels if panel.low is not None]
-    highs = [panel.high for panel in panels if panel.high is not None]
-    if not lows or min(lows) == max(highs):
-        return None
-    return f"{plain_number(min(lows))},{plain_number(max(highs))}"

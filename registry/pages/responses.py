@@ -16,7 +16,7 @@ from registry.api.context import parts
 from registry.api.responses import not_modified, send
 from registry.pages.front import theme
 from registry.pages.glossary import explained, explanations, repeats
-from registry.pages.links import here, name_page, other_views, search_path, to, without
+from registry.pages.links import here, name_page, results_page, search_path, to, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
 from registry.pages.queries import idle
@@ -47,7 +47,7 @@ def furniture() -> dict[str, Any]:
         "label": label,
         "said": said,
         "here": here,
-        "other_views": other_views,
+        "results_page": results_page,
         "idle": idle,
         "explained": explained,
         "explanations": explanations,

@@ -84,11 +84,6 @@ def picture_of(path: str, visibility: str, query: Query) -> str | None:
     return parts().settings.url + located(API_PREFIX + path, query) if visibility == "public" else None
 
 
-def asked_query() -> Query:
-    """The query of this page, without how it is shown."""
-    return [(name, text) for name, text in request.args.items(multi=True) if text and name not in LOOKS]
-
-
 def needs_signing_in() -> bool:
     """Whether who opens a copied link must sign in: the page is not public, and no share opened it."""
     return "visitor" in g and "shared" not in g

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flask import request
 
@@ -11,30 +11,10 @@ from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis, Level
 from registry.grids.slices import PARAMETER, Slice, pointer_to, read_slice, slice_faults, sliced
 from registry.operations.stored_grids import StoredGrid
+from registry.pages.choices import Field, Option
 from registry.renderings.numbers import plain_number
 
 MOST_LEVELS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    value: str
-    text: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SliceList:
-    """A list to choose from, under the name of its parameter; without options, a field to type in."""
-
-    label: str
-    parameter: str
-    options: Sequence[Option]
-    typed: str = ""
-
-    @property
-    def chosen(self) -> int:
-        return sum(option.chosen for option in self.options)
 
 
 def slice_of_page() -> Slice:
@@ -58,7 +38,7 @@ def cut(stored: StoredGrid, wanted: Slice, whose: str = "the grid") -> StoredGri
     return found
 
 
-def slice_lists(axes: Iterable[Axis], wanted: Slice) -> list[SliceList]:
+def slice_lists(axes: Iterable[Axis], wanted: Slice) -> list[Field]:
     """The lists for each axis with two levels or more: two where all levels have numbers, else one."""
     conditions, levels = dict(wanted), dict[str, dict[str, Level]]()
     for axis in axes:
@@ -71,22 +51,22 @@ def slice_lists(axes: Iterable[Axis], wanted: Slice) -> list[SliceList]:
     ]
 
 
-def _lists(axis: str, levels: Sequence[Level], chosen: Sequence[str]) -> Iterator[SliceList]:
+def _lists(axis: str, levels: Sequence[Level], chosen: Sequence[str]) -> Iterator[Field]:
     parameter = PARAMETER + axis
     if len(levels) > MOST_LEVELS:
-        yield SliceList(axis, parameter, (), " ".join(chosen))
+        yield Field(axis, parameter, (), " ".join(chosen))
         return
     numbered = sorted((level.number, level.label) for level in levels if level.number is not None)
     if len(numbered) < len(levels):
         offered = [Option(level.label, level.label, level.label in chosen) for level in levels]
-        yield SliceList(axis, parameter, [*offered, *_others(chosen, offered)])
+        yield Field(axis, parameter, [*offered, *_others(chosen, offered)])
         return
     first, last = (
         [Option(value, label, value in chosen) for n, label in numbered for value in [f"{sign}{plain_number(n)}"]]
         for sign in (">=", "<=")
     )
-    yield SliceList(f"{axis} from", parameter, [*first, *_others(chosen, [*first, *last])])
-    yield SliceList("to", parameter, last)
+    yield Field(f"{axis} from", parameter, [*first, *_others(chosen, [*first, *last])])
+    yield Field("to", parameter, last)
 
 
 def _others(chosen: Sequence[str], offered: Sequence[Option]) -> list[Option]:

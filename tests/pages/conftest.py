@@ -115,19 +115,26 @@ class Browser:
 
     def get(self, path: str, **headers: str) -> TestResponse:
         sent = {"Accept": "text/html,*/*;q=0.8"} | {name.replace("_", "-"): text for name, text in headers.items()}
-        return self.client.get(path, headers=sent)
+        answer = self.client.get(path, headers=sent)
+        # What has moved for good is followed, as a browser does.
+        return self.get(answer.headers["Location"], **headers) if answer.status_code == 308 else answer
 
     def read(self, path: str, status: int = 200) -> Outline:
-        answer = self.get(path)
+        answer = self.opened(path)
         assert answer.status_code == status, (path, answer.text)
         assert answer.content_type == "text/html; charset=utf-8"
         outline = Outline(answer.text)
         assert outline.faults == []
         return outline
 
+    def opened(self, path: str) -> TestResponse:
+        """The page that this address leads to in the end."""
+        answer = self.get(path)
+        return self.opened(answer.headers["Location"]) if answer.status_code == 303 else answer
+
     def computed(self, path: str) -> Outline:
         """The page once its answer is there."""
-        self.get(path)
+        self.opened(path)
         self.house.compute()
         return self.read(path)
 
@@ -236,15 +243,16 @@ PATHS = (
     "/",
     "/projects/demo",
     "/projects/demo/grids?experiment=window-by-ratio&model=R1-Qwen&sort=benchmark",
-    "/projects/demo/experiments/window-by-ratio",
-    "/projects/demo/experiments/window-by-ratio?model=R1-Qwen&range=30.7,88.5",
-    "/projects/demo/experiments/size-by-progress?palette=blues",
-    "/projects/demo/rankings",
-    f"/projects/demo/rankings?{WINDOWS}",
-    f"/projects/demo/rankings?{WINDOWS}&method=borda&missing=complete",
-    "/projects/demo/rankings?experiment=type-by-length&metric=accuracy&by=axis:Type&benchmark=Core+Generalization",
-    "/projects/demo/aggregates",
-    f"/projects/demo/aggregates?{WINDOWS}",
+    "/projects/demo/results",
+    f"/projects/demo/results?view=heatmaps&{WINDOWS}",
+    f"/projects/demo/results?view=heatmaps&{WINDOWS}&model=R1-Qwen&range=30.7,88.5",
+    "/projects/demo/results?view=heatmaps&experiment=size-by-progress&metric=accuracy&palette=blues",
+    f"/projects/demo/results?view=ranking&{WINDOWS}",
+    f"/projects/demo/results?view=ranking&{WINDOWS}&method=borda&missing=complete",
+    "/projects/demo/results?view=ranking&experiment=type-by-length&metric=accuracy&by=axis:Type"
+    "&benchmark=Core+Generalization",
+    f"/projects/demo/results?view=table&{WINDOWS}",
+    f"/projects/demo/results?view=lines&{WINDOWS}",
     "/projects/demo/comparisons",
     "/status",
     "/sign-in",
@@ -259,7 +267,7 @@ PATHS = (
 def answered(demo: Demo) -> Demo:
     """The demonstration after somebody has asked what these pages and the comparison of the pair ask."""
     for path in (*PATHS, demo.pair):
-        demo.house.call("GET", path)
+        Browser(demo.house, demo.house.app.test_client()).opened(path)
     demo.house.compute()
     return demo
 

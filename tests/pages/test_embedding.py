@@ -13,11 +13,12 @@ from registry.settings import Settings
 from tests.house import Project
 from tests.pages.conftest import WINDOWS, Browser, Demo, browser, share
 
-RANKING = f"/projects/demo/rankings?{WINDOWS}"
+RANKING = f"/projects/demo/results?view=ranking&{WINDOWS}"
+DATA = f"projects/demo/rankings?{WINDOWS}"
 
 
 def ranked(demo: Demo) -> list[str]:
-    return [demo.seed0, "/projects/demo/experiments/window-by-ratio", RANKING, demo.pair]
+    return [demo.seed0, f"/projects/demo/results?view=heatmaps&{WINDOWS}", RANKING, demo.pair]
 
 
 def policy(guest: Browser, path: str) -> dict[str, str]:
@@ -93,7 +94,7 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
     # The citation of a ranking says when and from what it was computed.
     cited = copied(guest, RANKING)
     assert "Picture" not in cited
-    stored = answered.house.call("GET", RANKING.removeprefix("/"))
+    stored = answered.house.call("GET", DATA)
     at, tag = stored.get_json()["computed_at"], stored.headers["ETag"].strip('"')
     assert f"year = {{{at[:4]}}}" in cited["BibTeX"]
     assert f"computed {at[:10]} {at[11:16]} UTC from 32 of 80 slots of 8 grids, ETag {tag}}}" in cited["BibTeX"]
@@ -102,7 +103,7 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
 def test_titles_of_sliced_pages_say_the_slice_wherever_they_are_copied(
     answered: Demo, guest: Browser, subtests: pytest.Subtests
 ) -> None:
-    for path in (*ranked(answered), f"/projects/demo/aggregates?{WINDOWS}", f"/projects/demo/lines?{WINDOWS}"):
+    for path in (*ranked(answered), *(f"/projects/demo/results?view={view}&{WINDOWS}" for view in ("table", "lines"))):
         with subtests.test(msg=path):
             by_length = path == answered.seed0
             at, said = ("at.Length=%3E%3D5", "Length at least 5") if by_length else ("at.Ratio=0.2", "Ratio 0.2")

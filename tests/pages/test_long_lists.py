@@ -36,8 +36,8 @@ def grid_of(crowd: Project, model: str) -> str:
 
 
 def test_every_panel_of_an_experiment_can_be_reached_and_is_counted(crowd: Project, visitor: Browser) -> None:
-    path = f"/projects/{crowd.slug}/experiments/type-by-length"
-    pages = list(visitor.follow(f"{path}?metric=accuracy"))
+    path = f"/projects/{crowd.slug}/results?view=heatmaps&experiment=type-by-length"
+    pages = list(visitor.follow(f"{path}&metric=accuracy"))
     assert len(pages) == 10  # 231 grids, 24 a page
     assert "Grids 1 to 24 of 231" in pages[0].text
     assert "Grids 217 to 231 of 231" in pages[-1].text
@@ -46,9 +46,9 @@ def test_every_panel_of_an_experiment_can_be_reached_and_is_counted(crowd: Proje
     page = visitor.read(path)
     assert page.all("select", name="metric")
     assert {"accuracy", "y", "z"} <= set(page.texts)
-    page = visitor.read(f"{path}?metric=accuracy&model=m229")
+    page = visitor.read(f"{path}&metric=accuracy&model=m229")
     assert [given["value"] for given in page.all("input", name="model") if "checked" in given] == ["m229"]
-    assert len(page.all("article")) == 2
+    assert len(page.links("/grids/0")) == 2
 
 
 def test_every_model_can_be_asked_for(crowd: Project, visitor: Browser) -> None:

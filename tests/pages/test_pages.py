@@ -15,16 +15,15 @@ from tests.house import House, Project
 from tests.pages.conftest import PATHS, WINDOWS, Browser, Demo, browser
 
 HOSTILE = "<script>alert('1')</script>\"'&amp;<img src=x onerror=alert(2)>{{7*7}}"
-EXPERIMENT = "/projects/demo/experiments/window-by-ratio"
+EXPERIMENT = f"/projects/demo/results?view=heatmaps&{WINDOWS}"
 
 
 def test_a_page_is_well_formed_runs_only_its_own_scripts_and_is_sent_once(
     answered: Demo, guest: Browser, subtests: pytest.Subtests
 ) -> None:
     titles: dict[str, set[str]] = {}
-    guest.computed(f"/projects/demo/lines?{WINDOWS}")
     answered.house.compute()  # the status says how long others wait already
-    for path in (*PATHS, f"/projects/demo/lines?{WINDOWS}", answered.seed0):
+    for path in (*PATHS, answered.seed0):
         with subtests.test(msg=path):
             page = guest.read(path)
             assert (len(page.all("h1")), len(page.all("main"))) == (1, 1)
@@ -45,7 +44,7 @@ def test_a_page_is_well_formed_runs_only_its_own_scripts_and_is_sent_once(
             meta = {one.get("property") or one.get("name"): one.get("content") for one in page.all("meta")}
             assert meta["description"] == meta["og:description"]
             titles.setdefault(meta["og:title"], set()).add(path.partition("?")[0].removesuffix("/grids"))
-            drawn = path == answered.seed0 or any(kind in path for kind in ("/aggregates?", "/lines?"))
+            drawn = path == answered.seed0 or any(f"view={kind}" in path for kind in ("table", "lines"))
             assert ("og:image" in meta) == drawn
     assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}
     assert "Ranking of type-by-length by accuracy" in titles
@@ -76,7 +75,7 @@ def test_hostile_names_are_text(project: Project, visitor: Browser) -> None:
     experiment = next(link for link in page.links("/experiments/") if link.startswith(f"/projects/{project.slug}"))
     shown = visitor.read(experiment)
     assert HOSTILE in shown.text
-    assert HOSTILE in visitor.computed(shown.links("/rankings?")[0]).text
+    assert HOSTILE in visitor.computed(shown.links("view=ranking")[0]).text
 
 
 def test_a_label_that_is_an_address_is_a_link_that_tells_nothing_and_passes_nothing(
@@ -101,6 +100,7 @@ def test_a_wrong_parameter_is_named_and_what_nobody_published_is_not_found(guest
         "grids?sort=colour",
         "grids?nonsense=1",
         "experiments/window-by-ratio?metric=%00",
+        "results?view=guess",
         f"rankings?{WINDOWS}&method=guess",
         f"rankings?{WINDOWS}&alpha=7",
         "rankings?by=axis:",
@@ -112,11 +112,9 @@ def test_a_wrong_parameter_is_named_and_what_nobody_published_is_not_found(guest
         "/projects/demo/rankings?experiment=nothing&metric=Pass@1",
         "/grids/00000000-0000-7000-8000-000000000000",
     ):
-        assert guest.get(path).status_code in (401, 404)
-    page = guest.read(f"{EXPERIMENT}?metric=nope", 404)
-    assert 'No grid of "window-by-ratio" has the metric "nope"; there is Pass@1.' in page.text
+        assert guest.opened(path).status_code in (401, 404)
     # A choice that no grid of an experiment meets has no data to take.
-    page = guest.read(f"{EXPERIMENT}?model=nope")
+    page = guest.read(f"{EXPERIMENT}&model=nope")
     assert "No grid matches." in page.text
     assert page.links("/api/v1/") == []
 
@@ -131,14 +129,14 @@ def test_the_numbers_come_before_the_filters_on_a_phone_and_are_one_link_away_fo
         ".asked > summary { display: none; } .asked::details-content { content-visibility: visible; }"
     )
     for path, said in {
-        answered.seed0: "none is set",
-        f"{EXPERIMENT}?model=R1-Qwen": "model R1-Qwen",
-        f"/projects/demo/rankings?{WINDOWS}&benchmark=AMC23&at.Ratio=0.5": "Ratio 0.5 · benchmark AMC23",
+        answered.seed0: "Filters and views: none is set",
+        f"{EXPERIMENT}&model=R1-Qwen": "Pass@1 in window-by-ratio, model R1-Qwen",
+        f"/projects/demo/rankings?{WINDOWS}&benchmark=AMC23&at.Ratio=0.5": "benchmark AMC23, Ratio 0.5",
     }.items():
         page = guest.computed(path)
         [folded] = page.all("details", **{"class": "asked"})
         assert "open" not in folded
-        assert f"Filters and views: {said}" in page.text
+        assert said in page.text
         assert [one["href"] for one in page.all("a", **{"class": "skip"})] == ["#main", "#data"]
         assert page.ids.count("data") == 1
         text = guest.get(path).text
@@ -146,16 +144,16 @@ def test_the_numbers_come_before_the_filters_on_a_phone_and_are_one_link_away_fo
         assert data < folds < asks if path == answered.seed0 else folds < asks < data
 
 
-def test_seed_4_is_four_panels_with_a_warning_and_one_click_to_a_shared_range(answered: Demo, guest: Browser) -> None:
+def test_seed_4_is_four_panels_in_one_range_and_one_click_to_their_own_ranges(answered: Demo, guest: Browser) -> None:
     """Exact Friedman by enumeration: p 2.43e-5 for the ratio; that the window matters is not shown."""
-    page = guest.read(f"{EXPERIMENT}?model=R1-Qwen")
+    page = guest.read(f"{EXPERIMENT}&model=R1-Qwen")
     assert page.maps == 4
-    assert "Colours are not comparable between these panels" in page.text
-    for told in ("AIME'24 40 to 52", "AIME'25 30.7 to 36.7", "AMC23 85 to 88.5", "GPQA_D 45.7 to 49.7"):
-        assert told in page.text
-    then = guest.read(page.links("range=")[0])
-    assert "All panels share one range of colours, 30.7 to 88.5" in then.text
-    assert "not comparable" not in then.text
+    assert "not comparable" not in page.text
+    assert page.text.count("30.7 59.6 88.5 %") == 4
+    then = guest.read(page.links("range=own")[0])
+    assert "Colours are not comparable between these panels" in then.text
+    for ends in ("40.0 46.0 52.0 %", "30.7 33.7 36.7 %", "85.0 86.75 88.5 %", "45.7 47.7 49.7 %"):
+        assert ends in then.text
     support, doubt = page.text.index("What supports it"), page.text.index("What does not")
     best = page.text.index("Ratio 0.4 is best in 4 of 4 grids (exact Friedman p <0.0001)")
     assert support < best < doubt < page.text.index("That the levels of Local Window Size differ was not shown")
@@ -246,7 +244,7 @@ def test_the_choice_of_dark_is_remembered(guest: Browser) -> None:
 
 
 def test_benchmarks_with_repeats_have_their_noise_and_others_nothing(public: Project, visitor: Browser) -> None:
-    path = f"/projects/{public.slug}/experiments/type-by-length"
+    path = f"/projects/{public.slug}/results?view=heatmaps&experiment=type-by-length"
     one = {"axes": [], "values": 70.0, "trials": 500}
     public.published(**one)
     assert "noise" not in visitor.read(path).ids

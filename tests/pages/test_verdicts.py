@@ -66,7 +66,7 @@ def test_from_the_front_page_to_the_answer_and_down_to_a_cell(guest: Browser) ->
     [scope] = guest.read("/projects/demo/rankings").links("window-by-ratio")
     ranking = guest.computed(scope)
     assert "R1-Qwen is better than R1-Llama" in ranking.text
-    compared = ranking.links("/comparisons?baseline=")
+    compared = guest.computed(ranking.links("view=compare&")[-1]).links("/comparisons?baseline=")
     assert len(compared) == 4  # benchmarks, of which an alias joins three spellings
     page = guest.computed(compared[0])
     assert "R1-Qwen" in page.description
@@ -80,7 +80,7 @@ def test_a_pending_and_a_failed_answer_have_no_sentence(public: Project, visitor
     pending = visitor.read(path)
     assert "This ranking is " in pending.text
     assert "better than" not in pending.text
-    assert pending.description.startswith("Ranks with")
+    assert pending.description.startswith("Results in six views")
     public.house.compute()
     assert "A is better than B by 40.0 points" in visitor.read(path).text
     failing = update(cached_results).where(cached_results.c.project_id == public.id)
@@ -117,8 +117,8 @@ def test_a_board_in_which_nothing_separates_says_so_folds_its_group_and_stays_li
     visitor.computed(f"{path}&pairs_of=m007")
     rows = visitor.get(f"{path}&pairs_of=m007").text.split('id="pairs"')[1].split("<tbody>")[1].split("</tbody>")[0]
     assert rows.count("<tr>") == 104
-    # Two of them are asked about by the form, which keeps the rest of the question.
-    two = visitor.computed(f"{path}&model=m001&model=m002")
+    # Of two of them the bar leads to how they compare on each benchmark.
+    two = visitor.computed(visitor.computed(f"{path}&model=m001&model=m002").links("view=compare&")[0])
     assert len(two.links("/comparisons?baseline=")) == 3
 
 
@@ -167,7 +167,7 @@ def test_an_experiment_begins_with_its_ranking_if_that_is_there_and_with_its_bes
     public: Project, visitor: Browser
 ) -> None:
     curves(public)
-    page = visitor.computed(f"/projects/{public.slug}/experiments/type-by-length?metric=accuracy")
+    page = visitor.computed(f"/projects/{public.slug}/results?view=heatmaps&experiment=type-by-length&metric=accuracy")
     # (30 - 1 + 1) / 3 cells are 10 points.
     assert "Who is best: shown new is better than old by 10.0 points" in page.text
     assert "Best coordinate: left open No coordinate is shown to serve these 2 grids best" in page.text

@@ -46,8 +46,9 @@ def test_a_link_to_a_name_does_not_open_a_longer_name(project: Project) -> None:
         project.published(experiment=experiment)
     home = f"/projects/{project.slug}/experiments"
     link = urlsplit(share(project, f"{home}/size").get_json()["url"]).query
-    for base in (home, f"/api/v1{home}", f"/data{home}"):
-        assert [opened(project, f"{base}/{name}?{link}") for name in ("size", "size.secret", "size%2Fsecret")] == [
+    views = f"/projects/{project.slug}/results?view=heatmaps&metric=accuracy&experiment="
+    for base, then in ((views, "&"), (f"/api/v1{home}/", "?"), (f"/data{home}/", "?")):
+        assert [opened(project, f"{base}{name}{then}{link}") for name in ("size", "size.secret", "size%2Fsecret")] == [
             200, 401, 401,
         ]  # fmt: skip
     assert opened(project, f"/api/v1{home}/size/protocol?{link}") == 200

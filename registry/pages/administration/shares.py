@@ -7,7 +7,7 @@ import uuid
 from functools import partial
 from string import punctuation
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from flask import Response, request
 from marshmallow import Schema, fields
@@ -23,7 +23,7 @@ from registry.operations.shares import list_shares, share_address, share_with_id
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
 from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
-from registry.pages.links import LOOKS, located
+from registry.pages.links import LOOKS, located, page_path
 
 _DAY = 86_400
 _MADE, _QUERY = "made", "query"
@@ -84,11 +84,14 @@ def address_in(text: str) -> tuple[str, str]:
         if text.startswith(f"{address}/"):
             text = text.removeprefix(address)
     path, _, query = text.partition("#")[0].partition("?")
-    return quote(path, safe=punctuation), _kept(query)
+    view = page_path(unquote(path), parse_qsl(query))
+    if view == unquote(path):
+        return quote(path, safe=punctuation), _kept(query)
+    return quote(view), _kept(query, "view")
 
 
-def _kept(query: str) -> str:
-    return urlencode([one for one in parse_qsl(query) if one[0] not in (*LOOKS, "share")])
+def _kept(query: str, *without: str) -> str:
+    return urlencode([one for one in parse_qsl(query) if one[0] not in (*LOOKS, "share", *without)])
 
 
 @administration.post("/projects/<project>/settings/shares/<uuid:share>/revoke")

@@ -192,6 +192,40 @@ function replace() {
   }
   window.scrollTo(scrollX, scrollY);
 }
+
+// The bar of results: what is chosen in a list is asked at once, in place; the address is the question. The button asks too.
+let asked = location.search;
+async function visit(query, enter) {
+  const field = document.activeElement.name, address = location.pathname + query;
+  const answer = await fetch(address, { headers: { Accept: "text/html" }, signal: soon() }).catch(() => null);
+  if (!answer || !(answer.headers.get("Content-Type") || "").startsWith("text/html")) return location.assign(address);
+  const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (enter) history.pushState(null, "", answer.url);
+  asked = location.search;
+  document.title = next.title;
+  for (const part of [".crumbs", ".copied", "footer"]) {
+    const [old, made] = [document, next].map((one) => one.querySelector(part));
+    if (old && made) old.replaceWith(made);
+  }
+  document.querySelectorAll(".chooser[open]").forEach((one) => { one.open = false; });
+  waiting = next.querySelector("main");
+  tag = waiting.dataset.tag || null;
+  replace();
+  tell();
+  const again = field && page().querySelector(`[data-bar] [name="${CSS.escape(field)}"]`);
+  if (again) again.focus({ preventScroll: true });
+  plan();
+}
+const ask = (query, enter) => { asking = asking.then(() => visit(query, enter)); };
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-bar]")) return;
+  event.preventDefault();
+  ask(`?${new URLSearchParams([...new FormData(event.target)].filter((pair) => pair[1]))}`, true);
+});
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-bar] select, [data-bar] [type=date]")) target.form.requestSubmit();
+});
+window.addEventListener("popstate", () => { if (document.querySelector("[data-bar]") && location.search !== asked) ask(location.search, false); });
 document.querySelector("#watch button").addEventListener("click", () => { if (waiting) replace(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) refresh(); });

@@ -1,0 +1,148 @@
+"""The bar above all views of results: what is asked about, and what there is to choose from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from flask import request
+from sqlalchemy import Connection
+
+from registry.api.selections import AUTO
+from registry.errors import Fault
+from registry.grids.grid import Axis
+from registry.grids.slices import PARAMETER, Slice
+from registry.operations.find import Filters
+from registry.operations.form_options import axes_with_levels, name_options, scope_options
+from registry.operations.query_names import known_names_text
+from registry.operations.suites import list_suites
+from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select
+from registry.pages.slices import slice_lists
+from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
+from registry.renderings.policies import method, target
+from registry.selection import KINDS
+
+NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside", "missing", "by", "method", "target",
+         "alpha")  # fmt: skip
+"""Parameters of the bar beside the levels of axes: every link from view to view carries them."""
+_KINDS = ("model", "benchmark", "variant")
+_ALPHAS = ("0.1", "0.05", "0.01", "0.001")
+_AGO = ((7, "a week"), (30, "a month"), (90, "three months"), (365, "a year"))
+_MOST_ASIDE = 12
+"""Models of which each is offered to be set aside."""
+_MIDNIGHT = "T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """What there is to choose from in a project; `scopes` only where no experiment is chosen."""
+
+    experiments: Choice
+    scopes: Sequence[Any] = ()
+    metrics: Sequence[str] = ()
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    suites: Sequence[str] = ()
+    levels: Sequence[Axis] = ()
+    """The axes with their levels, from which a slice is chosen."""
+
+    @property
+    def axes(self) -> list[str]:
+        return sorted({axis.name for axis in self.levels})
+
+
+def bar_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Bar:
+    """What there is to choose from, given what was chosen."""
+    experiment = query.get("experiment")
+    experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
+    if not experiment:
+        return Bar(experiments, scope_options(connection, project_id, MOST_LISTED + 1))
+    scope = Filters(experiment=[experiment])
+    return Bar(
+        experiments,
+        metrics=name_options(connection, project_id, "metric", scope),
+        choices={kind: choice_of(connection, project_id, kind, query.get(kind, ()), scope) for kind in _KINDS},
+        suites=[one.name for one in list_suites(connection, project_id, None, MOST_LISTED)],
+        levels=axes_with_levels(connection, project_id, scope),
+    )
+
+
+def completed(bar: Bar, query: Mapping[str, Any]) -> dict[str, str]:
+    """What the question lacks, where there is one way to say it, and the first metric where none is named."""
+    if "experiment" not in query:
+        [scope] = bar.scopes if len(bar.scopes) == 1 else [None]
+        return {"experiment": scope.experiment, "metric": scope.metric} if scope else {}
+    lone = len(bar.metrics) == 1 and not of_the_past(query) and query.get("metric") != bar.metrics[0]
+    return {"metric": bar.metrics[0]} if bar.metrics and ("metric" not in query or lone) else {}
+
+
+def of_the_past(query: Mapping[str, Any]) -> bool:
+    """Whether names may be meant that no grid has now."""
+    return bool(query.get("as_of") or query.get("since"))
+
+
+def absent(bar: Bar, query: Mapping[str, Any]) -> Iterator[Fault]:
+    """That no grid has the experiment or its metric."""
+    experiment, metric = query.get("experiment"), query.get("metric")
+    if experiment and not bar.metrics:
+        yield Fault("/experiment", f'The project has no grid of an experiment "{experiment}".')
+    elif experiment and metric and metric not in bar.metrics:
+        told = known_names_text(bar.metrics)
+        yield Fault("/metric", f'No grid of "{experiment}" has the metric "{metric}"; {told}.')
+
+
+def carried_on() -> list[tuple[str, str]]:
+    """What of the address goes on to every view."""
+    given = request.args.items(multi=True)
+    return [(name, text) for name, text in given if text and (name in NAMES or name.startswith(PARAMETER))]
+
+
+def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted: Slice) -> tuple[list[Field], ...]:
+    """The fields of the bar that a view knows, and those of them that are folded."""
+    asked = {name: query.get(name) for name in NAMES}
+    metrics = [(one, one) for one in bar.metrics]
+    axes = [(f"axis:{name}", f"levels of {name}") for name in bar.axes]
+    policies = MISSING if "method" in known else SLOT_POLICIES
+    aside = [one for one in asked["set_aside"] or () if one not in AUTO]
+    models = bar.choices["model"].names if bar.choices["model"].total <= _MOST_ASIDE else aside
+    first = {
+        "metric": select("metric", "metric", metrics, asked["metric"]),
+        "suite": select("suite", "suite", [(one, one) for one in bar.suites], asked["suite"], "all benchmarks"),
+    }
+    dates = {
+        "as_of": _date("as of", "as_of", asked["as_of"]),
+        "since": select("changed since", "since", _ago(), _day(asked["since"]), "not asked"),
+    }
+    folded = {
+        "by": select("compared are", "by", [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes],
+                     asked["by"]),
+        "missing": select("missing cells", "missing", [(one, method(one)) for one in policies], asked["missing"]),
+        "set_aside": select("set aside", "set_aside", [("none", "nobody"), *((one, one) for one in models)], aside,
+                            "who lacks more than a fifth"),
+        "method": select("method", "method", [(one, method(one)) for one in METHODS], asked["method"]),
+        "target": select("is to hold for", "target", [(one, target(one)) for one in TARGETS], asked["target"]),
+        "alpha": select("alpha", "alpha", [(one, one) for one in _ALPHAS], asked["alpha"]),
+    }  # fmt: skip
+    if not bar.suites and not asked["suite"]:
+        del first["suite"]
+    kept = [[one for name, one in some.items() if name in known] for some in (first, dates, folded)]
+    return [*kept[0], *slice_lists(bar.levels, wanted), *kept[1]], kept[2]
+
+
+def _date(label: str, name: str, text: Any) -> Field:
+    """A day, or an instant in a field for any text."""
+    day = _day(text)
+    return Field(label, name, (), day, kind="date" if len(day) in (0, 10) else "text")
+
+
+def _day(text: Any) -> str:
+    return str(text or "").removesuffix(_MIDNIGHT)
+
+
+def _ago() -> Iterator[tuple[str, str]]:
+    today: date = datetime.now(UTC).date()
+    for days, words in _AGO:
+        day = str(today - timedelta(days))
+        yield day, f"{words} ago ({day})"

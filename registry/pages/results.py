@@ -1,0 +1,220 @@
+"""The page of results: one selection in six views, below one bar that stays; and where former addresses lead to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from flask import Response, g, redirect, request
+from sqlalchemy import Connection
+
+from registry.api.cached_results import ask
+from registry.api.context import enter, parts
+from registry.api.query_schemas import RankingParameters
+from registry.api.rankings import ranking_asked
+from registry.errors import Fault, Invalid, NotFound, TryLater
+from registry.grids.slices import PARAMETER, Slice, slice_text
+from registry.operations.experiments import find_note
+from registry.pages import aggregates, compared_models, experiment, lines, ranking, trade_off
+from registry.pages.bar import NAMES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
+from registry.pages.blocks import parts_of
+from registry.pages.choices import MOST_LISTED, Field
+from registry.pages.front import pages
+from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
+from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.prose import prose_of
+from registry.pages.queries import salvaged, state_of, tags_of
+from registry.pages.responses import page
+from registry.pages.slices import slice_of_page
+from registry.pages.verdict import shown as shown_verdict
+from registry.pages.view import Asked, Found, Shown, View
+from registry.renderings.ranking_change import change_blocks, change_sentence
+from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.results.codec import read
+from registry.results.ranking import Ranking
+from registry.selection import KINDS, Selection
+
+VIEWS: Mapping[str, View] = {
+    one.name: one
+    for one in (ranking.VIEW, aggregates.VIEW, lines.VIEW, experiment.VIEW, trade_off.VIEW, compared_models.VIEW)
+}
+_FORMER = {one.path: one.name for one in VIEWS.values()}
+_KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_PASSING = ("cursor", "from", "pairs_of", "sort")
+"""Parameters that another question takes away: they are places in an answer."""
+
+
+@pages.get("/projects/<project>/results")
+def results(project: str) -> Response:
+    """Show a view of a selection; while the question is incomplete or wrong, the bar and what is missing."""
+    name = last_of(request.args.items(multi=True)).get("view", "")
+    view = VIEWS.get(name, VIEWS["table"])
+    foreign = dict(_foreign(view))
+    also = (*(_KNOWN - view.fields), *foreign)
+    query, faults = salvaged(view.schema, also, ("experiment", "metric", *view.optional), view.families)
+    wanted = slice_of_page()
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        bar = bar_of(connection, row.id, query)
+        note = _note(connection, row, bar, query, name)
+    if name and name not in VIEWS:
+        faults.append(Fault("/view", f"is one of {', '.join(VIEWS)}"))
+    lacking = completed(bar, query)
+    if not name and ("experiment" in query or lacking):
+        lacking = {"view": _first_view(bar), **lacking}
+    if lacking and not faults:
+        return redirect(again(**lacking), 303)  # type: ignore[return-value]
+    missing = [] if faults or of_the_past(query) else list(absent(bar, query))
+    asked, found = Asked(row, view, query, wanted, bar, foreign), Found()
+    status = 404 if missing else 422 if faults else 200
+    faults += missing
+    if not faults and "experiment" in query:
+        try:
+            found = view.find(asked)
+        except (Invalid, NotFound) as error:
+            status = 422 if isinstance(error, Invalid) else 404
+            faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
+    best = None if faults or view.name == "compare" else found.row if view.name == "ranking" else _who_is_best(project)
+
+    def context() -> dict[str, Any]:
+        shown = found.shown() if found.shown and found.state == "ready" else Shown({})
+        told = read(Ranking, best.document) if best is not None and state_of(best) == "ready" else None
+        waits = found.pending or "pending" in (found.state, state_of(best))
+        fields, folded = _fields(asked) if "experiment" in query else ([], [])
+        return {
+            "project": row,
+            "view": view,
+            "views": list(_views(project, bar, view)),
+            "query": query,
+            "bar": bar,
+            "asked_view": name,
+            "sentence": _sentence(query, wanted),
+            "fields": fields,
+            "folded": folded,
+            "folded_asked": list(_unusual(folded)),
+            "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
+            "kept": list(_kept(view, [*fields, *folded])),
+            "foreign": foreign,
+            "slice_text": slice_text(wanted),
+            "faults": faults,
+            "most_listed": MOST_LISTED,
+            "state_word": found.state,
+            "reason": found.row.reason if found.state == "failed" and found.row else None,
+            "verdicts_": [*([shown_verdict(ranking_verdict(told), "Who is best")] if told else []), *shown.verdicts],
+            "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
+            "heading": shown.title,
+            "cited": shown.cited,
+            "picture": view.picture(asked, found) if shown.drawn else None,
+            "drawn": shown.drawn,
+            "data": lambda suffix="": view.data(asked, found, suffix),
+            "every": PENDING_SECONDS if waits else SETTLED_SECONDS,
+            "feed": live_on(row, view.events, experiment=query.get("experiment")),
+            "note": note,
+            "prose_": prose_of(note.description) if note else "",
+            "about_json": note and data_path(_experiment_path(row.slug, query), row.visibility),
+            "progress": found.progress,
+            "swapped": "",
+            "outside": 0,
+            "whole": {PARAMETER + axis: None for axis, _ in wanted},
+            **shown.context,
+        }
+
+    noted = [note.tag, note.rules.tag] if note else []
+    made_of = [row.updated_at, bar, faults, *noted, *tags_of(found.row), *tags_of(best), *found.tags]
+    return page("results.html", made_of, context, status=status)
+
+
+def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:
+    """What is noted of the experiment, on its first view and beside its grids, for whoever may see these."""
+    reached = "experiment" in query and carried(_experiment_path(project.slug, query))
+    if not bar.metrics or not reached or view not in ("heatmaps", _first_view(bar)):
+        return None
+    return find_note(connection, project.id, query["experiment"])
+
+
+def _experiment_path(project: str, query: Mapping[str, Any]) -> str:
+    return f"/projects/{project}/experiments/{quote(query['experiment'])}"
+
+
+def _first_view(bar: Bar) -> str:
+    """The view that suits the grids: a table of single scores, lines along one axis, else heat maps."""
+    return {0: "table", 1: "lines"}.get(len(bar.axes), "heatmaps")
+
+
+def _views(project: str, bar: Bar, current: View) -> Iterator[tuple[str, str, bool]]:
+    """Each view with its address for the same selection and whether it is this one; none that there cannot be."""
+    for name, view in VIEWS.items():
+        if name == current.name:
+            yield _word(view, bar), here(), True
+        elif bar.metrics and (bar.axes or name != "lines") and (href := results_page(project, name, carried_on())):
+            yield _word(view, bar), href, False
+
+
+def _word(view: View, bar: Bar) -> str:
+    """What a view is called: single scores have no heat maps."""
+    return "Grids" if view.name == "heatmaps" and not bar.axes else view.word
+
+
+def _foreign(view: View) -> Iterator[tuple[str, str]]:
+    """What the address asks in words of other views: it stays in the address, and this view does as usual."""
+    for name in ("missing", "by"):
+        text = request.args.get(name)
+        if text and name in view.fields and not _takes(view, name, text) and _takes(VIEWS["ranking"], name, text):
+            yield name, text
+
+
+def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
+    """The selection in words, as far as it is made."""
+    asked: dict[str, Any] = {kind: tuple(query.get(kind, ())) for kind in KINDS}
+    asked |= {name: query.get(name) or "" for name in ("experiment", "metric", "suite", "as_of")}
+    return Selection(**asked, at=wanted).sentence()
+
+
+def _fields(asked: Asked) -> tuple[list[Field], list[Field]]:
+    """The fields of the bar and of the view, and those that are folded."""
+    first, folded = fields_of(asked.bar, asked.view.fields, {**asked.query, **asked.foreign}, asked.wanted)
+    return [*first, *asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
+
+
+def _unusual(fields: Sequence[Field]) -> Iterator[str]:
+    """What the folded fields ask for, where the address says it."""
+    for one in fields:
+        if request.args.get(one.parameter):
+            yield f"{one.label} {', '.join(option.text for option in one.options if option.chosen)}"
+
+
+def _takes(view: View, name: str, text: str) -> bool:
+    return not view.schema(only=(name,)).validate({name: text})
+
+
+def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:
+    """What the address asks and the bar has no field for."""
+    there = {*_PASSING, *LOOKS, "view", "experiment", *(one.parameter for one in fields)}
+    there |= {kind for kind in KINDS if kind in view.fields}
+    for name, text in request.args.items(multi=True):
+        if text and name not in there and "at." not in name[:5]:
+            yield name, text
+
+
+def _who_is_best(project: str) -> Any:
+    """The row of the ranking of the same selection; None where the question is none for it, or has to wait."""
+    others = tuple(_KNOWN - VIEWS["ranking"].fields)
+    query, faults = salvaged(RankingParameters, others, ("experiment", "metric"), VIEWS["trade-off"].families)
+    try:
+        lacks = faults or not {"experiment", "metric"} <= query.keys()
+        return None if lacks else ask(ranking_asked(query, project, slice_of_page()), project)[1]
+    except (Invalid, NotFound, TryLater):
+        return None
+
+
+@pages.get("/projects/<project>/<any(rankings,aggregates,lines,'trade-offs'):path>")
+def former(project: str, path: str) -> Response:
+    """Lead from the address that a view had, and that a link of it alone still has, to the view."""
+    return moved(project, _FORMER[path])
+
+
+@pages.get("/projects/<project>/experiments/<path:experiment>", endpoint="experiment")
+def of_experiment(project: str, experiment: str) -> Response:
+    """Lead from an experiment to its results; by a link of it alone to its heat maps, which that opens."""
+    return moved(project, "heatmaps" if "share" in g else "", experiment)

@@ -1,0 +1,124 @@
+"""What a view of results is: which parameters it knows, and what it makes of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import request
+from marshmallow import Schema
+
+from registry.api.selections import selected
+from registry.grids.slices import PARAMETER, Slice
+from registry.pages.bar import Bar
+from registry.pages.choices import Field
+from registry.pages.links import Query, data_path
+from registry.pages.live import ANSWERS
+from registry.pages.queries import state_of
+from registry.pages.sharing import Cited, picture_of
+from registry.pages.verdict import ShownVerdict
+
+TABLES = (("", "JSON"), (".csv", "CSV"), (".md", "Markdown"), (".txt", "text"))
+DRAWN = ((".svg", "SVG"), (".png", "PNG"))
+PICTURES = (*TABLES[:2], TABLES[3], *DRAWN, (".vl.json", "Vega-Lite"))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address asks of a view, as far as the view knows it."""
+
+    project: Any
+    view: View
+    query: Mapping[str, Any]
+    wanted: Slice
+    bar: Bar
+    foreign: Mapping[str, str]
+    """What the address says in words of other views."""
+
+    @property
+    def slug(self) -> str:
+        return str(self.project.slug)
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """The fields of the selection."""
+        return selected(self.query, self.slug, self.wanted)
+
+    def given(self) -> list[tuple[str, str]]:
+        """The parameters in the address that the API knows of this view."""
+        known = {*self.query} - {*self.view.own, *self.foreign}
+        asked = [(name, text) for name, text in request.args.items(multi=True) if text]
+        return [one for one in asked if one[0] in known or one[0].startswith(self.view.families)]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How the answer of a view stands: the row of it, or its state; and what the template takes once it is there."""
+
+    row: Any = None
+    shown: Callable[[], Shown] | None = None
+    tags: Sequence[object] = ()
+    meant: Query = ()
+    """What the API is asked besides the address, where that names nothing."""
+    progress: float | None = None
+    computed: str = ""
+    """The state where no row says it."""
+    pending: bool = False
+    """Whether something beside the answer is being computed."""
+
+    @property
+    def state(self) -> str:
+        return self.computed or state_of(self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An answer as the template takes it."""
+
+    context: Mapping[str, Any]
+    verdicts: Sequence[ShownVerdict] = ()
+    title: str = ""
+    cited: Cited | None = None
+    drawn: bool = False
+    """Whether there is a picture of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view of results. `path` is that of its data below the project, and of the links that open it and no other."""
+
+    name: str
+    word: str
+    path: str
+    what: str
+    template: str
+    schema: type[Schema]
+    find: Callable[[Asked], Found]
+    beside: Callable[[Asked], Sequence[Field]] = lambda _asked: ()
+    """The fields that it alone has."""
+    folded: Callable[[Asked], Sequence[Field]] = lambda _asked: ()
+    """Those of them that are folded."""
+    are: str = "is"
+    wants: str = ""
+    """What is said where the question lacks something that it alone needs."""
+    own: Sequence[str] = ()
+    """Parameters of the page alone, which the API does not know."""
+    optional: Sequence[str] = ()
+    families: tuple[str, ...] = (PARAMETER,)
+    forms: Sequence[tuple[str, str]] = TABLES
+    events: Sequence[str] = (*ANSWERS, "ranking.changed")
+
+    @property
+    def fields(self) -> set[str]:
+        return set(self.schema().fields)
+
+    def data(self, asked: Asked, found: Found, suffix: str = "") -> str:
+        """Where a browser reads the same answer; "" where the share does not reach."""
+        path = f"/projects/{asked.slug}/{self.path}{suffix}"
+        return data_path(path, asked.project.visibility, [*asked.given(), *found.meant])
+
+    def picture(self, asked: Asked, found: Found) -> str | None:
+        """The whole address of its picture, of what is public."""
+        path = f"/projects/{asked.slug}/{self.path}.png"
+        return picture_of(path, asked.project.visibility, [*asked.given(), *found.meant])
