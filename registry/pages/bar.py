@@ -145,4 +145,4 @@ def _ago() -> Iterator[tuple[str, str]]:
     today: date = datetime.now(UTC).date()
     for days, words in _AGO:
         day = str(today - timedelta(days))
-        yield day, f"{words} ago ({day})"
+        yield day, f"{words} ago"

@@ -12,7 +12,7 @@ from registry.results.ranking import Ranked, Ranking
 
 WIDTH = 260.0
 _GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
-_MORE = ("component", "stderr", "mean", "interval", "one benchmark less", "one model less")
+_MORE = ("component", "stderr", "one benchmark less", "one model less")
 """Columns of the ranking's table that are shown where the ranking has them."""
 
 
@@ -25,6 +25,7 @@ class Bar:
     ranks: str
     group: str
     score: str
+    mean: str
     cells: str
     record: str
     more: Sequence[str]
@@ -39,13 +40,14 @@ def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ())
     """One bar a name, in the order of the ranking, with its cells of the further columns."""
     rows = ranking.ranking
     most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
-    places = places_of(row.score for row in rows)
+    places, places_of_mean = places_of(row.score for row in rows), places_of(row.mean for row in rows)
     written = signed if ranking.method == "mean_difference" else fixed
     return [
         _bar(
             row,
             WIDTH / max(1, most),
             typeset(written(row.score, places)) if row.score is not None else UNDEFINED,
+            fixed(row.mean, places_of_mean, UNDEFINED),
             [cells[number] for _, cells in columns],
         )
         for number, row in enumerate(rows)
@@ -63,7 +65,7 @@ def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, 
     return found
 
 
-def _bar(row: Ranked, step: float, score: str, more: Sequence[str]) -> Bar:
+def _bar(row: Ranked, step: float, score: str, mean: str, more: Sequence[str]) -> Bar:
     rank = row.rank or 1
     low, high = row.rank_low or rank, row.rank_high or rank
     start, wide, dot, size = _placed(low, high, rank, step)
@@ -73,6 +75,7 @@ def _bar(row: Ranked, step: float, score: str, more: Sequence[str]) -> Bar:
         UNDEFINED if row.rank_low is None else rank_range(low, high),
         letters_text(row.group),
         score,
+        mean,
         str(row.cells),
         f"{row.wins} · {row.ties} · {row.losses}",
         more,

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Table
+
+if TYPE_CHECKING:
+    from registry.pages.whiskers import Whiskers
 
 MINUS = "\u2212"
 _AT_THE_RIGHT = ("interval",)
@@ -27,6 +30,8 @@ class Part:
     keys: int = 0
     over: str = ""
     sparks: Sequence[Any] = field(default=())
+    forest: Whiskers | None = None
+    """The difference of each row as a dot with a whisker."""
     links: Sequence[str] = ()
     """Where the first cell of each row leads, or none."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from flask import request
-from marshmallow import ValidationError, validates_schema
+from marshmallow import validates_schema
 
 from registry.api.cached_results import ask
 from registry.api.comparisons import models_asked
@@ -19,10 +19,12 @@ from registry.pages.choices import Field
 from registry.pages.links import carried, here
 from registry.pages.verdict import shown
 from registry.pages.view import Asked, Found, Shown, View
+from registry.pages.whiskers import whiskers_of
 from registry.renderings.comparison_of_models import page as blocks
+from registry.renderings.numbers import intervals, places_of, rough, signed
 from registry.renderings.verdicts.model_comparison import model_comparison_verdict, names_of_models
 from registry.results.codec import read
-from registry.results.model_comparison import ModelComparison
+from registry.results.model_comparison import ModelComparison, WholeGap
 
 MODEL_SIDES = ("contender_model", "baseline_model")
 """The parameters of a comparison of models by name."""
@@ -33,14 +35,13 @@ _MOST_ROWS = 60
 
 
 class _Parameters(EitherComparisonParameters):
-    """Those of the API, of which a form may lack any; variants still need each other."""
+    """Those of the API about models, of which a form may lack any; variants still need each other."""
+
+    class Meta:
+        exclude = (*_IDS, *BENCHMARKS_OF_SIDES)
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
-        if ids := [name for name in _IDS if name in data]:
-            raise ValidationError({name: ["cannot be given with the names of models"] for name in ids})
-        if given := [name for name in BENCHMARKS_OF_SIDES if name in data]:
-            raise ValidationError({name: ["makes it a comparison of two grids: choose these here"] for name in given})
         self.check_pair(data, VARIANTS_OF_SIDES, "variant")
 
 
@@ -77,8 +78,9 @@ def beside(asked: Asked) -> list[Field]:
 def _shown(found: ModelComparison, project: str) -> Shown:
     verdict = model_comparison_verdict(found)
     told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.sentence)]
+    first, *others = sections_of([_linked(part, found, project) for part in told], "All benchmarks together")
     context = {
-        "sections": sections_of([_linked(part, found, project) for part in told], "All benchmarks together"),
+        "sections": [*others, first],
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
         "swapped": here(**dict(_swapped())),
     }
@@ -94,11 +96,32 @@ def _swapped() -> Iterator[tuple[str, str | None]]:
 
 
 def _linked(part: Part, found: ModelComparison, project: str) -> Part:
-    """The table of the benchmarks, each with the address of the comparison of both grids."""
+    """The table of the benchmarks with their differences drawn, each with the address of the comparison of both grids;
+    all of them together come first."""
     if part.kind != "table":
         return part
-    links = [_page_of(one.href, project) for one in found.by_benchmark[:_MOST_ROWS]]
-    return replace(part, rows=part.rows[:_MOST_ROWS], links=links)
+    shown, whole = found.by_benchmark[:_MOST_ROWS], found.whole
+    links = [_page_of(one.href, project) for one in shown]
+    rows = [*part.rows[:_MOST_ROWS]]
+    sizes = [(one.test.difference, one.test.interval) if one.test else (None, None) for one in shown]
+    if whole is not None and whole.difference is not None:
+        sizes, links = [(whole.difference, whole.interval), *sizes], ["", *links]
+        rows = [_together(part, whole), *rows]
+    return replace(part, rows=rows, links=links, forest=whiskers_of(sizes, around_zero=True))
+
+
+def _together(part: Part, whole: WholeGap) -> list[str]:
+    """All benchmarks together as the first row."""
+    ends = [whole.interval.low, whole.interval.high] if whole.interval else []
+    places = places_of([whole.difference, *ends])
+    counts = {"cells": whole.n_common, "wins": whole.wins, "ties": whole.ties, "losses": whole.losses}
+    cells = {name: str(count) for name, count in counts.items()} | {
+        "benchmark": "all of these",
+        "difference": typeset(signed(whole.difference, places)),
+        "interval": typeset(intervals([whole.interval], places)[0]),
+        "could show": rough(whole.detectable),
+    }
+    return [cells.get(name, "") for name, _ in part.heads]
 
 
 def _page_of(href: str | None, project: str) -> str:

@@ -11,9 +11,8 @@ from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
 from registry.pages.blocks import table_part
-from registry.pages.charts import BANDS, SCALES, pictures
 from registry.pages.choices import Field, select
-from registry.pages.view import PICTURES, Asked, Found, Shown, View
+from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, Shown, View, pictures
 from registry.renderings.lines import lines_svg, words
 from registry.renderings.lines.svg import value_span
 from registry.renderings.lines.tables import table

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from flask import request
@@ -22,6 +22,7 @@ from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.sharing import cited_ranking
 from registry.pages.view import TABLES, Asked, Found, Shown, View
+from registry.pages.whiskers import whiskers_of
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
 from registry.renderings.ranking import group_word, order_blocks
@@ -67,6 +68,10 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
     def two(names: Sequence[str]) -> str:
         return results_page(project, "compare", [*carried_on(), *zip(MODEL_SIDES, names, strict=True)])
 
+    def alone(names: Sequence[str]) -> str:
+        few = ranking.by in ("model", "variant") and 1 < len(names) <= MOST_LINKED
+        return here(**{ranking.by: list(names), PAIRS: None}) if few else ""
+
     left_out = [f"{one.part} ({one.reason})" for one in ranking.left_out]
     lower = bool(ranking.scale and ranking.scale.direction == "lower")
     if len(ranking.ranking) > MOST_ROWS:
@@ -76,18 +81,18 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         ranking = replace(ranking, ranking=ranking.ranking[:MOST_ROWS])
     listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
     order = parts_of(order_blocks(ranking))
-    columns = further_columns(ranking, order)
+    columns, word = further_columns(ranking, order), group_word(ranking)
     names = [one.name for one in ranking.ranking]
-    link_pair = _link_of_pair(ranking.by)
-    link_two = two if ranking.by == "model" else link_pair if len(names) > 2 else None
+    link_two = two if ranking.by == "model" else alone if len(names) > 2 else None
     return {
         "answer": ranking,
         "order": order,
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
         "bars_width": WIDTH,
-        "link_of": _link_of(project, question.by),
-        "groups": [_group(group, link_pair) for group in ranking.groups[:MOST_GROUPS]],
+        "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
+        "link_of": lambda name: "" if question.by.startswith("axis:") else name_page(project, question.by, name),
+        "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
         "both": two(names) if len(names) == 2 and ranking.by == "model" else "",
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
         "matrix": matrix_of(ranking, lower=lower, link=link_two),
@@ -95,48 +100,14 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "asked": _given(),
         "pairs": pairs_of(listed, names, request.args.get(PAIRS, ""), link_two if len(names) > 2 else None),
         "pairs_pending": pairs is not None and state_of(pairs) == "pending",
-        "further": sections_of(
-            parts_of(
-                [
-                    *friedman_blocks(ranking.friedman, group_word(ranking)),
-                    *policy_blocks(ranking),
-                ]
-            ),
-            "",
-        ),
+        "further": sections_of(parts_of([*friedman_blocks(ranking.friedman, word), *policy_blocks(ranking)]), ""),
         "left_out": left_out,
         "bins": range(DIFFERENCES),
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Names that the tests do not separate, and the address of a ranking of these alone, if there is one."""
-
-    names: Sequence[str]
-    href: str = ""
-
-
-def _group(names: Sequence[str], link: Callable[[Sequence[str]], str]) -> Group:
-    return Group(names, link(names) if 1 < len(names) <= MOST_LINKED else "")
-
-
-def _link_of_pair(by: str) -> Callable[[Sequence[str]], str]:
-    """The address of this ranking of some of its names alone; "" for the levels of an axis."""
-    if by not in ("model", "variant"):
-        return lambda _names: ""
-    return lambda names: here(**{by: list(names), PAIRS: None})
-
-
 def _given() -> list[tuple[str, str]]:
     return [(name, text) for name, text in request.args.items(multi=True) if text and name not in (PAIRS, *LOOKS)]
-
-
-def _link_of(project: str, by: str) -> Callable[[str], str]:
-    """The page of a ranked name; "" for the levels of an axis."""
-    if by.startswith("axis:"):
-        return lambda _name: ""
-    return lambda name: name_page(project, by, name)
 
 
 VIEW = View("ranking", "Ranking", "rankings", "This ranking", "ranking.html", RankingParameters, find, own=(PAIRS,),

@@ -112,7 +112,8 @@ def results(project: str) -> Response:
             "feed": live_on(row, view.events, experiment=query.get("experiment")),
             "note": note,
             "prose_": prose_of(note.description) if note else "",
-            "about_json": note and data_path(_experiment_path(row.slug, query), row.visibility),
+            "about_json": note
+            and data_path(f"/projects/{project}/experiments/{quote(query['experiment'])}", row.visibility),
             "progress": found.progress,
             "swapped": "",
             "outside": 0,
@@ -127,14 +128,10 @@ def results(project: str) -> Response:
 
 def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:
     """What is noted of the experiment, on its first view and beside its grids, for whoever may see these."""
-    reached = "experiment" in query and carried(_experiment_path(project.slug, query))
-    if not bar.metrics or not reached or view not in ("heatmaps", _first_view(bar)):
-        return None
-    return find_note(connection, project.id, query["experiment"])
-
-
-def _experiment_path(project: str, query: Mapping[str, Any]) -> str:
-    return f"/projects/{project}/experiments/{quote(query['experiment'])}"
+    name = query.get("experiment", "")
+    shown = bar.metrics and view in ("heatmaps", _first_view(bar))
+    reached = shown and carried(f"/projects/{project.slug}/experiments/{quote(name)}")
+    return find_note(connection, project.id, name) if reached else None
 
 
 def _first_view(bar: Bar) -> str:
@@ -145,15 +142,11 @@ def _first_view(bar: Bar) -> str:
 def _views(project: str, bar: Bar, current: View) -> Iterator[tuple[str, str, bool]]:
     """Each view with its address for the same selection and whether it is this one; none that there cannot be."""
     for name, view in VIEWS.items():
+        word = "Grids" if name == "heatmaps" and not bar.axes else view.word  # single scores have no heat maps
         if name == current.name:
-            yield _word(view, bar), here(), True
+            yield word, here(), True
         elif bar.metrics and (bar.axes or name != "lines") and (href := results_page(project, name, carried_on())):
-            yield _word(view, bar), href, False
-
-
-def _word(view: View, bar: Bar) -> str:
-    """What a view is called: single scores have no heat maps."""
-    return "Grids" if view.name == "heatmaps" and not bar.axes else view.word
+            yield word, href, False
 
 
 def _foreign(view: View) -> Iterator[tuple[str, str]]:
@@ -180,8 +173,8 @@ def _fields(asked: Asked) -> tuple[list[Field], list[Field]]:
 def _unusual(fields: Sequence[Field]) -> Iterator[str]:
     """What the folded fields ask for, where the address says it."""
     for one in fields:
-        if request.args.get(one.parameter):
-            yield f"{one.label} {', '.join(option.text for option in one.options if option.chosen)}"
+        if request.args.get(one.parameter) and (chosen := [option.text for option in one.options if option.chosen]):
+            yield f"{one.label} {', '.join(chosen)}"
 
 
 def _takes(view: View, name: str, text: str) -> bool:

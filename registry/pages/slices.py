@@ -18,9 +18,14 @@ MOST_LEVELS = 200
 
 
 def slice_of_page() -> Slice:
-    """The slice in the address; fields that were left empty ask for nothing. `Invalid` for what can be no slice."""
-    given = ((name, [text for text in texts if text]) for name, texts in request.args.lists())
-    return read_slice((name, texts) for name, texts in given if texts)
+    """The slice in the address. `Invalid` for what can be no slice."""
+    return read_slice(given())
+
+
+def given() -> list[tuple[str, list[str]]]:
+    """The parameters of the address; fields that were left empty ask for nothing."""
+    kept = [(name, [text for text in texts if text]) for name, texts in request.args.lists()]
+    return [(name, texts) for name, texts in kept if texts]
 
 
 def in_slice(stored: StoredGrid, wanted: Slice) -> StoredGrid | None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from flask import request
-
 from registry.api.chart_schemas import TradeOffParameters
 from registry.api.charts import options_of
 from registry.api.context import parts
@@ -19,11 +17,10 @@ from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters
 from registry.operations.form_options import number_labels
 from registry.pages.blocks import table_part
-from registry.pages.charts import BANDS, SCALES, pictures
 from registry.pages.choices import Field, select
 from registry.pages.links import OF_METRIC
-from registry.pages.slices import slice_lists
-from registry.pages.view import PICTURES, Asked, Found, Shown, View
+from registry.pages.slices import given, slice_lists
+from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, Shown, View, pictures
 from registry.renderings.trade_off import trade_off_svg, words
 from registry.renderings.trade_off.svg import spans
 from registry.renderings.trade_off.tables import table
@@ -44,7 +41,7 @@ def find(asked: Asked) -> Found:
     if "x" not in query or not query["y"]:
         return Found()
     unmeasured = {name: value for name, value in asked.query.items() if name != "metric"}
-    selection, slices = selected(unmeasured, asked.slug), slices_of_quantities(_given())
+    selection, slices = selected(unmeasured, asked.slug), slices_of_quantities(given())
     with parts().database.reading() as connection:
         made = ask_trade_off(connection, asked.project.id, query, selection, slices)
     answer = answer_of(made, asked.slug, 2.0)
@@ -57,12 +54,6 @@ def find(asked: Asked) -> Found:
 
 def _vertical(query: Mapping[str, Any]) -> str:
     return str(query.get("y") or (f"{OF_METRIC}{query['metric']}" if "metric" in query else ""))
-
-
-def _given() -> list[tuple[str, list[str]]]:
-    """The parameters of the address that are not empty."""
-    kept = [(name, [text for text in texts if text]) for name, texts in request.args.lists()]
-    return [(name, texts) for name, texts in kept if texts]
 
 
 def beside(asked: Asked) -> list[Field]:
@@ -95,7 +86,7 @@ def folded(asked: Asked) -> list[Field]:
 
 def _own_slices(asked: Asked, axis: str) -> list[Field]:
     """The lists of a slice that one quantity has for itself."""
-    wanted = read_slice((name[2:], texts) for name, texts in _given() if name.startswith(f"{axis}.{PARAMETER}"))
+    wanted = read_slice((name[2:], texts) for name, texts in given() if name.startswith(f"{axis}.{PARAMETER}"))
     lists = slice_lists(asked.bar.levels, wanted)
     return [replace(one, label=f"{axis}: {one.label}", parameter=f"{axis}.{one.parameter}") for one in lists]
 

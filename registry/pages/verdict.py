@@ -29,4 +29,5 @@ class ShownVerdict:
 def shown(verdict: Verdict, about: str = "") -> ShownVerdict:
     """The verdict as a template takes it."""
     more = tuple(map(typeset, verdict.more))
-    return ShownVerdict(verdict.answer, _LABELS[verdict.answer], typeset(verdict.sentence), more, about)
+    label = "shown for these cells" if verdict.only_here else _LABELS[verdict.answer]
+    return ShownVerdict("open" if verdict.only_here else verdict.answer, label, typeset(verdict.sentence), more, about)

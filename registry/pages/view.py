@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import request
+from markupsafe import Markup
 from marshmallow import Schema
 
 from registry.api.selections import selected
@@ -18,10 +19,15 @@ from registry.pages.live import ANSWERS
 from registry.pages.queries import state_of
 from registry.pages.sharing import Cited, picture_of
 from registry.pages.verdict import ShownVerdict
+from registry.renderings.lines import ChartOptions
 
 TABLES = (("", "JSON"), (".csv", "CSV"), (".md", "Markdown"), (".txt", "text"))
 DRAWN = ((".svg", "SVG"), (".png", "PNG"))
 PICTURES = (*TABLES[:2], TABLES[3], *DRAWN, (".vl.json", "Vega-Lite"))
+WIDE, SMALL = 1_000, 360
+"""Widths of a picture in pixels: on a screen, and on a phone."""
+SCALES = (("linear", "linear"), ("log", "logarithmic"))
+BANDS = (("interval", "95 %"), ("none", "none"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +128,12 @@ class View:
         """The whole address of its picture, of what is public."""
         path = f"/projects/{asked.slug}/{self.path}.png"
         return picture_of(path, asked.project.visibility, [*asked.given(), *found.meant])
+
+
+def pictures(draw: Callable[[ChartOptions], str], options: ChartOptions) -> dict[str, Markup]:
+    """The picture for a screen and for a phone, drawn in the colours of the page's style sheet."""
+    sizes = (("wide", WIDE), ("small", SMALL))
+    return {
+        name: Markup(draw(ChartOptions("page", width, options.x, options.y, options.band, name)))  # noqa: S704
+        for name, width in sizes
+    }

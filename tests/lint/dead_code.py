@@ -41,7 +41,7 @@ CALLED_BY_LIBRARIES = [
     # Flask, Jinja, flask-smorest, marshmallow, webargs
     "max_content_length",
     "ARGUMENTS_PARSER", "DEFAULT_*", "error_messages", "handle_error", "handle_http_exception", "filename", "load_json",
-    "max_age", "nominal", "on_bind_field", "ordinal", "preprocess", "regex", "strict_slashes", "without_nulls",
+    "max_age", "Meta", "nominal", "on_bind_field", "ordinal", "preprocess", "regex", "strict_slashes", "without_nulls",
     # click
     "convert", "format_commands", "get_command",
     # SQLAlchemy, psycopg2

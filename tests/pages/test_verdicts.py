@@ -111,7 +111,7 @@ def test_a_board_in_which_nothing_separates_says_so_folds_its_group_and_stays_li
     assert "Holm corrects for 5,460 pairs" in page.text
     text = visitor.get(path).text
     assert "all 105 names</summary>" in " ".join(text.split())
-    assert len(page.all("circle")) == 105
+    assert len(page.all("rect", **{"class": "open"})) == 105
     assert len(text.encode()) <= 300_000
     assert len(gzip.compress(text.encode())) <= 60_000
     visitor.computed(f"{path}&pairs_of=m007")

@@ -10,6 +10,11 @@ from registry.renderings.words import counted, isolated
 from registry.results.model_comparison import ComparedModel, ModelComparison, WholeGap
 
 _TURNS = "; on other questions or benchmarks this could turn"
+_ELSEWHERE = {
+    None: _TURNS,
+    True: "; it is shown for other benchmarks of the kind too",
+    False: "; for other benchmarks of the kind it is not shown",
+}
 
 
 def model_comparison_verdict(document: ModelComparison) -> Verdict:
@@ -53,8 +58,9 @@ def _judged(document: ModelComparison, whole: WholeGap) -> Verdict:
     if found.shown:
         small = f", less than the margin of {margin_words(yardstick)}" if found.is_within(yardstick.margin) else ""
         alone = carried(whole.without, yardstick, document.alpha, yardstick.sign * (1 if ahead else -1))
-        told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{alone}{_TURNS}"
-        return Verdict("shown", sentence(told), _new_benchmarks(document, whole))
+        elsewhere = _holds_elsewhere(document, whole)
+        told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{alone}{_ELSEWHERE[elsewhere]}"
+        return Verdict("shown", sentence(told), only_here=elsewhere is False)
     if found.is_within(yardstick.margin):
         told = f"{first} and {second} are equal within {margin_words(yardstick)}{where}: they differ by {by}{around}"
         return Verdict("absent", sentence(told + _TURNS))
@@ -83,11 +89,9 @@ def _where(document: ModelComparison, whole: WholeGap) -> str:
     return f"{slice_words(document.slice)} {common_cells(whole.n_common, whole.n_common, of)}"
 
 
-def _new_benchmarks(document: ModelComparison, whole: WholeGap) -> tuple[str, ...]:
-    """That the claim does not hold for other benchmarks, where that was tested."""
+def _holds_elsewhere(document: ModelComparison, whole: WholeGap) -> bool | None:
+    """Whether the difference is shown for other benchmarks of the kind; None where that was not tested."""
     other = whole.new_benchmarks
     if other is None or other.interval is None or whole.benchmarks < 2:
-        return ()
-    if other.status == "ok" and other.p is not None and other.p < document.alpha:
-        return ("It is shown for other benchmarks of the kind too.",)
-    return ("For other benchmarks of the kind it is not shown.",)
+        return None
+    return other.status == "ok" and other.p is not None and other.p < document.alpha

@@ -24,6 +24,8 @@ class Verdict:
     answer: Answer
     sentence: str
     more: tuple[str, ...] = ()
+    only_here: bool = False
+    """Whether what is shown of these cells was not shown of other benchmarks, where that was tested."""
 
 
 def common_cells(count: int, total: int, of: str = "") -> str:
