@@ -54,10 +54,10 @@ def test_the_columns_are_those_of_every_grid_that_passes(project: Project) -> No
 def test_what_is_new_has_the_columns_of_the_whole_also_while_nothing_is(project: Project) -> None:
     for name in ("Zeta", "Alpha"):
         project.published(model=name, axes=[{"name": name, "levels": ["a"]}], values=[1], trials=None)
-    for table in ("cells", "trends", "peaks"):
+    for table in ("cells.csv?", "statistics.csv?part=trends", "statistics.csv?part=peaks"):
         whole, new = (
-            project.get(f"projects/{project.slug}/{table}.csv{query}").text.splitlines()
-            for query in ("", "?updated_since=2200-01-01")
+            project.get(f"projects/{project.slug}/{table}{more}").text.splitlines()
+            for more in ("", "&updated_since=2200-01-01")
         )
         assert new == whole[:1]
         assert whole[0].split(",")[8:12] == ["Zeta", "Zeta_num", "Alpha", "Alpha_num"]

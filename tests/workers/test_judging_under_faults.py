@@ -32,9 +32,9 @@ def counted(project: Project) -> tuple[int, int]:
 def failing(project: Project) -> Project:
     """One contender that fails, not judged yet."""
     put(project, "A", 70.0)
-    put(project, "B", 60.0)
     turn(project)
     baseline(project, margin=3.0)
+    put(project, "B", 60.0)
     return project
 
 

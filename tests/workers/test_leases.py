@@ -243,7 +243,7 @@ def test_a_revision_made_while_the_old_one_is_derived_is_never_answered_with_the
     assert (pending.status_code, pending.get_json()["revision"]) == (202, 2)
     assert "Retry-After" in pending.headers
     for part in ("trends", "peaks", "coverage"):
-        assert project.get(f"grids/{first['id']}/{part}").status_code == 202
+        assert project.get(f"grids/{first['id']}/statistics?part={part}").status_code == 202
     derive_due(house.database, house.settings)
     ready = project.get(f"grids/{first['id']}/statistics")
     document = ready.get_json()
