@@ -82,8 +82,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
     ask("names", "GET", "projects/demo/names/models")
     ask("experiment", "PATCH", "projects/demo/experiments/type-by-length", json=examples.EXPERIMENT_CHANGE)
-    rules = "projects/demo/experiments/type-by-length/protocol"
-    ask("protocol_rules", "PUT", rules, json=examples.PROTOCOL_RULES_IN)
     house.compute()
     ask("grid", "GET", f"grids/{grid}")
     forms("grid_forms", f"grids/{grid}?", "md")

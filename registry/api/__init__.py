@@ -30,7 +30,6 @@ from registry.api import (
     plans,
     problems,
     projects,
-    protocols,
     rankings,
     repeat_noise,
     request_body,
@@ -67,7 +66,7 @@ def register(app: Flask) -> None:
     told = (events, webhooks, deliveries)
     stored = (projects, grids, grid_by_names, grid_notes, revisions, batch, cells, items)
     exported = (feeds, whole_grids, statistics_feeds)  # the first two share a blueprint
-    others = (names, suites, protocols, whoami, audit_log, shares, retry, service)
+    others = (names, suites, whoami, audit_log, shares, retry, service)
     modules = (*stored, *exported, *answers, *judged, *told, *others)
     for blueprint in dict.fromkeys(module.blp for module in modules):
         api.register_blueprint(blueprint)

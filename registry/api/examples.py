@@ -27,6 +27,7 @@ GRID_CHANGE: dict[str, Any] = {"description": "Measured with the *second* tokeni
 EXPERIMENT_CHANGE: dict[str, Any] = {
     "description": "Accuracy by type and length, 300 trials a cell.",
     "labels": {"protocol": "https://example.org/protocol", "draft": None},
+    "protocol": {"binding": ["dataset_revision", "shots"], "free": ["git_hash"], "required": False},
 }
 GRID_TIDY = """\
 Type,Length,value,trials
@@ -81,7 +82,6 @@ MEASURED_IN: dict[str, Any] = CURVE_IN | {
 PROJECT_IN = {"slug": "demo", "name": "Demo", "visibility": "public"}
 TOKEN_IN = {"name": "nightly evaluation", "role": "writer", "days": 30}
 SHARE_IN = {"path": "/api/v1/projects/demo/cells", "expires_in": 604_800}
-PROTOCOL_RULES_IN = {"binding": ["dataset_revision", "shots"], "free": ["git_hash"], "required": False}
 SUITE_IN = {"benchmarks": ["AIME'24", "GPQA_D"]}
 PLAN_IN: dict[str, Any] = {
     "question": {
@@ -141,7 +141,6 @@ TOKEN_SECRET = _answer("token_secret")
 IDENTITY = _answer("identity")
 SHARE_LINK = _answer("share_link")
 EXPERIMENT = _answer("experiment")
-PROTOCOL_RULES = _answer("protocol_rules")
 ALIAS = _answer("alias")
 SUITE = _answer("suite")
 BASELINE = _answer("baseline")

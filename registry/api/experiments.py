@@ -21,6 +21,8 @@ from registry.api.responses import json_answer, known_tags, of_values, wanted_fo
 from registry.api.schemas import Empty, ExperimentChange
 from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.grids.protocol import Rules
+from registry.operations import acts
 from registry.operations.audit_log import record
 from registry.operations.experiments import describe_experiment, find_experiment
 from registry.operations.labels import told_changes
@@ -54,7 +56,7 @@ class ExperimentPath(PathConverter):
     Otherwise `Allow` of a sweet spot would name the methods of an experiment.
     """
 
-    regex = r"(?![^?]*/(?:protocol|sweet-spot(?:\.(?:json|txt|md|csv))?)\Z)[^/].*?"
+    regex = r"(?![^?]*/sweet-spot(?:\.(?:json|txt|md|csv))?\Z)[^/].*?"
 
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
@@ -112,11 +114,13 @@ def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Re
 def change_experiment(
     connection: Connection, row: Any, changes: dict[str, Any], project: str, experiment: str
 ) -> Response:
-    """Change an experiment's description or labels
+    """Change what is said of an experiment
 
-    Labels are set and taken away by name. `If-Match` holds for the description and the labels, not for what the
-    experiment holds.
+    Labels are set and taken away by name. Grids whose protocols differ in a binding key are not compared: with another
+    `protocol` every ranking, comparison and table of the experiment is computed again. `If-Match` holds for what is
+    said, not for what the experiment holds.
     """
+    declared = changes.pop("protocol", None)
     tags = known_tags("If-Match")
     expected = None if "If-Match" not in request.headers or "*" in tags else [tag.split("-")[0] for tag in tags]
     most = parts().settings.max_labels
@@ -126,6 +130,9 @@ def change_experiment(
     if is_changed:
         told = told_changes(changes)
         record(connection, actor(connection), "experiment.updated", found.name, project_id=row.id, **told)
+    if declared is not None:
+        acts.set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
+        found = find_experiment(connection, row.id, found.name)
     answer = json_answer(serializers.experiment(found, project))
     answer.headers["ETag"] = f'"{found.etag}"'
     return answer

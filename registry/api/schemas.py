@@ -74,10 +74,6 @@ class ProjectChange(Notes):
     visibility = Choice("private", "public", metadata=about("Public: read without a token."))
 
 
-class ExperimentChange(Notes):
-    """What is said of an experiment: at least one of the two."""
-
-
 def _keys(text: str) -> Any:
     return ProtocolKeys(load_default=(), metadata=about(text))
 
@@ -96,6 +92,14 @@ class ProtocolRulesIn(Body):
     def apart(self, data: Any, **_options: Any) -> None:
         if both := sorted({*data.get("binding", ())} & {*data.get("free", ())}):
             raise ValidationError({"free": [f"names {', '.join(both)}, which binds"]})
+
+
+class ExperimentChange(Notes):
+    """What is said of an experiment: at least one of its fields."""
+
+    protocol = fields.Nested(
+        ProtocolRulesIn, metadata=about("Which keys of protocols bind, in place of what was declared before.")
+    )
 
 
 class GridChange(Notes):
@@ -155,7 +159,7 @@ class SuiteIn(Body):
 
 
 BODIES: tuple[type[Schema], ...] = (
-    ProjectIn, ProjectChange, ExperimentChange, ProtocolRulesIn, GridChange, TokenIn, ShareIn, AliasIn, SuiteIn,
+    ProjectIn, ProjectChange, ProtocolRulesIn, ExperimentChange, GridChange, TokenIn, ShareIn, AliasIn, SuiteIn,
 )  # fmt: skip
 """The bodies that are described here; their docstrings are the document's."""
 

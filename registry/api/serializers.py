@@ -34,6 +34,7 @@ def experiment(found: Experiment, slug: str) -> dict[str, Any]:
         "aliases": list(found.aliases),
         "description": found.description,
         "labels": dict(found.labels),
+        "protocol": found.rules.document(),
         **found.counts,
         "updated_at": found.updated_at,
     }

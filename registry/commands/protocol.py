@@ -29,7 +29,7 @@ def protocol() -> None:
 @asks_server
 def show_rules(session: Session, experiment: str) -> None:
     """Show which keys of the protocols of EXPERIMENT bind, and which are free."""
-    _show(session, session.transport.call("GET", _path(session, experiment)).json())
+    _show(session, session.transport.get(_path(session, experiment)))
 
 
 @protocol.command(name="set")
@@ -41,7 +41,7 @@ def show_rules(session: Session, experiment: str) -> None:
 def set_rules(session: Session, experiment: str, binding: Sequence[str], free: Sequence[str], required: bool) -> None:
     """Declare which keys bind in EXPERIMENT, in place of what was declared before; no key at all: none binds."""
     sent = {"binding": list(binding), "free": list(free), "required": required}
-    _show(session, session.transport.call("PUT", _path(session, experiment), sent).json())
+    _show(session, session.transport.call("PATCH", _path(session, experiment), {"protocol": sent}).json())
 
 
 @protocol.command(name="diff")
@@ -68,7 +68,8 @@ def difference(session: Session, baseline: str, contender: str, named: Any, seco
     session.screen.show(found, lambda: shown, lambda: (_DIFFERENCE, rows), essence=lambda: [row[0] for row in rows])
 
 
-def _show(session: Session, found: dict[str, Any]) -> None:
+def _show(session: Session, document: dict[str, Any]) -> None:
+    found = {"experiment": document["name"], **document["protocol"]}
     rows = [
         [found["experiment"], "yes" if found["required"] else "no", role, key]
         for role in ("binding", "free")
@@ -93,4 +94,4 @@ def _value(value: Any) -> str:
 
 
 def _path(session: Session, experiment: str) -> str:
-    return session.in_project(f"experiments/{segment(experiment)}/protocol")
+    return session.in_project(f"experiments/{segment(experiment)}")

@@ -33,7 +33,6 @@ from registry.operations.audit_log import Action, Actor, record
 from registry.operations.auth import Role
 from registry.operations.baselines import Expect
 from registry.operations.delete import Restored, restore, tombstone
-from registry.operations.experiments import ExperimentNote
 from registry.operations.retry import Retried
 from registry.operations.stored_claims import Added
 from registry.operations.users import MemberKind
@@ -121,20 +120,13 @@ def delete_alias(connection: Connection, actor: Actor, project_id: uuid.UUID, al
 
 
 def set_protocol_rules(
-    connection: Connection,
-    actor: Actor,
-    project_id: uuid.UUID,
-    experiment: str,
-    rules: Rules,
-    *,
-    expected: Sequence[str] | None = None,
-) -> ExperimentNote:
+    connection: Connection, actor: Actor, project_id: uuid.UUID, experiment: str, rules: Rules
+) -> None:
     """Set which keys of protocols bind in an experiment; what is so already leaves the log as it is."""
-    note, is_changed = protocols.declare(connection, project_id, experiment, rules, expected=expected)
+    note, is_changed = protocols.declare(connection, project_id, experiment, rules)
     if is_changed:
         told = {"project_id": project_id, **rules.document()}
         record(connection, actor, "experiment.protocol_set", note.name, **told)
-    return note
 
 
 def set_suite(

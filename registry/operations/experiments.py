@@ -42,8 +42,8 @@ class ExperimentNote:
 
     @property
     def tag(self) -> str:
-        """Changes with the description and the labels."""
-        return _tag([self.description, dict(self.labels)])
+        """Changes with the description, the labels and what is declared of protocols."""
+        return _tag([self.description, dict(self.labels), self.rules.document()])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ def describe_experiment(
     connection.execute(select(experiments.c.name).where(*here).with_for_update())
     before = find_note(connection, project_id, own)
     if expected is not None and before.tag not in expected:
-        raise PreconditionFailed("The experiment's description or labels changed; read it again.")
+        raise PreconditionFailed("What is said of the experiment changed; read it again.")
     labels = changed_labels(before.labels, changes.get("labels", {}), most_labels)
     description = changes.get("description", before.description)
     is_changed = (description, labels) != (before.description, before.labels)

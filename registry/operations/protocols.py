@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
 
 from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from registry.errors import PreconditionFailed
 from registry.grids.protocol import Rules
 from registry.operations.experiments import ExperimentNote, find_experiment, find_note
 from registry.operations.revisions import invalidate_scopes
@@ -21,21 +19,15 @@ def declare(
     project_id: uuid.UUID,
     name: str,
     rules: Rules,
-    *,
-    expected: Collection[str] | None = None,
 ) -> tuple[ExperimentNote, bool]:
     """Set the rules of an experiment: what is said of it now, and whether they are not what they were. Other rules
-    invalidate every question about the experiment.
-
-    `expected`: tags of rules, one of which must be that of the present ones. Raises `NotFound`, `PreconditionFailed`.
+    invalidate every question about the experiment. Raises `NotFound`.
     """
     own = find_experiment(connection, project_id, name).name
     here = (experiments.c.project_id == project_id, experiments.c.name == own)
     connection.execute(upsert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
     connection.execute(select(experiments.c.name).where(*here).with_for_update())
     before = find_note(connection, project_id, own)
-    if expected is not None and before.rules.tag not in expected:
-        raise PreconditionFailed("What the experiment declares of its protocols changed; read it again.")
     if rules == before.rules:
         return before, False
     connection.execute(update(experiments).where(*here).values(protocol_rules=rules.document()))

@@ -27,7 +27,7 @@ _MAPPINGS = (dict, get_origin(Mapping[str, Any]))
 def components(*documents: type) -> dict[str, Schema]:
     """The schemas of these dataclasses and of all that they hold, by the names of the classes.
 
-    A class refers to its base class if that is among them too.
+    A class that one of them holds refers to its base class if that is among them too.
     """
     kinds: dict[str, type] = {}
     left = list(documents)
@@ -37,7 +37,7 @@ def components(*documents: type) -> dict[str, Schema]:
             kinds[kind.__name__] = kind
             hints = get_type_hints(kind, include_extras=True)
             left += [inner for hint in hints.values() for inner in _dataclasses_in(hint)]
-    return {name: _component(kind, kinds) for name, kind in kinds.items()}
+    return {name: _component(kind, kinds if kind not in documents else {}) for name, kind in kinds.items()}
 
 
 def _component(kind: type, others: Mapping[str, type]) -> Schema:

@@ -49,7 +49,6 @@ ROUTES: dict[str, tuple[str, str, Any]] = {
     "add items": ("POST", "grids/{grid}/items", ITEMS),
     "describe an experiment": ("PATCH", EXPERIMENT_PATH, SAID),
     "describe a grid": ("PATCH", "grids/{grid}", SAID),
-    "declare what binds": ("PUT", f"{EXPERIMENT_PATH}/protocol", {"binding": ["never"], "free": ["ever"]}),
     "set a baseline": (
         "PUT", BASELINE_PATH, BASELINE | {"policy": {"kind": "non_inferior", "margin": 1, "per": "benchmark"}}
     ),
@@ -204,16 +203,12 @@ def test_json_of_another_shape_is_refused(target: Target, subtests: pytest.Subte
         for route in ROUTES if some else MANY:
             with subtests.test(route):
                 for body in bodies:
-                    if (route == "batch" and isinstance(body, list)) or (route, body) == ("declare what binds", {}):
+                    if route == "batch" and isinstance(body, list):
                         continue  # a list is a batch of faults, and what is not said is not declared
                     assert target.refused(route, json.dumps(body).encode())["status"] == 422, json.dumps(body)[:60]
     shapes = [*OTHER_SHAPES, *MORE_SHAPES]
     answered = target.send("batch", json.dumps(shapes).encode()).get_json()["items"]
     assert [item["status"] for item in answered] == [422] * len(shapes)
-
-
-def test_what_a_protocol_does_not_say_is_not_declared(shared: Target) -> None:
-    assert shared.send("declare what binds", b"{}").get_json()["binding"] == []
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

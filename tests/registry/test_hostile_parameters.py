@@ -64,9 +64,8 @@ def filled(path: str, values: dict[str, str]) -> str:
 
 
 REQUIRED = {
-    "metric": "accuracy", "experiment": "type-by-length", "value": "90", "baseline": "{grid}", "contender": "{grid}",
-    "from": "1", "with": "{grid}", "to": "1", "group_by": "model", "x": "metric:accuracy", "y": "metric:accuracy",
-    "part": "trends",
+    "metric": "accuracy", "experiment": "type-by-length", "part": "peaks", "baseline": "{grid}", "contender": "{grid}",
+    "from": "1", "to": "1", "group_by": "model", "x": "metric:accuracy", "y": "metric:accuracy",
 }  # fmt: skip
 
 

@@ -75,7 +75,6 @@ def writes(project: Project) -> dict[str, Send]:
         "PATCH /grids/{grid}/cells": CELLS,
         "PATCH /grids/{grid}": {"description": "x"},
         "PATCH /projects/{project}/experiments/{experiment}": {"labels": {"a": "b"}},
-        "PUT /projects/{project}/experiments/{experiment}/protocol": {"binding": ["shots"]},
         "DELETE /grids/{grid}": None,
         "POST /grids/{grid}/restore": None,
         "POST /projects/{project}/restore": None,

@@ -16,11 +16,11 @@ NOTHING = {"binding": [], "free": [], "required": False}
 
 
 def rules(project: Project, experiment: str = "type-by-length") -> str:
-    return f"projects/{project.slug}/experiments/{experiment}/protocol"
+    return f"projects/{project.slug}/experiments/{experiment}"
 
 
 def declare(project: Project, experiment: str = "type-by-length", **sent: Any) -> TestResponse:
-    return project.call("PUT", rules(project, experiment), json=sent)
+    return project.call("PATCH", rules(project, experiment), json={"protocol": sent})
 
 
 def logged(project: Project) -> list[dict[str, Any]]:
@@ -29,15 +29,14 @@ def logged(project: Project) -> list[dict[str, Any]]:
 
 def test_declared_keys_are_read_back_in_the_form_in_which_they_are_compared(project: Project) -> None:
     project.published()
-    nothing = {"experiment": "type-by-length"} | NOTHING
-    assert project.get(rules(project)).get_json() == nothing
+    assert project.get(rules(project)).get_json()["protocol"] == NOTHING
     answer = declare(project, binding=["Shots", "cafe\u0301", "shots"], free=["GIT_HASH"], required=True)
     wanted = {"binding": ["caf\u00e9", "shots"], "free": ["git_hash"], "required": True}
-    assert answer.get_json() == {"experiment": "type-by-length"} | wanted
+    assert answer.get_json()["protocol"] == wanted
     read = project.get(rules(project))
     assert (read.get_json(), read.headers["ETag"]) == (answer.get_json(), answer.headers["ETag"])
     assert project.get(rules(project), headers={"If-None-Match": read.headers["ETag"]}).status_code == 304
-    assert declare(project).get_json() == nothing
+    assert declare(project).get_json()["protocol"] == NOTHING
     for _ in range(2):
         assert declare(project, binding=["shots"]).status_code == 200
     assert logged(project) == [NOTHING | {"binding": ["shots"]}, NOTHING, wanted], "each change once"
@@ -46,13 +45,13 @@ def test_declared_keys_are_read_back_in_the_form_in_which_they_are_compared(proj
 def test_two_people_do_not_overwrite_each_others_declaration(project: Project) -> None:
     project.published()
     tag = project.get(rules(project)).headers["ETag"]
-    first = project.call("PUT", rules(project), json={"binding": ["shots"]}, headers={"If-Match": tag})
-    second = project.call("PUT", rules(project), json={"binding": ["judge"]}, headers={"If-Match": tag})
+    first = project.call("PATCH", rules(project), json={"protocol": {"binding": ["shots"]}}, headers={"If-Match": tag})
+    second = project.call("PATCH", rules(project), json={"protocol": {"binding": ["judge"]}}, headers={"If-Match": tag})
     assert (first.status_code, second.status_code) == (200, 412)
-    assert project.get(rules(project)).get_json()["binding"] == ["shots"]
-    newer = project.call("PUT", rules(project), json={}, headers={"If-Match": first.headers["ETag"]})
+    assert project.get(rules(project)).get_json()["protocol"]["binding"] == ["shots"]
+    newer = project.call("PATCH", rules(project), json={"protocol": {}}, headers={"If-Match": first.headers["ETag"]})
     assert newer.status_code == 200
-    assert project.call("PUT", rules(project), json={}, headers={"If-Match": "*"}).status_code == 200
+    assert project.call("PATCH", rules(project), json={"protocol": {}}, headers={"If-Match": "*"}).status_code == 200
 
 
 REFUSED: list[tuple[Any, str]] = [
@@ -73,12 +72,12 @@ def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, subtests
     project.published()
     for sent, pointer in REFUSED:
         with subtests.test(sent=sent):
-            answer = project.call("PUT", rules(project), json=sent)
+            answer = project.call("PATCH", rules(project), json={"protocol": sent})
             assert answer.status_code == 422
-            assert [one["pointer"] for one in answer.get_json()["errors"]] == [pointer]
+            assert [one["pointer"] for one in answer.get_json()["errors"]] == [f"/protocol{pointer}"]
     assert project.get(rules(project, "type-by-lenght")).status_code == 404, "nobody published it"
     assert declare(project, "type-by-lenght", binding=["shots"]).status_code == 404
-    assert project.call("PUT", rules(project), "reader", json={}).status_code == 403
+    assert project.call("PATCH", rules(project), "reader", json={"protocol": {}}).status_code == 403
     assert project.house.call("GET", rules(project)).status_code == 401
     assert logged(project) == []
 
@@ -87,10 +86,10 @@ def test_joined_experiments_declare_together_and_until_a_purge(project: Project)
     made = [project.published(experiment=experiment) for experiment in ("old", "new/protocol")]
     alias = {"kind": "experiment", "alias": "old", "name": "new/protocol"}
     project.call("POST", f"projects/{project.slug}/aliases", json=alias)
-    assert declare(project, "old", binding=["shots"]).get_json()["experiment"] == "new/protocol"
+    assert declare(project, "old", binding=["shots"]).get_json()["name"] == "new/protocol"
     for grid in made:
         assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
-    assert project.get(rules(project, "new/protocol")).get_json()["binding"] == ["shots"]
+    assert project.get(rules(project, "new/protocol")).get_json()["protocol"]["binding"] == ["shots"]
 
 
 def generations(house: House, project: Project) -> dict[str, int]:

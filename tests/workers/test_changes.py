@@ -206,8 +206,8 @@ def test_what_was_measured_by_another_protocol_is_not_subtracted(measured: Proje
     then = now(measured)
     for model, value in BEFORE.items():
         put(measured, model, value + 9, value + 9, value + 9, protocol={"shots": 5})
-    path = f"projects/{measured.slug}/experiments/E/protocol"
-    assert measured.call("PUT", path, json={"binding": ["shots"]}).status_code == 200
+    path = f"projects/{measured.slug}/experiments/E"
+    assert measured.call("PATCH", path, json={"protocol": {"binding": ["shots"]}}).status_code == 200
     found = changes(measured, then)
     assert (found["A"]["verdict"], found["A"]["difference"], found["A"]["cells"]) == ("same_cells", 0.0, 3)
     assert found["B"]["difference"] == pytest.approx((9 - 1) / 2), "its protocol said no shots then"

@@ -66,7 +66,8 @@ def test_a_claim_is_judged_again_when_what_it_depends_on_changed(
     house, both = project.house, ["mine", "other"]
     answer_due(house)
     assert sorted(watch.judged) == both
-    grid, rules = f"grids/{mine['id']}", f"projects/{project.slug}/experiments/type-by-length/protocol"
+    grid, rules = f"grids/{mine['id']}", f"projects/{project.slug}/experiments/type-by-length"
+    declared = {"protocol": {"binding": ["shots"], "required": True}}
     cells = {"cells": [{"at": {"Type": "2", "Length": 0}, "value": 50.0}]}
 
     def new_methods() -> None:
@@ -89,7 +90,7 @@ def test_a_claim_is_judged_again_when_what_it_depends_on_changed(
         ("a name that stands for it", lambda: join(project, "model", "third", "mine"), ["mine"]),
         ("another name of the variant of all", lambda: join(project, "variant", "Baseline", "Base"), both),
         ("the methods", new_methods, both),
-        ("the rules", lambda: project.call("PUT", rules, json={"binding": ["shots"], "required": True}), both),
+        ("the rules", lambda: project.call("PATCH", rules, json=declared), both),
         ("its deletion", lambda: project.call("DELETE", grid), ["mine"]),
         ("its return", lambda: project.call("POST", f"{grid}/restore"), ["mine"]),
         ("too many cells", too_large, []),

@@ -26,8 +26,8 @@ DIFFER = "the protocols differ in shots (5 and 3)"
 
 
 def declare(project: Project, **sent: Any) -> None:
-    path = f"projects/{project.slug}/experiments/leaderboard/protocol"
-    assert project.call("PUT", path, json=sent).status_code == 200
+    path = f"projects/{project.slug}/experiments/leaderboard"
+    assert project.call("PATCH", path, json={"protocol": sent}).status_code == 200
 
 
 def scored(project: Project, model: str, protocol: Any = None, benchmark: str = "X", **more: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.common import DESCRIPTION, EXPERIMENT
+from registry.api.shapes.common import DESCRIPTION
 from registry.api.shapes.words import (
     ANY,
     COUNT,
@@ -59,12 +59,13 @@ PROJECTS: dict[str, Shape] = {
     ),
     "Experiment": described(
         object_of(
-            "project name aliases description labels grids benchmarks models variants metrics axes updated_at",
+            "project name aliases description labels protocol grids benchmarks models variants metrics axes updated_at",
             project=described(TEXT, "The slug of its project."),
             name=described(TEXT, "Its name; that which it stands for, where an alias was asked for."),
             aliases=described(array_of(TEXT), "Other names of it, by which grids were published."),
             description=DESCRIPTION,
             labels=described(LABELS, "Texts by name, such as an address of its protocol."),
+            protocol=ref("ProtocolRules"),
             grids=described(COUNT, "How many grids it has."),
             benchmarks=described(COUNT, "How many benchmarks they are about; here and below, joined names count once."),
             models=described(COUNT, "How many models they are of."),
@@ -120,8 +121,7 @@ PROJECTS: dict[str, Shape] = {
     "Aliases": page("Alias", "A page of aliases."),
     "ProtocolRules": described(
         object_of(
-            "experiment binding free required",
-            experiment=EXPERIMENT,
+            "binding free required",
             binding=described(array_of(TEXT), "Keys in which protocols must agree for grids to be compared."),
             free=described(array_of(TEXT), "Keys that make no difference; others are warned of."),
             required=described(FLAG, "Whether a grid that lacks a binding key, or any protocol, is not compared."),

@@ -128,6 +128,6 @@ def test_a_claim_is_judged_again_when_an_experiment_declares_its_protocols(proje
         return found["as_posted"], found["reason"]
 
     assert verdict()[0] == "supported"
-    path = f"projects/{project.slug}/experiments/type-by-length/protocol"
-    assert project.call("PUT", path, json={"binding": ["shots"]}).status_code == 200
+    path = f"projects/{project.slug}/experiments/type-by-length"
+    assert project.call("PATCH", path, json={"protocol": {"binding": ["shots"]}}).status_code == 200
     assert verdict() == ("not_decidable", "not_comparable")
