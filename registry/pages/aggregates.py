@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from flask import request
 
@@ -14,7 +15,7 @@ from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
 from registry.pages.palette import BINS
 from registry.pages.pivot import is_sortable, pivot_of
-from registry.pages.view import DRAWN, TABLES, Asked, Found, Shown, View
+from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import doubts, heading, told
 from registry.renderings.sheet import Lines
 from registry.results.aggregates import Aggregates
@@ -37,8 +38,8 @@ def find(asked: Asked) -> Found:
     return Found(row, lambda: _shown(read(Aggregates, row.document), first), meant=meant)
 
 
-def _shown(found: Aggregates, first: int) -> Shown:
-    context = {
+def _shown(found: Aggregates, first: int) -> dict[str, Any]:
+    return {
         "table": found,
         "title_of_table": heading(found),
         "told": list(told(found)),
@@ -46,8 +47,8 @@ def _shown(found: Aggregates, first: int) -> Shown:
         "sortable": is_sortable(found),
         "doubts": parts_of([Lines(notes)] if (notes := tuple(doubts(found))) else []),
         "bins": range(BINS),
+        "drawn": bool(found.entries),
     }
-    return Shown(context, drawn=bool(found.entries))
 
 
 def _first_row() -> int:
@@ -67,7 +68,7 @@ def beside(asked: Asked) -> list[Field]:
         select("rows", "group_by", names.items(), groups[-2:-1] or groups),
         select("columns", "group_by", names.items(), groups[-1:] if len(groups) > 1 else "", "none"),
         select("averaged over", "over", names.items(), over, "none" if "benchmark" in groups else "benchmarks"),
-        select("entries", "value", _REDUCTIONS.items(), query["value"]),
+        select("entries", "value", _REDUCTIONS.items(), query["value"], usual="mean"),
     ]
 
 

@@ -117,13 +117,16 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     }
     folded = {
         "by": select("compared are", "by", [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes],
-                     asked["by"]),
-        "missing": select("missing cells", "missing", [(one, method(one)) for one in policies], asked["missing"]),
+                     asked["by"], usual="model"),
+        "missing": select("missing cells", "missing", [(one, method(one)) for one in policies], asked["missing"],
+                          usual="available" if query.get("value") == "count" else "matched"),
         "set_aside": select("set aside", "set_aside", [("none", "nobody"), *((one, one) for one in models)], aside,
                             "who lacks more than a fifth"),
-        "method": select("method", "method", [(one, method(one)) for one in METHODS], asked["method"]),
-        "target": select("is to hold for", "target", [(one, target(one)) for one in TARGETS], asked["target"]),
-        "alpha": select("alpha", "alpha", [(one, one) for one in _ALPHAS], asked["alpha"]),
+        "method": select("method", "method", [(one, method(one)) for one in METHODS], asked["method"],
+                         usual=METHODS[0]),
+        "target": select("is to hold for", "target", [(one, target(one)) for one in TARGETS], asked["target"],
+                         usual=TARGETS[0]),
+        "alpha": select("alpha", "alpha", [(one, one) for one in _ALPHAS], str(asked["alpha"]), usual="0.05"),
     }  # fmt: skip
     if not bar.suites and not asked["suite"]:
         del first["suite"]

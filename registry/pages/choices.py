@@ -83,9 +83,13 @@ class Field:
         return sum(option.chosen for option in self.options)
 
 
-def select(label: str, name: str, offered: Iterable[tuple[str, str]], chosen: object, nothing: str = "") -> Field:
-    """A list of values with their texts. What is chosen and not offered stays chosen: another view may offer it."""
+def select(
+    label: str, name: str, offered: Iterable[tuple[str, str]], chosen: object, nothing: str = "", usual: str = ""
+) -> Field:
+    """A list of values with their texts, of which the usual one is not written into the address. What is chosen and not
+    offered stays chosen: another view may offer it."""
     known = dict(offered)
-    wanted = [str(one) for one in (chosen if isinstance(chosen, (list, tuple)) else [chosen]) if one not in (None, "")]
+    nothing = known.pop(usual, nothing)
+    wanted = [str(one) for one in (chosen if isinstance(chosen, list) else [chosen]) if one not in (None, "", usual)]
     known |= {one: one for one in wanted if one not in known}
     return Field(label, name, [Option(value, text, value in wanted) for value, text in known.items()], nothing=nothing)

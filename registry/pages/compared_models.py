@@ -3,7 +3,6 @@ comparison of both grids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -16,9 +15,9 @@ from registry.api.comparisons import models_asked
 from registry.api.query_schemas import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, EitherComparisonParameters
 from registry.pages.blocks import Part, parts_of, sections_of, typeset
 from registry.pages.choices import Field
-from registry.pages.links import carried, here
+from registry.pages.links import carried
 from registry.pages.verdict import shown
-from registry.pages.view import Asked, Found, Shown, View
+from registry.pages.view import Asked, Found, View
 from registry.pages.whiskers import whiskers_of
 from registry.renderings.comparison_of_models import page as blocks
 from registry.renderings.numbers import intervals, places_of, rough, signed
@@ -75,24 +74,17 @@ def beside(asked: Asked) -> list[Field]:
     ]
 
 
-def _shown(found: ModelComparison, project: str) -> Shown:
+def _shown(found: ModelComparison, project: str) -> dict[str, Any]:
     verdict = model_comparison_verdict(found)
     told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.sentence)]
     first, *others = sections_of([_linked(part, found, project) for part in told], "All benchmarks together")
-    context = {
+    one, other = names_of_models(found)
+    return {
         "sections": [*others, first],
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
-        "swapped": here(**dict(_swapped())),
+        "verdicts": [shown(verdict)],
+        "heading": f"{one} against {other} on {found.experiment} by {found.metric['name']}",
     }
-    one, other = names_of_models(found)
-    return Shown(context, [shown(verdict)], f"{one} against {other} on {found.experiment} by {found.metric['name']}")
-
-
-def _swapped() -> Iterator[tuple[str, str | None]]:
-    """The parameters of the sides, each with that of the other."""
-    for kind in ("model", "variant"):
-        yield f"baseline_{kind}", request.args.get(f"contender_{kind}")
-        yield f"contender_{kind}", request.args.get(f"baseline_{kind}")
 
 
 def _linked(part: Part, found: ModelComparison, project: str) -> Part:

@@ -32,9 +32,8 @@ from registry.pages.panels import Panel, groups_of, panels_of
 from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
 from registry.pages.said import said_of
 from registry.pages.slices import in_slice
-from registry.pages.verdict import ShownVerdict
 from registry.pages.verdict import shown as shown_verdict
-from registry.pages.view import Asked, Found, Shown, View
+from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery, SweetSpotQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.numbers import UNDEFINED, plain_number
@@ -88,33 +87,34 @@ def find(asked: Asked) -> Found:
     noise = asked_noise(RepeatNoiseQuery(**selection), asked.slug, listed.grids)
     due = said.is_due or listed.pending or any(one is not None and not settled(one) for one in (sweet, noise))
 
-    def shown() -> Shown:
+    def data(path: str = "", **more: str) -> str:
+        narrowed = [one for one in asked.given() if one[0] not in ("experiment", "metric")]
+        return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
+
+    def shown() -> dict[str, Any]:
         sides = [(part, known) for part, known in _in_slice(listed, asked.wanted) if part is not None]
-        context = {
+        spot = _sweet_spot(sweet)
+        return {
             "experiment": experiment,
             "metric": asked.query["metric"],
             **_panels(sides, options),
             "outside": len(listed.grids) - len(sides),
             "sliced": {PARAMETER + axis: texts for axis, texts in asked.wanted},
-            **_place(listed),
+            "total": listed.total,
+            "first": listed.before + 1,
+            "last": listed.before + len(listed.grids),
+            "cursor": listed.cursor,
             "said": said,
-            "sweet": _sweet_spot(sweet),
+            "sweet": spot,
+            "verdicts": [spot["verdict"]] if spot else [],
             "sweet_state": state_of(sweet),
             "noise": noise_parts(noise),
             "noise_state": state_of(noise),
-            "data": lambda path="", **more: data_path(
-                f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *_narrowed(asked)]
-            ),
+            "data": data,
         }
-        return Shown(context, list(_verdicts(sweet)))
 
     tags = [*said.tags, *listed.tags, *tags_of(sweet), *tags_of(noise)]
     return Found(None, shown, tags, computed="ready", pending=due)
-
-
-def _narrowed(asked: Asked) -> list[tuple[str, str]]:
-    """The parameters in the address that narrow the experiment."""
-    return [one for one in asked.given() if one[0] not in ("experiment", "metric")]
 
 
 def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[str, Any]) -> Listed:
@@ -189,24 +189,13 @@ def _digest(shown: Sequence[StoredGrid]) -> str:
     return sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
 
 
-def _place(listed: Listed) -> dict[str, Any]:
-    """Where the page stands among the pages of the experiment."""
-    first, last = listed.before + 1, listed.before + len(listed.grids)
-    return {"total": listed.total, "first": first, "last": last, "cursor": listed.cursor}
-
-
 def _sweet_spot(found: Any) -> Any:
     """The verdict on the sweet spot and its blocks, or None while there is none."""
     if state_of(found) != "ready":
         return None
     document = read(SweetSpot, found.document)
-    return {"evidence": evidence_of(document), "parts": parts_of(sweet_spot_blocks(document))}
-
-
-def _verdicts(sweet: Any) -> Iterator[ShownVerdict]:
-    """What the sweet spot amounts to, as far as it is there."""
-    if state_of(sweet) == "ready":
-        yield shown_verdict(sweet_spot_verdict(read(SweetSpot, sweet.document)), "Best coordinate")
+    verdict = shown_verdict(sweet_spot_verdict(document), "Best coordinate")
+    return {"evidence": evidence_of(document), "parts": parts_of(sweet_spot_blocks(document)), "verdict": verdict}
 
 
 VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experiment.html", SelectedParameters, find,

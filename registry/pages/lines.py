@@ -12,7 +12,7 @@ from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
 from registry.pages.blocks import table_part
 from registry.pages.choices import Field, select
-from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, Shown, View, pictures
+from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings.lines import lines_svg, words
 from registry.renderings.lines.svg import value_span
 from registry.renderings.lines.tables import table
@@ -34,21 +34,21 @@ def beside(asked: Asked) -> list[Field]:
     return [
         select("along", "along", axes, asked.query["along"], "the longest axis"),
         select("horizontal axis", "x", SCALES, asked.query.get("x"), "as the axis says"),
-        select("intervals", "band", BANDS, asked.query["band"]),
+        select("intervals", "band", BANDS, asked.query["band"], usual="interval"),
     ]
 
 
-def _shown(made: Table, row: Any, query: Any) -> Shown:
+def _shown(made: Table, row: Any, query: Any) -> dict[str, Any]:
     found, options = made.lines(from_bytes(row.document)), options_of(query)
     metric = found.metric["name"] + (f" ({found.metric['unit']})" if found.metric["unit"] else "")
-    context = {
+    return {
         "what": f"{metric} along {found.along}",
         "about": words.subtitle(found),
         "notes": list(words.notes(found, options, value_span(found, options))),
         "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" else {},
         "table": table_part(table(found)),
+        "drawn": True,
     }
-    return Shown(context, drawn=True)
 
 
 VIEW = View("lines", "Lines", "lines", "These lines", "charts.html", LinesParameters, find, beside, are="are",

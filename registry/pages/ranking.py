@@ -21,7 +21,7 @@ from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.sharing import cited_ranking
-from registry.pages.view import TABLES, Asked, Found, Shown, View
+from registry.pages.view import TABLES, Asked, Found, View
 from registry.pages.whiskers import whiskers_of
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
@@ -50,8 +50,8 @@ def find(asked: Asked) -> Found:
         return Found(found, tags=[waits], progress=waits)
     answer = read(Ranking, found.document)
     pairs = _pairs_row(question, asked.slug, answer)
-    cited = cited_ranking(answer, found.etag)
-    return Found(found, lambda: Shown(_shown(answer, question, asked.slug, pairs), cited=cited), tags_of(pairs))
+    cited = {"cited": cited_ranking(answer, found.etag)}
+    return Found(found, lambda: _shown(answer, question, asked.slug, pairs) | cited, tags_of(pairs))
 
 
 def _pairs_row(question: RankingQuery, project: str, answer: Ranking) -> Any:

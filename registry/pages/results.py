@@ -28,7 +28,7 @@ from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.slices import slice_of_page
 from registry.pages.verdict import shown as shown_verdict
-from registry.pages.view import Asked, Found, Shown, View
+from registry.pages.view import Asked, Found, View
 from registry.renderings.ranking_change import change_blocks, change_sentence
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.codec import read
@@ -78,8 +78,9 @@ def results(project: str) -> Response:
     best = None if faults or view.name == "compare" else found.row if view.name == "ranking" else _who_is_best(project)
 
     def context() -> dict[str, Any]:
-        shown = found.shown() if found.shown and found.state == "ready" else Shown({})
+        shown = found.shown() if found.state == "ready" else {}
         told = read(Ranking, best.document) if best is not None and state_of(best) == "ready" else None
+        who = [shown_verdict(ranking_verdict(told), "Who is best")] if told else []
         waits = found.pending or "pending" in (found.state, state_of(best))
         fields, folded = _fields(asked) if "experiment" in query else ([], [])
         return {
@@ -101,12 +102,11 @@ def results(project: str) -> Response:
             "most_listed": MOST_LISTED,
             "state_word": found.state,
             "reason": found.row.reason if found.state == "failed" and found.row else None,
-            "verdicts_": [*([shown_verdict(ranking_verdict(told), "Who is best")] if told else []), *shown.verdicts],
+            "verdicts_": [*who, *shown.get("verdicts", ())],
             "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
-            "heading": shown.title,
-            "cited": shown.cited,
-            "picture": view.picture(asked, found) if shown.drawn else None,
-            "drawn": shown.drawn,
+            "heading": "",
+            "drawn": False,
+            "picture": view.picture(asked, found) if shown.get("drawn") else None,
             "data": lambda suffix="": view.data(asked, found, suffix),
             "every": PENDING_SECONDS if waits else SETTLED_SECONDS,
             "feed": live_on(row, view.events, experiment=query.get("experiment")),
@@ -115,10 +115,9 @@ def results(project: str) -> Response:
             "about_json": note
             and data_path(f"/projects/{project}/experiments/{quote(query['experiment'])}", row.visibility),
             "progress": found.progress,
-            "swapped": "",
             "outside": 0,
             "whole": {PARAMETER + axis: None for axis, _ in wanted},
-            **shown.context,
+            **shown,
         }
 
     noted = [note.tag, note.rules.tag] if note else []

@@ -20,7 +20,7 @@ from registry.pages.blocks import table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import OF_METRIC
 from registry.pages.slices import given, slice_lists
-from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, Shown, View, pictures
+from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings.trade_off import trade_off_svg, words
 from registry.renderings.trade_off.svg import spans
 from registry.renderings.trade_off.tables import table
@@ -66,8 +66,8 @@ def beside(asked: Asked) -> list[Field]:
     return [
         select("vertical", "y", offered, query.get("y"), "the metric"),
         select("horizontal", "x", offered, query.get("x"), "" if "x" in query else "choose one"),
-        select("horizontal axis", "x_scale", SCALES, query["x_scale"]),
-        select("intervals", "band", BANDS, query["band"]),
+        select("horizontal axis", "x_scale", SCALES, query["x_scale"], usual="linear"),
+        select("intervals", "band", BANDS, query["band"], usual="interval"),
     ]
 
 
@@ -80,7 +80,7 @@ def folded(asked: Asked) -> list[Field]:
             select(f"better end of {axis}", f"{axis}_better", better, asked.query.get(f"{axis}_better"), "its own")
             for axis in QUANTITIES
         ),
-        select("vertical axis", "y_scale", SCALES, asked.query["y_scale"]),
+        select("vertical axis", "y_scale", SCALES, asked.query["y_scale"], usual="linear"),
     ]
 
 
@@ -91,16 +91,17 @@ def _own_slices(asked: Asked, axis: str) -> list[Field]:
     return [replace(one, label=f"{axis}: {one.label}", parameter=f"{axis}.{one.parameter}") for one in lists]
 
 
-def _shown(found: TradeOff, query: Any) -> Shown:
+def _shown(found: TradeOff, query: Any) -> dict[str, Any]:
     options = options_of(query)
-    context = {
+    return {
         "what": words.title(found),
         "about": words.subtitle(found),
         "notes": list(words.notes(found, options, *spans(found, options))),
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
         "table": table_part(table(found)),
+        "heading": f"Trade-off of {words.title(found)}",
+        "drawn": True,
     }
-    return Shown(context, title=f"Trade-off of {words.title(found)}", drawn=True)
 
 
 _WANTS = (

@@ -17,8 +17,7 @@ from registry.pages.choices import Field
 from registry.pages.links import Query, data_path
 from registry.pages.live import ANSWERS
 from registry.pages.queries import state_of
-from registry.pages.sharing import Cited, picture_of
-from registry.pages.verdict import ShownVerdict
+from registry.pages.sharing import picture_of
 from registry.renderings.lines import ChartOptions
 
 TABLES = (("", "JSON"), (".csv", "CSV"), (".md", "Markdown"), (".txt", "text"))
@@ -63,7 +62,7 @@ class Found:
     """How the answer of a view stands: the row of it, or its state; and what the template takes once it is there."""
 
     row: Any = None
-    shown: Callable[[], Shown] | None = None
+    shown: Callable[[], Mapping[str, Any]] = dict
     tags: Sequence[object] = ()
     meant: Query = ()
     """What the API is asked besides the address, where that names nothing."""
@@ -76,18 +75,6 @@ class Found:
     @property
     def state(self) -> str:
         return self.computed or state_of(self.row)
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An answer as the template takes it."""
-
-    context: Mapping[str, Any]
-    verdicts: Sequence[ShownVerdict] = ()
-    title: str = ""
-    cited: Cited | None = None
-    drawn: bool = False
-    """Whether there is a picture of it."""
 
 
 @dataclass(frozen=True, slots=True)

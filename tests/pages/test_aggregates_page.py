@@ -39,14 +39,6 @@ def test_a_heading_sorts_the_rows_by_its_column(public: Project, visitor: Browse
     assert visitor.read(by_x).links("sort=mean")
 
 
-def test_pages_lead_to_it_and_without_an_experiment_it_offers_what_there_is(guest: Browser) -> None:
-    assert "/projects/demo/aggregates" in guest.read("/projects/demo").links()
-    links = guest.read("/projects/demo/aggregates").links("view=table&experiment=")
-    assert len(links) == 3  # the demonstration has three experiments of one metric each
-    for link in links:
-        assert guest.get(link).status_code == 200, link
-
-
 def test_axes_are_rows_and_columns_and_a_third_dimension_makes_several_tables(guest: Browser) -> None:
     page = guest.computed(f"{ASKED}&group_by=model&group_by=axis:Ratio&group_by=axis:Local%20Window%20Size")
     assert len(page.all("table")) == 2
