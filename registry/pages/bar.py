@@ -124,7 +124,7 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
                             "who lacks more than a fifth"),
         "method": select("method", "method", [(one, method(one)) for one in METHODS], asked["method"],
                          usual=METHODS[0]),
-        "target": select("is to hold for", "target", [(one, target(one)) for one in TARGETS], asked["target"],
+        "target": select("holds for", "target", [(one, target(one)) for one in TARGETS], asked["target"],
                          usual=TARGETS[0]),
         "alpha": select("alpha", "alpha", [(one, one) for one in _ALPHAS], str(asked["alpha"]), usual="0.05"),
     }  # fmt: skip

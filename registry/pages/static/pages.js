@@ -223,7 +223,10 @@ document.addEventListener("submit", (event) => {
   ask(`?${new URLSearchParams([...new FormData(event.target)].filter((pair) => pair[1]))}`, true);
 });
 document.addEventListener("change", ({ target }) => {
-  if (target.matches("[data-bar] select, [data-bar] [type=date]")) target.form.requestSubmit();
+  if (!target.matches("[data-bar] select, [data-bar] [type=date]")) return;
+  // Another experiment has names and levels of its own.
+  if (target.name === "experiment") [...target.form.elements].forEach((one) => { one.disabled ||= !["view", "experiment", "share"].includes(one.name); });
+  target.form.requestSubmit();
 });
 window.addEventListener("popstate", () => { if (document.querySelector("[data-bar]") && location.search !== asked) ask(location.search, false); });
 document.querySelector("#watch button").addEventListener("click", () => { if (waiting) replace(); });

@@ -63,9 +63,8 @@ async function ask() {
   await click(page.getByRole("link", { name: `rank ${plan.question.experiment}` }));
   clicks += 1;
   await page.getByLabel("Context from").selectOption(plan.question.from);
-  await click(page.getByRole("button", { name: "Rank", exact: true }));
   await page.waitForURL("**Context**");
-  const first = await page.evaluate(() => document.querySelector("main h1 + *").innerText);
+  const first = await page.locator("main .verdict").innerText();
   say({ what: "question", clicks, first, url: page.url(), text: await page.locator("main").innerText() });
   await context.close();
 }

@@ -34,7 +34,7 @@ NOT_PAGES = {"pages.static", "pages.palette", "pages.data", "pages.go_to_provide
 SHAPES = {"35 x 35": [35, 35], "500 x 3": [500, 3], "3 x 500": [3, 500], "four axes": [3, 4, 4, 4]}
 REVISED = [[99.3, 10.0, 98.3], [None, 20.0, 99.7]]
 SCOPE = "experiment={}&metric=accuracy"
-AXIS_RANKING = "/projects/demo/rankings?experiment=type-by-length&metric=accuracy&by=axis:Type"
+AXIS_RANKING = "/projects/demo/results?view=ranking&experiment=type-by-length&metric=accuracy&by=axis:Type"
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ def long_names(project: Project) -> list[str]:
     home, experiment = f"/projects/{project.slug}", names["experiment"]
     scope = SCOPE.format(experiment)
     return [
-        home, f"{home}/models/{names['model']}", f"/grids/{grid['id']}", f"{home}/experiments/{experiment}",
-        f"{home}/rankings?{scope}", f"{home}/lines?{scope}",
-        f"{home}/trade-offs?experiment={experiment}&x=metric:accuracy&y=metric:accuracy",
+        home, f"{home}/models/{names['model']}", f"/grids/{grid['id']}", f"{home}/results?view=heatmaps&{scope}",
+        f"{home}/results?view=ranking&{scope}", f"{home}/results?view=lines&{scope}",
+        f"{home}/results?view=trade-off&{scope}&x=metric:accuracy",
     ]  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def kinds_of(demo: Demo) -> list[str]:
     token = project.call("GET", "whoami", "admin").get_json()["id"]
     webhook, _ = project.hooked()
     [said] = demo.answer("projects/demo/claims?limit=1&verdict=contradicted")["items"]
-    of_demo, ratios = "/projects/demo", "x=metric:Pass@1&y=metric:Pass@1&x.at.Ratio=0.1&y.at.Ratio=0.5"
+    of_demo, ratios = "/projects/demo", "x=metric:Pass@1&x.at.Ratio=0.1&y.at.Ratio=0.5"
     return [
         "/", "/search?q=qwen", "/status", "/sign-in", "/signed-out", "/docs", "/docs/schemas", "/docs/schemas/results",
         "/account", "/settings", settings, "/nowhere",
@@ -127,10 +127,11 @@ def kinds_of(demo: Demo) -> list[str]:
         demo.seed0, f"{demo.seed0}?show=interval&palette=blues", f"/embed{demo.seed0}",
         of_demo, f"{of_demo}/grids", f"{of_demo}/search?q=r1", f"{of_demo}/models", f"{of_demo}/claims",
         f"/claims/{said['id']}",
-        f"{of_demo}/events", f"{of_demo}/models/R1-Qwen", f"{of_demo}/experiments/window-by-ratio",
-        f"{of_demo}/experiments/window-by-ratio?model=R1-Qwen", f"{of_demo}/rankings?{WINDOWS}", AXIS_RANKING,
-        f"{of_demo}/aggregates?{WINDOWS}&group_by=model&group_by=axis:Ratio", demo.pair, f"{of_demo}/lines?{WINDOWS}",
-        f"{of_demo}/trade-offs?experiment=window-by-ratio&{ratios}",
+        f"{of_demo}/events", f"{of_demo}/models/R1-Qwen", f"{of_demo}/results",
+        f"{of_demo}/results?view=heatmaps&{WINDOWS}&model=R1-Qwen", f"{of_demo}/results?view=ranking&{WINDOWS}",
+        AXIS_RANKING, f"{of_demo}/results?view=table&{WINDOWS}&group_by=model&group_by=axis:Ratio", demo.pair,
+        f"{of_demo}/results?view=lines&{WINDOWS}", f"{of_demo}/results?view=trade-off&{WINDOWS}&{ratios}",
+        f"{of_demo}/results?view=compare&{WINDOWS}&contender_model=R1-Qwen&baseline_model=R1-Llama",
     ]  # fmt: skip
 
 
@@ -153,9 +154,9 @@ def places(demo: Demo) -> Places:
     publish(many, [publication(**one) for one in (*models, *tasks)])
     home = f"/projects/{many.slug}"
     shapes = {name: shaped(many, name) for name in SHAPES}
-    board, of_tasks = (f"{home}/rankings?{SCOPE.format(one)}" for one in ("board", "tasks"))
-    tables = [f"{home}/aggregates?{SCOPE.format(one)}&group_by=model&group_by=benchmark" for one in ("board", "tasks")]
-    question = f"/projects/{asked.slug}/rankings?{SCOPE.format('contexts')}&at.Context=>%3D64000"
+    board, of_tasks = (f"{home}/results?view=ranking&{SCOPE.format(one)}" for one in ("board", "tasks"))
+    tables = [f"{home}/results?view=table&{SCOPE.format(one)}" for one in ("board", "tasks")]
+    question = f"/projects/{asked.slug}/results?view=ranking&{SCOPE.format('contexts')}&at.Context=>%3D64000"
     kinds, narrow = kinds_of(demo), long_names(house.make_project("public"))
     house.compute()
     for path in (board, of_tasks, *tables, question, *kinds, *narrow):
@@ -210,7 +211,7 @@ def seen(demo: Demo, places: Places, tmp_path_factory: pytest.TempPathFactory) -
         "question": {"project": places.question, "experiment": "contexts", "from": "64000"},
         "grid": demo.seed0,
         "ranking": AXIS_RANKING,
-        "experiment": "/projects/demo/experiments/window-by-ratio",
+        "experiment": f"/projects/demo/results?view=heatmaps&{WINDOWS}",
         "crowd": crowd(house),
         "secret": f"/projects/{secret.slug}",
         "reader": secret.tokens["reader"],
@@ -297,11 +298,11 @@ def test_a_large_page_opens_in_60_kb_as_wide_as_the_window_and_says_what_was_cut
     assert (cells["35 x 35"], cells["four axes"]) == (1_225, 192)
 
 
-def test_which_model_is_better_at_long_contexts_is_answered_in_four_clicks(seen: list[dict[str, Any]]) -> None:
+def test_which_model_is_better_at_long_contexts_is_answered_in_three_clicks(seen: list[dict[str, Any]]) -> None:
     asked = only(seen, "question")
-    assert asked["clicks"] == 4
+    assert asked["clicks"] == 3
     label, sentence = asked["first"].split("\n")[:2]
-    assert label == "shown"
+    assert label == "Who is best: shown"
     assert sentence.startswith("Longhorn is better than Shorty by 30.0 points")
     assert "at Context at least 64000" in sentence
 
