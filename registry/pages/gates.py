@@ -19,16 +19,18 @@ from registry.operations.find import Filters
 from registry.operations.form_options import is_lower_better
 from registry.operations.verdicts import last_verdicts, verdict_of
 from registry.pages.blocks import typeset
-from registry.pages.forest import WIDTH, forest_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, live_on
 from registry.pages.responses import page
+from registry.pages.whiskers import Whiskers, whiskers_of
+from registry.renderings.numbers import places_of, signed
 from registry.renderings.policy import policy_in_words, subject_in_words
 from registry.renderings.words import place
 from registry.results.codec import from_document
-from registry.results.gates import Definition, Reachable
+from registry.results.gates import Definition, PolicyKind, Reachable
 from registry.results.inputs import Warning
+from registry.results.terms import Interval
 from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 
 _LIVE, _BASELINES, _VERDICTS, _PLACES = 200, 200, 200, 5
@@ -79,7 +81,7 @@ def baseline(project: str, baseline: str) -> Response:
         verdicts = [verdict_of(one) for one in latest]
         rows = standings_of(verdicts, going)
         margin = next((one.margin for one in verdicts if one.margin is not None), None)
-        plot = forest_of([one.gap for one in rows], definition.policy.kind, margin, lower_is_better=lower)
+        places = places_of(one.gap.gap for one in rows)
         return {
             "project": row,
             "baseline": found,
@@ -88,8 +90,8 @@ def baseline(project: str, baseline: str) -> Response:
             "sentences": list(policy_in_words(definition)),
             "reached": reached,
             "rows": rows,
-            "forest": plot,
-            "width": f"{WIDTH:g}",
+            "gaps": [typeset(signed(one.gap.gap, places)) if one.gap.gap is not None else "" for one in rows],
+            "forest": forest_of([one.gap for one in rows], margins_of(definition.policy.kind, margin, lower)),
             "precision": precision,
             "feed": live_on(row, GATES, baseline=[baseline]),
             "json": data_path(f"/projects/{project}/baselines/{baseline}", row.visibility),
@@ -112,6 +114,24 @@ class Stands:
     against: str = ""
     place: str = ""
     alert: Any = None
+
+
+def forest_of(gaps: Sequence[StoredVerdict | FailingPlace], margins: Sequence[float]) -> Whiskers | None:
+    """Gaps to a baseline as a forest plot around no difference, with the margins; None where no gap is known."""
+
+    def between(one: StoredVerdict | FailingPlace) -> Interval | None:
+        return None if one.low is None or one.high is None else Interval(0.0, one.low, one.high)
+
+    return whiskers_of([(one.gap, between(one)) for one in gaps], around_zero=True, margins=margins)
+
+
+def margins_of(kind: PolicyKind, margin: float | None, lower_is_better: bool) -> list[float]:
+    """Where a policy turns: on the worse side of no difference, of `improves` on the better one, or on both."""
+    if kind == "floor" or not margin:
+        return []
+    if kind == "equivalent":
+        return [-margin, margin]
+    return [margin if lower_is_better is not (kind == "improves") else -margin]
 
 
 _FAILS, _OPEN, _PASSES = ("refused", "fails"), ("", "not shown"), ("kept", "passes")

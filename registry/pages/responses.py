@@ -84,7 +84,7 @@ def furniture() -> dict[str, Any]:
 
 _TABS = {
     "Overview": ("",),
-    "Results": ("/rankings", "/aggregates", "/lines", "/trade-offs", "/comparisons", "/experiments"),
+    "Results": ("/results", "/comparisons"),
     "Claims": ("/claims",),
     "Gates": ("/alerts", "/baselines"),
     "Activity": ("/events",),

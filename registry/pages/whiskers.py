@@ -25,16 +25,17 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True)
 class Whiskers:
-    """Estimates, None where there is none, and the place of zero: "" where that is no matter."""
+    """Estimates, None where there is none, and the places of zero, "" where that is no matter, and of margins."""
 
     rows: Sequence[Whisker | None]
     zero: str = ""
+    margins: Sequence[str] = ()
 
 
-def whiskers_of(found: Estimates, *, around_zero: bool = False) -> Whiskers | None:
-    """The whiskers of these estimates; None where there are none."""
+def whiskers_of(found: Estimates, *, around_zero: bool = False, margins: Sequence[float] = ()) -> Whiskers | None:
+    """The whiskers of these estimates, with the margins in their scale; None where there are none."""
     known = [(value, (one.low, one.high) if one else (value, value)) for value, one in found if value is not None]
-    ends = [end for _, both in known for end in both] + [0.0] * around_zero
+    ends = [end for _, both in known for end in both] + [0.0] * around_zero + [*margins]
     if not known:
         return None
     low, span, places = min(ends), max(ends) - min(ends) or 1.0, places_of(ends)
@@ -48,4 +49,4 @@ def whiskers_of(found: Estimates, *, around_zero: bool = False) -> Whiskers | No
         return Whisker(at(value), at(ends[0]), at(ends[1]), typeset(told) if one else fixed(value, places))
 
     rows = [None if value is None else whisker(value, one) for value, one in found]
-    return Whiskers(rows, at(0.0) if around_zero else "")
+    return Whiskers(rows, at(0.0) if around_zero else "", [at(one) for one in margins])

@@ -29,7 +29,7 @@ def test_of_the_only_project_the_front_page_is_the_overview_and_says_what_this_i
     first.published()
     front = visitor.read("/")
     assert "This registry keeps results of experiments as grids" in front.text
-    assert f"/projects/{first.slug}/rankings" in front.links()
+    assert f"/projects/{first.slug}/results" in front.links()
     own.make_project("public")
     assert "2 of 2 projects" in visitor.read("/").text
 
@@ -45,6 +45,6 @@ def test_what_fails_a_gate_is_told(project: Project) -> None:
 
 
 def test_each_part_of_a_project_is_a_link_on_its_pages(answered: Demo, guest: Browser) -> None:
-    parts = ("", "/rankings", "/claims", "/alerts", "/events")
+    parts = ("", "/results", "/claims", "/alerts", "/events")
     for path in ("/projects/demo", "/projects/demo/events", answered.seed0):
         assert {f"/projects/demo{part}" for part in parts} <= set(guest.read(path).links()), path

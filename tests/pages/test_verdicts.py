@@ -62,7 +62,7 @@ def test_a_slice_has_a_sentence_of_its_own_that_says_which_benchmark_carries_it(
 
 def test_from_the_front_page_to_the_answer_and_down_to_a_cell(guest: Browser) -> None:
     """The project, its rankings, the experiment: three clicks to the sentence; a slice takes one more."""
-    assert "/projects/demo/rankings" in guest.read("/").links()
+    assert "/projects/demo/results" in guest.read("/").links()
     [scope] = guest.read("/projects/demo/rankings").links("window-by-ratio")
     ranking = guest.computed(scope)
     assert "R1-Qwen is better than R1-Llama" in ranking.text
