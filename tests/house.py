@@ -56,7 +56,8 @@ class House:
     def call(
         self, method: str, path: str, *, token: str | None = None, json: Any = None, **options: Any
     ) -> TestResponse:
-        """Send a request; paths that do not begin with a slash are under /api/v1/."""
+        """Send a request; paths that do not begin with a slash are under /api/v1/. Pages lead on, as in a browser."""
+        options.setdefault("follow_redirects", path.startswith("/projects/"))
         headers = dict(options.pop("headers", {}))
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"

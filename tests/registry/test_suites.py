@@ -160,9 +160,9 @@ def test_the_page_of_a_ranking_takes_a_suite(project: Project, house: House) -> 
     house.compute()
     answered(project, suite="easy")
     query = "experiment=leaderboard&metric=accuracy&suite="
-    page = house.app.test_client().get(f"/projects/{project.slug}/rankings?{query}easy")
+    page = house.call("GET", f"/projects/{project.slug}/rankings?{query}easy")
     assert (page.status_code, "1 of 1 slot compared" in page.text) == (200, True)
-    wrong = house.app.test_client().get(f"/projects/{project.slug}/rankings?{query}hard")
+    wrong = house.call("GET", f"/projects/{project.slug}/rankings?{query}hard")
     assert (wrong.status_code, "no suite" in wrong.text) == (422, True)
 
 

@@ -269,7 +269,7 @@ def test_every_form_tells_it(measured: Project) -> None:
     asked(measured, then)
     page = measured.house.call("GET", f"/projects/{measured.slug}/rankings?{urlencode(SCOPE | {'since': then})}")
     assert f'<p class="said">{sentence}</p>' in page.text
-    assert f'<input name="since" value="{then}"' in page.text
+    assert f'<option value="{then}" selected>' in page.text
     assert sentence in asked(measured, then, ".md").text
     text = asked(measured, then, ".txt").text
     assert [line.split()[:6] for line in text.splitlines() if line.startswith("A  ") and "better" in line] == [

@@ -30,9 +30,8 @@ def test_a_pending_ranking_tells_the_share_of_its_grids_that_are_counted(large: 
         catch_up(large.database, project.id, QUESTION, 0.0)
         told.append(progress(project))
     assert told == [0.0, 0.25, 0.5, 0.75, 1.0]
-    page = project.house.app.test_client()
     project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
-    shown = page.get(f"/projects/{project.slug}/rankings?experiment=leaderboard&metric=accuracy").text
+    shown = project.house.call("GET", f"/projects/{project.slug}/rankings?experiment=leaderboard&metric=accuracy").text
     assert '<progress max="1" value="1.0">100%</progress>' in shown
 
 

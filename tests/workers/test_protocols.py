@@ -220,7 +220,7 @@ def test_averages_over_grids_that_were_measured_otherwise_are_warned_of(project:
     assert ranked(project, by="axis:Length")["warnings"] == [warning]
     for suffix in (".txt", ".md"):
         assert told in project.get(f"{spot}{suffix}?metric=accuracy").text
-    assert f"<li>{told}" in project.get(f"/projects/{project.slug}/experiments/leaderboard").text
+    assert f"<li>{told}" in project.get(f"/projects/{project.slug}/results?view=heatmaps&experiment=leaderboard").text
     declare(project, free=["shots"])
     assert "warnings" not in computed(project, spot, query_string={"metric": "accuracy"})
 
