@@ -29,7 +29,15 @@ printed = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler-
 MOST = 60_000
 """Bytes of a page as it is sent, compressed."""
 ONE = {"axes": [], "trials": 300, "variant": ""}
-NOT_PAGES = {"pages.static", "pages.palette", "pages.data", "pages.go_to_provider", "pages.come_from_provider"}
+NOT_PAGES = {
+    "pages.experiment",
+    "pages.former",
+    "pages.static",
+    "pages.palette",
+    "pages.data",
+    "pages.go_to_provider",
+    "pages.come_from_provider",
+}
 """What answers GET and is no page: files, data, and redirects of a sign-in service."""
 SHAPES = {"35 x 35": [35, 35], "500 x 3": [500, 3], "3 x 500": [3, 500], "four axes": [3, 4, 4, 4]}
 REVISED = [[99.3, 10.0, 98.3], [None, 20.0, 99.7]]
