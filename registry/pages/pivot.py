@@ -19,7 +19,7 @@ from registry.results.aggregates import Aggregates, Entry, RowMean
 
 MOST_DETAILED = 250
 """Entries up to which a table has intervals and what is said about each entry."""
-MOST_SHOWN = 1_250
+MOST_SHOWN = 1_225
 """Entries of a larger table that are shown at a time."""
 _TOO_MANY = 3
 """Dimensions of a table that is several tables, which have their rows in one order."""

@@ -35,7 +35,7 @@ def test_a_private_project_is_for_who_signs_in_with_a_token_of_it(
     seen = [
         home, f"{home}/grids", f"/grids/{grid['id']}", f"{home}/results?view=heatmaps&{scope}",
         f"{home}/results?view=ranking&{scope}",
-        f"{home}/results?view=table&{scope}", f"/data/grids/{grid['id']}.csv", f"/data{home}/grids",
+        f"{home}/results?view=table&{scope}", f"/data/grids/{grid['id']}/cells.csv", f"/data{home}/grids",
     ]  # fmt: skip
     elsewhere = browser(house, house.make_project().tokens["admin"])
     for path in seen:
