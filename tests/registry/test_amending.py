@@ -137,7 +137,7 @@ def test_if_match_takes_the_tag_of_any_form_and_state(project: Project, house: H
     ready = project.get(path).headers["ETag"]
     assert ready != pending
     zipped = project.get(path, headers={"Accept-Encoding": "gzip"}).headers["ETag"]
-    tags = [pending, ready, zipped, f"W/{pending}", project.get(f"{path}.csv").headers["ETag"], f'"x", {ready}', "*"]
+    tags = [pending, ready, zipped, f"W/{pending}", project.get(f"{path}.md").headers["ETag"], f'"x", {ready}', "*"]
     tags.append(project.get(f"{path}/cells").headers["ETag"])
     for number, tag in enumerate(tags):
         assert amend(project, grid, cell("1", 0, 99.3), If_Match=tag).status_code == 200, tag
@@ -183,7 +183,7 @@ def test_the_history_has_every_revision_as_it_was_in_pages_and_in_every_form(pro
     values = [project.get(f"{one}{n}").get_json()["values"][0][0] for n in range(1, 8)]
     assert values == [99.3, *written]
     assert project.get(f"{one}8").status_code == 404
-    for accept in ("text/csv", "text/plain", "text/markdown", "application/json"):
+    for accept in ("text/plain", "text/markdown", "application/json"):
         old = project.get(f"{one}1", headers={"Accept": accept})
         assert old.mimetype == accept
         assert "12.0625" not in old.text
