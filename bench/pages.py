@@ -51,8 +51,8 @@ def demonstration() -> Iterator[tuple[FlaskClient, str]]:
         database.close()
 
 
-EXPERIMENT = "/projects/demo/experiments/window-by-ratio?model=R1-Qwen"
-RANKING = "/projects/demo/rankings?experiment=window-by-ratio&metric=Pass@1"
+EXPERIMENT = "/projects/demo/results?view=heatmaps&experiment=window-by-ratio&metric=Pass@1&model=R1-Qwen"
+RANKING = "/projects/demo/results?view=ranking&experiment=window-by-ratio&metric=Pass@1"
 
 
 def measure(rounds: int = 60) -> Iterator[Figure]:

@@ -90,7 +90,7 @@ def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2
             for child in children:
                 child.terminate()
             for child in children:
-                child.wait(20)
+                child.wait(60)
             database.close()
 
 

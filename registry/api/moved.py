@@ -25,7 +25,6 @@ MOVED: tuple[tuple[str, str, str], ...] = (
     (f"{_GRID}/revisions/<{_NUMBER}:revision>", "", "grids/{grid}?revision={revision}"),
     (f"{_GRID}/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", "", "grids/{grid}/difference?from={a}&to={b}"),
     (f"{_PROJECT}/claims/judge", "", "projects/{project}/claims?dry_run=true"),
-    (f"{_PROJECT}/<any(aliases,tokens):list>/<uuid:id>", "", "projects/{project}/{list}"),
     (f"{_GRID}.csv", "", "grids/{grid}/cells.csv"),
     (f"{_PROJECT}/grid.csv", "", "projects/{project}/grid/cells.csv"),
     (f"{_GRID}/cells.<any(md,txt):form>", "", "grids/{grid}{form}"),

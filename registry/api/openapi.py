@@ -34,7 +34,7 @@ REFINEMENTS: dict[str, dict[str, Any]] = {
 }
 """Rules over several fields, which the schemas check in code, and objects that have more fields than are named."""
 
-_EVERYWHERE = ("401", "403", "404", "422", "429", "503")
+_EVERYWHERE = ("401", "403", "422", "429", "503")
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
 _SAID_IN_PLACE = 480
 """Bytes of the longest schema that is said where it is used, if that is one place; clients have types with names."""

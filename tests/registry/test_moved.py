@@ -10,11 +10,10 @@ LED = {
     "grids/{grid}/thresholds.md?value=90": "grids/{grid}/statistics.md?part=thresholds&value=90",
     "grids/{grid}/revisions/1": "grids/{grid}?revision=1",
     "grids/{grid}/revisions/1..1": "grids/{grid}/difference?from=1&to=1",
-    "projects/{project}/aliases/0193a1b2-0000-7000-8000-000000000001": "projects/{project}/aliases",
     "grids/{grid}.csv?at.Type=1": "grids/{grid}/cells.csv?at.Type=1",
     "grids/{grid}/cells.txt": "grids/{grid}.txt",
     "grids/{grid}/report.md": "grids/{grid}/statistics.md",
-    "projects/{project}/trends.arrow?label.a=x%26y": "projects/{project}/statistics.arrow?part=trends&label.a=x%26y",
+    "projects/{project}/trends.arrow?label.a=%26": "projects/{project}/statistics.arrow?part=trends&label.a=%26",
     "projects/{project}/axes?limit=1": "projects/{project}/names/axes?limit=1",
 }
 

@@ -56,15 +56,15 @@ async function weigh(name, path) {
 }
 
 async function ask() {
-  const { context, page } = await open(looks.light, "/");
-  let clicks = 0;
-  const click = async (one) => { clicks += 1; await one.click(); };
-  await click(page.getByRole("link", { name: plan.question.project, exact: true }));
-  await click(page.getByRole("link", { name: `rank ${plan.question.experiment}` }));
-  clicks += 1;
-  await page.getByLabel("Context from").selectOption(plan.question.from);
-  await page.waitForURL("**Context**");
-  const first = await page.locator("main .verdict").innerText();
+  const { context, page } = await open(looks.light, plan.question.overview); // which is `/` where there is one project
+  let clicks = 1;
+  await page.getByRole("link", { name: `rank ${plan.question.experiment}` }).click();
+  for (const [label, chosen, told] of plan.question.chosen) {
+    clicks += 1;
+    await page.getByLabel(label).selectOption(chosen);
+    await page.waitForURL(`**${told}**`);
+  }
+  const first = await page.locator("main .verdict", { hasText: "at Context at least 64000" }).innerText();
   say({ what: "question", clicks, first, url: page.url(), text: await page.locator("main").innerText() });
   await context.close();
 }

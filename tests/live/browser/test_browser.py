@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -149,6 +150,8 @@ def places(demo: Demo) -> Places:
     house = demo.house
     many, asked = (house.make_project("public") for _ in range(2))
     longer_contexts(asked)
+    suite = f"projects/{asked.slug}/suites/reasoning"
+    asked.call("PUT", suite, json={"benchmarks": ["Needle", "Recall"]})
     models = [
         ONE | {"experiment": "board", "benchmark": f"Task {b}", "model": f"model {m:03}",
                "values": float((7 * m + 31 * b) % 101)}
@@ -164,7 +167,9 @@ def places(demo: Demo) -> Places:
     shapes = {name: shaped(many, name) for name in SHAPES}
     board, of_tasks = (f"{home}/results?view=ranking&{SCOPE.format(one)}" for one in ("board", "tasks"))
     tables = [f"{home}/results?view=table&{SCOPE.format(one)}" for one in ("board", "tasks")]
+    week_ago = datetime.now(UTC).date() - timedelta(7)
     question = f"/projects/{asked.slug}/results?view=ranking&{SCOPE.format('contexts')}&at.Context=>%3D64000"
+    question += f"&suite=reasoning&since={week_ago}"
     kinds, narrow = kinds_of(demo), long_names(house.make_project("public"))
     house.compute()
     for path in (board, of_tasks, *tables, question, *kinds, *narrow):
@@ -216,7 +221,15 @@ def seen(demo: Demo, places: Places, tmp_path_factory: pytest.TempPathFactory) -
         "token": house.operator,
         "visits": visits,
         "large": list(places.large.values()),
-        "question": {"project": places.question, "experiment": "contexts", "from": "64000"},
+        "question": {
+            "overview": f"/projects/{places.question}",
+            "experiment": "contexts",
+            "chosen": [
+                ("suite", "reasoning", "suite=reasoning"),
+                ("Context from", "64000", "Context"),
+                ("changed since", {"index": 1}, "since="),
+            ],
+        },
         "grid": demo.seed0,
         "ranking": AXIS_RANKING,
         "experiment": f"/projects/demo/results?view=heatmaps&{WINDOWS}",
@@ -306,13 +319,17 @@ def test_a_large_page_opens_in_60_kb_as_wide_as_the_window_and_says_what_was_cut
     assert (cells["35 x 35"], cells["four axes"]) == (1_225, 192)
 
 
-def test_which_model_is_better_at_long_contexts_is_answered_in_three_clicks(seen: list[dict[str, Any]]) -> None:
+def test_who_is_best_on_a_suite_at_long_contexts_and_since_when_is_answered_in_four_clicks(
+    seen: list[dict[str, Any]],
+) -> None:
     asked = only(seen, "question")
-    assert asked["clicks"] == 3
+    assert asked["clicks"] == 4
     label, sentence = asked["first"].split("\n")[:2]
     assert label == "Who is best: shown"
     assert sentence.startswith("Longhorn is better than Shorty by 30.0 points")
     assert "at Context at least 64000" in sentence
+    assert "suite=reasoning" in asked["url"]
+    assert "What changed" in asked["text"]
 
 
 def words(file: str) -> Iterator[tuple[int, str, bool]]:

@@ -173,10 +173,10 @@ class Stage:
         return f"postgresql+psycopg2://registry@/{database}?host={self.sockets}&port=5432"
 
     @contextlib.contextmanager
-    def sql(self) -> Iterator[Any]:
+    def sql(self, database: str = "registry") -> Iterator[Any]:
         """A cursor of the database's owner, each statement its own transaction."""
         connection = psycopg2.connect(
-            host=str(self.sockets), port=5432, user="registry", dbname="registry", connect_timeout=5
+            host=str(self.sockets), port=5432, user="registry", dbname=database, connect_timeout=5
         )
         connection.autocommit = True
         with contextlib.closing(connection), connection.cursor() as cursor:

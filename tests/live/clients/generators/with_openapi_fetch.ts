@@ -40,8 +40,9 @@ async function session() {
   const missing = await client.GET("/api/v1/grids/{grid}", { params: { path: { grid: NOBODY } } });
   const taken = await publish(grid("small", [1, 2, 3, 4]), { "If-None-Match": "*" });
   const invalid = await publish(grid("small", [1, 2, 3]));
+  const [series] = trends.data.series ?? [];
   return {
-    slope: trends.data.series[0].slope,
+    slope: series !== undefined && "slope" in series ? series.slope : undefined,
     ranked: ranking.data.ranking?.map((one) => one.name),
     pages: [first, second].map((page) => page.data?.items.map((item) => item.model)),
     last: second.data?.next,
