@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 
 from registry.errors import Misconfigured
 from registry.settings import WEB_ROLE, driver_url
-from registry.storage.rights import APPEND_ONLY, READ_ONLY
+from registry.storage.tables import APPEND_ONLY, READ_ONLY
 
 
 def grant_web_role(

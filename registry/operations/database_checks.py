@@ -12,7 +12,7 @@ from registry.errors import RegistryError, Unavailable
 from registry.operations.check import Check
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.rights import APPEND_ONLY, READ_ONLY
+from registry.storage.tables import APPEND_ONLY, READ_ONLY
 
 OLDEST_SERVER = 150000
 MOST_SKEW = 5.0

@@ -44,7 +44,20 @@ from registry.storage.tables.results import (
     statistics,
 )
 
+APPEND_ONLY = (
+    *("stored_revisions", "revisions", "shapes", "audit_log"),
+    *("item_ids", "item_outcomes", "item_continuations"),
+    *("judgements", "arrivals"),
+)
+READ_ONLY = (
+    *("alembic_version", "bi_readers", "gate_verdicts", "signing_keys"),
+    *("events", "event_heads", "delivery_attempts", "job_counts", "processes"),
+)
+"""Tables of which the role of the web process may do less than read, add, change and delete."""
+
 __all__ = [
+    "APPEND_ONLY",
+    "READ_ONLY",
     "Numbers",
     "alerts",
     "aliases",
