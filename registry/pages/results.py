@@ -76,53 +76,55 @@ def results(project: str) -> Response:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     best = None if faults or view.name == "compare" else found.row if view.name == "ranking" else _who_is_best(project)
-
-    def context() -> dict[str, Any]:
-        shown = found.shown() if found.state == "ready" else {}
-        told = read(Ranking, best.document) if best is not None and state_of(best) == "ready" else None
-        who = [shown_verdict(ranking_verdict(told), "Who is best")] if told else []
-        waits = found.pending or "pending" in (found.state, state_of(best))
-        fields, folded = _fields(asked) if "experiment" in query else ([], [])
-        return {
-            "project": row,
-            "view": view,
-            "views": list(_views(project, bar, view)),
-            "query": query,
-            "bar": bar,
-            "asked_view": name,
-            "sentence": _sentence(query, wanted),
-            "fields": fields,
-            "folded": folded,
-            "folded_asked": list(_unusual(folded)),
-            "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
-            "kept": list(_kept(view, [*fields, *folded])),
-            "foreign": foreign,
-            "slice_text": slice_text(wanted),
-            "faults": faults,
-            "most_listed": MOST_LISTED,
-            "state_word": found.state,
-            "reason": found.row.reason if found.state == "failed" and found.row else None,
-            "verdicts_": [*who, *shown.get("verdicts", ())],
-            "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
-            "heading": "",
-            "drawn": False,
-            "picture": view.picture(asked, found) if shown.get("drawn") else None,
-            "data": lambda suffix="": view.data(asked, found, suffix),
-            "every": PENDING_SECONDS if waits else SETTLED_SECONDS,
-            "feed": live_on(row, view.events, experiment=query.get("experiment")),
-            "note": note,
-            "prose_": prose_of(note.description) if note else "",
-            "about_json": note
-            and data_path(f"/projects/{project}/experiments/{quote(query['experiment'])}", row.visibility),
-            "progress": found.progress,
-            "outside": 0,
-            "whole": {PARAMETER + axis: None for axis, _ in wanted},
-            **shown,
-        }
-
     noted = [note.tag, note.rules.tag] if note else []
     made_of = [row.updated_at, bar, faults, *noted, *tags_of(found.row), *tags_of(best), *found.tags]
-    return page("results.html", made_of, context, status=status)
+    return page("results.html", made_of, lambda: _context(asked, found, best, faults, note, name), status=status)
+
+
+def _context(asked: Asked, found: Found, best: Any, faults: Sequence[Fault], note: Any, named: str) -> dict[str, Any]:
+    """The page as the template takes it; `named` is the view that the address names, if it names one."""
+    view, query, bar, project = asked.view, asked.query, asked.bar, asked.slug
+    shown = found.shown() if found.state == "ready" else {}
+    told = read(Ranking, best.document) if best is not None and state_of(best) == "ready" else None
+    who = [shown_verdict(ranking_verdict(told), "Who is best")] if told else []
+    waits = found.pending or "pending" in (found.state, state_of(best))
+    fields, folded = _fields(asked) if "experiment" in query else ([], [])
+    return {
+        "project": asked.project,
+        "view": view,
+        "views": list(_views(project, bar, view)),
+        "query": query,
+        "bar": bar,
+        "asked_view": named,
+        "sentence": _sentence(query, asked.wanted),
+        "fields": fields,
+        "folded": folded,
+        "folded_asked": list(_unusual(folded)),
+        "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
+        "kept": list(_kept(view, [*fields, *folded])),
+        "foreign": asked.foreign,
+        "slice_text": slice_text(asked.wanted),
+        "faults": faults,
+        "most_listed": MOST_LISTED,
+        "state_word": found.state,
+        "reason": found.row.reason if found.state == "failed" and found.row else None,
+        "verdicts_": [*who, *shown.get("verdicts", ())],
+        "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
+        "heading": "",
+        "drawn": False,
+        "picture": view.picture(asked, found) if shown.get("drawn") else None,
+        "data": lambda suffix="": view.data(asked, found, suffix),
+        "every": PENDING_SECONDS if waits else SETTLED_SECONDS,
+        "feed": live_on(asked.project, view.events, experiment=query.get("experiment")),
+        "note": note,
+        "prose_": prose_of(note.description) if note else "",
+        "about_json": note
+        and data_path(f"/projects/{project}/experiments/{quote(query['experiment'])}", asked.project.visibility),
+        "progress": found.progress,
+        "outside": 0,
+        "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
+        **shown,
+    }
 
 
 def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:
