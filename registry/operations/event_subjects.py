@@ -12,6 +12,8 @@ from registry.storage.tables import claims, grids
 
 def still_there(connection: Connection, project_id: uuid.UUID, ids: Collection[uuid.UUID]) -> set[str]:
     """Those of the ids that are grids or claims of the project and not deleted, as text."""
+    if not ids:
+        return set()
     of_grids = select(grids.c.id).where(
         grids.c.id.in_(ids), grids.c.project_id == project_id, grids.c.deleted_at.is_(None)
     )
