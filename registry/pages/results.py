@@ -18,7 +18,7 @@ from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, experiment, lines, ranking, trade_off
 from registry.pages.bar import NAMES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
-from registry.pages.blocks import parts_of
+from registry.pages.blocks import parts_of, typeset
 from registry.pages.choices import MOST_LISTED, Field
 from registry.pages.front import pages
 from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
@@ -29,8 +29,9 @@ from registry.pages.responses import page
 from registry.pages.slices import slice_of_page
 from registry.pages.verdict import shown as shown_verdict
 from registry.pages.view import Asked, Found, View
+from registry.renderings.policies import TARGETS
 from registry.renderings.ranking_change import change_blocks, change_sentence
-from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.ranking import ranking_verdict, short_verdict, verdict_with_targets
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
@@ -75,19 +76,23 @@ def results(project: str) -> Response:
         except (Invalid, NotFound) as error:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
-    best = None if faults or view.name == "compare" else found.row if view.name == "ranking" else _who_is_best(project)
+    best = _who_is_best(asked, found) if not faults and view.name != "compare" else {}
     noted = [note.tag, note.rules.tag] if note else []
-    made_of = [row.updated_at, bar, faults, *noted, *tags_of(found.row), *tags_of(best), *found.tags]
+    stand = [tag for one in (found.row, *best.values()) for tag in tags_of(one)]
+    made_of = [row.updated_at, bar, faults, *noted, *stand, *found.tags]
     return page("results.html", made_of, lambda: _context(asked, found, best, faults, note, name), status=status)
 
 
-def _context(asked: Asked, found: Found, best: Any, faults: Sequence[Fault], note: Any, named: str) -> dict[str, Any]:
+def _context(
+    asked: Asked, found: Found, best: Mapping[str, Any], faults: Sequence[Fault], note: Any, named: str
+) -> dict[str, Any]:
     """The page as the template takes it; `named` is the view that the address names, if it names one."""
     view, query, bar, project = asked.view, asked.query, asked.bar, asked.slug
     shown = found.shown() if found.state == "ready" else {}
-    told = read(Ranking, best.document) if best is not None and state_of(best) == "ready" else None
-    who = [shown_verdict(ranking_verdict(told), "Who is best")] if told else []
-    waits = found.pending or "pending" in (found.state, state_of(best))
+    rankings = {one: read(Ranking, row.document) for one, row in best.items() if state_of(row) == "ready"}
+    told = next(iter(rankings.values()), None)
+    who = [shown_verdict(verdict_with_targets(told, [*rankings.values()][1:]), "Who is best")] if told else []
+    waits = found.pending or "pending" in (found.state, *map(state_of, best.values()))
     fields, folded = _fields(asked) if "experiment" in query else ([], [])
     return {
         "project": asked.project,
@@ -109,6 +114,7 @@ def _context(asked: Asked, found: Found, best: Any, faults: Sequence[Fault], not
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
+        "targets": _by_target(best, rankings),
         "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
         "heading": "",
         "drawn": False,
@@ -191,15 +197,30 @@ def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _who_is_best(project: str) -> Any:
-    """The row of the ranking of the same selection; None where the question is none for it, or has to wait."""
+def _who_is_best(asked: Asked, found: Found) -> dict[str, Any]:
+    """The rows of the rankings of the same selection, that of the wanted target first; none where the question is none
+    for it, or has to wait."""
     others = tuple(_KNOWN - VIEWS["ranking"].fields)
     query, faults = salvaged(RankingParameters, others, ("experiment", "metric"), VIEWS["trade-off"].families)
-    try:
-        lacks = faults or not {"experiment", "metric"} <= query.keys()
-        return None if lacks else ask(ranking_asked(query, project, slice_of_page()), project)[1]
-    except (Invalid, NotFound, TryLater):
-        return None
+    if faults or not {"experiment", "metric"} <= query.keys():
+        return {}
+    wanted, rows = query["target"], {}
+    for target in [wanted] if query["by"] == "benchmark" else sorted(TARGETS, key=lambda one: one != wanted):
+        own = target == wanted and asked.view.name == "ranking"
+        question = ranking_asked({**query, "target": target, ranking.PAIRS: ""}, asked.slug, asked.wanted)
+        try:
+            rows[target] = found.row if own else ask(question, asked.slug)[1]
+        except (Invalid, NotFound, TryLater):
+            break
+    return rows
+
+
+def _by_target(rows: Mapping[str, Any], rankings: Mapping[str, Ranking]) -> list[tuple[str, str, str, str]]:
+    """Each target with its words, the kind of its answer and what it says; none where two names were not compared."""
+    if len(rows) < 2 or any(ranking_verdict(one).answer == "none" for one in rankings.values()):
+        return []
+    told = {one: short_verdict(rankings[one]) if one in rankings else ("none", "being computed") for one in rows}
+    return [(one, words, told[one][0], typeset(told[one][1])) for one, words in TARGETS.items() if one in told]
 
 
 @pages.get("/projects/<project>/<any(rankings,aggregates,lines,'trade-offs'):path>")

@@ -15,11 +15,12 @@ from registry.results.stability import OtherRank, PolicyAgreement, PolicySensiti
 MOST_NAMED = 100
 """Names up to which ranks are written out a second time, beside the order."""
 _AUTHORS = {"bradley terry": "Bradley–Terry", "borda": "Borda"}
-_TARGETS = {
+TARGETS = {
     "rerun": "these cells, run again",
     "new_questions": "other questions of these benchmarks",
     "new_benchmarks": "other benchmarks of this kind",
 }
+"""What a target says that the errors of a ranking are about."""
 
 
 def policy_blocks(ranking: Ranking) -> Iterator[Block]:
@@ -66,7 +67,7 @@ def method(name: str) -> str:
 
 def target(name: str) -> str:
     """Target that the errors of a ranking are about, in plain words."""
-    return f"{said(name)} ({_TARGETS[name]})" if name in _TARGETS else said(name)
+    return f"{said(name)} ({TARGETS[name]})" if name in TARGETS else said(name)
 
 
 def friedman_blocks(found: Friedman | None, group: str = "benchmark") -> Iterator[Block]:

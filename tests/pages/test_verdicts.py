@@ -53,11 +53,22 @@ def test_a_slice_has_a_sentence_of_its_own_that_says_which_benchmark_carries_it(
     others = urlencode({"benchmark": ["AIME'24", "AMC23", "GPQA_D"]}, doseq=True)
     rest = guest.computed(f"{sliced}&{others}")
     assert "R1-Qwen is 0.7 points better (95 % interval −1.6 to 3.0)" in rest.text
-    told = (
-        "; without AIME'25 it is 0.7 points (95 % interval −1.6 to 3.0), left open, as it is without GPQA_D; on other"
-    )
+    told = "; without AIME'25 it is 0.7 points (95 % interval −1.6 to 3.0), left open, as it is without GPQA_D."
     assert told in page.text
     assert told in page.description
+
+
+def test_what_is_shown_for_these_cells_alone_is_said_beside_the_other_targets(demo: Demo, guest: Browser) -> None:
+    page = guest.computed(RANKING)
+    assert "Who is best: shown for these cells" in page.text
+    told = {"rerun": "these cells, run again : better by", "new_benchmarks": "of this kind : cannot be told:"}
+    for target, words in told.items():
+        [pair] = demo.answer(f"projects/demo/rankings?{WINDOWS}&target={target}")["pairs"]
+        assert (pair["a"], pair["b"]) == ("R1-Llama", "R1-Qwen")
+        low, high = -pair["interval"]["high"], -pair["interval"]["low"]
+        around = f"{-pair['difference']:.1f} points (95 % interval {low:.1f} to {high:.1f})"
+        assert f"{words} {around.replace('-', '−')}" in page.text
+    assert "other questions of these benchmarks : cannot be told: 2.1 points" in page.text
 
 
 def test_from_the_front_page_to_the_answer_and_down_to_a_cell(guest: Browser) -> None:
@@ -169,6 +180,6 @@ def test_an_experiment_begins_with_its_ranking_if_that_is_there_and_with_its_bes
     curves(public)
     page = visitor.computed(f"/projects/{public.slug}/results?view=heatmaps&experiment=type-by-length&metric=accuracy")
     # (30 - 1 + 1) / 3 cells are 10 points.
-    assert "Who is best: shown new is better than old by 10.0 points" in page.text
+    assert "Who is best: shown for these cells new is better than old by 10.0 points" in page.text
     assert "Best coordinate: left open No coordinate is shown to serve these 2 grids best" in page.text
     assert "new is better than old by 10.0 points" in page.description

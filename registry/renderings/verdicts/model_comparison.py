@@ -86,7 +86,7 @@ def _by_wins(document: ModelComparison, whole: WholeGap) -> Verdict:
 
 def _where(document: ModelComparison, whole: WholeGap) -> str:
     of = counted(whole.benchmarks, "benchmark", "benchmarks") if whole.benchmarks > 1 else ""
-    return f"{slice_words(document.slice)} {common_cells(whole.n_common, whole.n_common, of)}"
+    return f"{slice_words(document.slice, document.suite)} {common_cells(whole.n_common, whole.n_common, of)}"
 
 
 def _holds_elsewhere(document: ModelComparison, whole: WholeGap) -> bool | None:

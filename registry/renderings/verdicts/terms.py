@@ -37,9 +37,10 @@ def common_cells(count: int, total: int, of: str = "") -> str:
     return f"on the {whole}{about} that both have"
 
 
-def slice_words(document: SliceDocument) -> str:
-    """The slice in a sentence: ` at Context at least 64000`; empty for whole grids."""
-    return f" at {isolated(slice_text(slice_of(document)))}" if document else ""
+def slice_words(document: SliceDocument, suite: str | None = None) -> str:
+    """The suite and the slice in a sentence: ` in the suite reasoning at Context at least 64000`; empty for all."""
+    of = f" in the suite {isolated(suite)}" if suite else ""
+    return f"{of} at {isolated(slice_text(slice_of(document)))}" if document else of
 
 
 def joined(names: Sequence[str], most: int = 4) -> str:

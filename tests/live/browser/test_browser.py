@@ -325,7 +325,7 @@ def test_who_is_best_on_a_suite_at_long_contexts_and_since_when_is_answered_in_f
     asked = only(seen, "question")
     assert asked["clicks"] == 4
     label, sentence = asked["first"].split("\n")[:2]
-    assert label == "Who is best: shown"
+    assert label == "Who is best: shown for these cells"
     assert sentence.startswith("Longhorn is better than Shorty by 30.0 points")
     assert "at Context at least 64000" in sentence
     assert "suite=reasoning" in asked["url"]
