@@ -26,6 +26,7 @@ from registry.operations.stored_grids import (
     stored_grids,
     tombstone,
 )
+from registry.storage.keys import grids_at
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
@@ -119,6 +120,15 @@ def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Fil
     """Like `find_grids`, with the cells of each, for pages that show them."""
     statement = _paged(connection, project_id, filters, page, stored_grids())
     return [stored_grid(row) for row in connection.execute(statement)]
+
+
+def find_grids_then(connection: Connection, project_id: uuid.UUID, filters: Filters, as_of: str) -> Sequence[Any]:
+    """The id, model and revision of the grids that there were at an instant and still are, in the order of their
+    models. `filters` are of names."""
+    there = grids_at(project_id, as_of)
+    query = select(there.c.id, there.c.model, there.c.revision).join(grids, grids.c.id == there.c.id)
+    given = (*conditions(connection, project_id, filters, there), *tombstone("exclude"))
+    return connection.execute(query.where(*given).order_by(there.c.model, there.c.id)).all()
 
 
 def _paged(

@@ -18,10 +18,10 @@ from registry.api.paging import write_key
 from registry.api.query_schemas import SelectedParameters
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, Slice, slice_faults
-from registry.operations.find import Filters, Page, find_whole_grids, sort_key
+from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids, sort_key
 from registry.operations.form_options import count_grids
-from registry.operations.read import find_statistics_of
-from registry.operations.stored_grids import StoredGrid
+from registry.operations.read import find_grid, find_statistics_of
+from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import Part, parts_of, typeset
 from registry.pages.evidence import evidence_of
 from registry.pages.links import data_path, to
@@ -73,7 +73,7 @@ _TOLD = (*ANSWERS, *STATISTICS, "claim.*", "experiment.updated", "ranking.change
 
 
 def find(asked: Asked) -> Found:
-    """The grids of the selection as they are now, their sweet spot and the noise of their repeats."""
+    """The grids of the selection, their sweet spot and the noise of their repeats."""
     options, selection, experiment = look(), asked.selection, asked.query["experiment"]
     with parts().database.reading() as connection:
         listed = _listed(connection, asked.project.id, selection)
@@ -118,22 +118,25 @@ def find(asked: Asked) -> Found:
 
 
 def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[str, Any]) -> Listed:
-    """The grids of the page that the request asks for, in the order of their models."""
+    """The grids of the page that the request asks for, in the order of their models: as they are, or as they were."""
     names: dict[str, Any] = {kind: selection[kind] for kind in KINDS}
     filters = Filters(experiment=[selection["experiment"]], metric=[selection["metric"]], **names)
     after = cursor_of("model")
-    found = find_whole_grids(connection, project_id, filters, Page("model", after, MOST_PANELS))
+    if as_of := selection.get("as_of"):
+        then = find_grids_then(connection, project_id, filters, as_of)
+        total, before = len(then), sum((one.model, one.id) <= after for one in then) if after else 0
+        rows = [find_grid(connection, one.id, one.revision) for one in then[before : before + MOST_PANELS + 1]]
+        found = [stored_grid(row) for row in rows if row is not None]
+    else:
+        total = count_grids(connection, project_id, filters)
+        before = count_grids(connection, project_id, filters, after) if after else 0
+        found = find_whole_grids(connection, project_id, filters, Page("model", after, MOST_PANELS))
     last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
     known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
     there = (one for one in found[:MOST_PANELS] if one.id in known)
     shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
-    return Listed(
-        shown,
-        [known[one.id] for one in shown],
-        count_grids(connection, project_id, filters),
-        count_grids(connection, project_id, filters, after) if after else 0,
-        write_key(sort_key(last, "model"), last.id) if last else None,
-    )
+    cursor = write_key(sort_key(last, "model"), last.id) if last else None
+    return Listed(shown, [known[one.id] for one in shown], total, before, cursor)
 
 
 def _in_slice(listed: Listed, wanted: Slice) -> Iterator[tuple[StoredGrid | None, Any]]:

@@ -8,6 +8,7 @@ import pytest
 
 from registry.grids.grid import Axis, Level
 from registry.pages.slices import MOST_LEVELS, slice_lists
+from tests.house import Project
 from tests.pages.conftest import WINDOWS, Browser, Demo
 
 RANKING = f"/projects/demo/rankings?{WINDOWS}"
@@ -94,3 +95,14 @@ def test_the_page_of_an_experiment_shows_a_slice_of_every_grid(guest: Browser) -
     pages = [link for link in page.links("/grids/") if "/api/" not in link]
     assert pages
     assert all("at.Length=%3E%3D12" in link for link in pages)
+
+
+def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, visitor: Browser) -> None:
+    for model, value in (("old", 11.25), ("other", 33.5)):
+        then = public.published(model=model, axes=[], values=value)["updated_at"]
+    for model, value in (("old", 22.75), ("new", 55.25)):
+        public.published(model=model, axes=[], values=value)
+    scope = {"view": "heatmaps", "experiment": "type-by-length", "metric": "accuracy"}
+    for asked, shown in (({}, ["22.75", "33.5", "55.25"]), ({"as_of": then}, ["11.25", "33.5"])):
+        page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | asked)}").text
+        assert [one for one in ("11.25", "22.75", "33.5", "55.25") if one in page] == shown
