@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -36,9 +36,10 @@ class _Parameters(TradeOffParameters):
 
 
 def find(asked: Asked) -> Found:
-    """The trade-off of the selection; nothing without two quantities."""
-    query = {**asked.query, "y": _vertical(asked.query)}
-    if "x" not in query or not query["y"]:
+    """The trade-off of the selection: with the first other quantity where none is chosen; nothing without one."""
+    quantities = _quantities(asked.query, _offered(asked))
+    query = {**asked.query, **quantities}
+    if not quantities["x"] or not quantities["y"]:
         return Found()
     unmeasured = {name: value for name, value in asked.query.items() if name != "metric"}
     selection, slices = selected(unmeasured, asked.slug), slices_of_quantities(given())
@@ -46,26 +47,34 @@ def find(asked: Asked) -> Found:
         made = ask_trade_off(connection, asked.project.id, query, selection, slices)
     answer = answer_of(made, asked.slug, 2.0)
     found = answer.found
-    meant = [] if "y" in asked.query else [("y", query["y"])]
+    meant = [one for one in quantities.items() if one[0] not in asked.query]
     if found is None:
         return Found(answer.open[1], meant=meant)
     return Found(None, lambda: _shown(found, query), [answer.tag], meant, computed="ready")
 
 
-def _vertical(query: Mapping[str, Any]) -> str:
-    return str(query.get("y") or (f"{OF_METRIC}{query['metric']}" if "metric" in query else ""))
+def _quantities(query: Mapping[str, Any], offered: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The two quantities: those that are asked for, or the metric of the selection and the first other one."""
+    vertical = query.get("y") or (f"{OF_METRIC}{query['metric']}" if "metric" in query else "")
+    return {"y": vertical, "x": query.get("x") or next((value for value, _ in offered if value != vertical), "")}
 
 
-def beside(asked: Asked) -> list[Field]:
-    """The two quantities, labels after metrics, and how they are drawn."""
+def _offered(asked: Asked) -> list[tuple[str, str]]:
+    """The quantities that there are, with their words: metrics, then labels."""
     query = asked.query
     with parts().database.reading() as connection:
         labels = number_labels(connection, asked.project.id, query["by"], Filters(experiment=[query["experiment"]]))
     counted = [(f"label:{one}", f"{one} (label, {n} {'number' if n == 1 else 'numbers'})") for one, n in labels]
-    offered = [*((f"{OF_METRIC}{one}", one) for one in asked.bar.metrics), *counted]
+    return [*((f"{OF_METRIC}{one}", one) for one in asked.bar.metrics), *counted]
+
+
+def beside(asked: Asked) -> list[Field]:
+    """The two quantities, and how they are drawn."""
+    query, offered = asked.query, _offered(asked)
+    chosen = _quantities(query, offered)
     return [
         select("vertical", "y", offered, query.get("y"), "the metric"),
-        select("horizontal", "x", offered, query.get("x"), "" if "x" in query else "choose one"),
+        select("horizontal", "x", offered, chosen["x"], "" if chosen["x"] else "choose one"),
         select("horizontal axis", "x_scale", SCALES, query["x_scale"], usual="linear"),
         select("intervals", "band", BANDS, query["band"], usual="interval"),
     ]

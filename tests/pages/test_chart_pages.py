@@ -12,6 +12,7 @@ WINDOWS = {"experiment": "window-by-ratio", "metric": "Pass@1"}
 TYPES = {"experiment": "type-by-length", "metric": "accuracy", "by": "axis:Type", "model": "Qwen-2.5 3B"}
 LINES = "/projects/demo/lines"
 TRADED = "/projects/demo/trade-offs"
+OPENED = "view=trade-off&experiment=type-by-length&metric=accuracy"
 
 
 def test_the_page_draws_lines_and_has_their_numbers(demo: Demo, guest: Browser) -> None:
@@ -69,6 +70,8 @@ def test_labels_are_offered_after_metrics_and_those_that_say_nothing_of_a_model_
     assert re.findall(r"<option[^>]*>([^<]*)", select) == [
         "the metric", "accuracy", "params (label, 3 numbers)", "batch (label, 2 numbers)", "seed (label, 6 numbers)",
     ]  # fmt: skip
+    # The first of them is drawn until another one is chosen.
+    assert "accuracy (%) against params" in visitor.computed(f"/projects/{public.slug}/results?{OPENED}").text
 
 
 def test_a_private_project_shows_its_pictures_to_who_is_signed_in_alone(project: Project, visitor: Browser) -> None:
