@@ -12,20 +12,20 @@ from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.filters import slice_of_request
 from registry.api.query_schemas import AggregatesParameters, unsorted
-from registry.api.responses import of_values, wanted_form
+from registry.api.responses import MEDIA, dumps, of_values, wanted_form
 from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.slices import Slice
 from registry.query import SORTS, AggregatesQuery
 from registry.renderings.aggregates import aggregates_csv, aggregates_latex, aggregates_markdown, aggregates_text
-from registry.renderings.aggregates_picture import aggregates_png, aggregates_svg
+from registry.renderings.aggregates_picture import aggregates_png, aggregates_svg, aggregates_vega
 from registry.results.aggregates import Aggregates
 
 blp = Blueprint(
     "aggregates", __name__, url_prefix=API_PREFIX, description="Tables of models by benchmarks, and others."
 )
 
-_FORMS = ("json", "txt", "md", "csv", "tex", "svg", "png")
+_FORMS = ("json", "txt", "md", "csv", "tex", "svg", "png", "vl.json")
 _RENDERERS = of_values(
     Aggregates,
     {
@@ -35,6 +35,7 @@ _RENDERERS = of_values(
         "tex": aggregates_latex,
         "svg": aggregates_svg,
         "png": aggregates_png,
+        "vl.json": lambda found: dumps(aggregates_vega(found)),
     },
 )
 _DESCRIBED = blp.answers(
@@ -44,7 +45,7 @@ _DESCRIBED = blp.answers(
         ready("Aggregates"),
         example=examples.AGGREGATES,
         forms=examples.AGGREGATES_FORMS,
-        media=["image/svg+xml", "image/png"],
+        media=[MEDIA[form] for form in ("svg", "png", "vl.json")],
         headers=["ETag"],
     ),
     reply(202, "Pending"),
@@ -70,7 +71,7 @@ def read_aggregates(query: dict[str, Any], project: str) -> Response:
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/aggregates.<any(json,txt,md,csv,tex,svg,png):suffix>")
+@blp.get("/projects/<project>/aggregates.<any(json,txt,md,csv,tex,svg,png,vl.json):suffix>")
 @blp.doc(operationId="getAggregatesAs")
 @blp.arguments(AggregatesParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED

@@ -7,13 +7,15 @@ from typing import Any, TypeVar
 
 from registry.api.responses import MEDIA, dumps
 from registry.api.smorest import ready, reply
+from registry.renderings.forest import Forest, forest_png, forest_svg, forest_vega
 from registry.renderings.lines import ChartOptions
 from registry.renderings.lines.png import chart_png
 from registry.results.lines import Lines
 from registry.results.trade_offs import TradeOff
 
 Chart = TypeVar("Chart", Lines, TradeOff)
-FORMS = ("json", "txt", "md", "csv", "svg", "png", "vl.json")
+PICTURES = ("svg", "png", "vl.json")
+FORMS = ("json", "txt", "md", "csv", *PICTURES)
 
 
 def charted(told: str, shape: str, example: Any, forms: Mapping[str, str | None]) -> dict[str, Any]:
@@ -37,6 +39,15 @@ def renderers(
         "vl.json": lambda found: dumps(vega(found, options)),
     }
     return {**pictures, **tables}
+
+
+def forests(forest_of: Callable[[Any], Forest]) -> dict[str, Callable[[Any], str | bytes]]:
+    """What draws a result as a forest plot."""
+    return {
+        "svg": lambda found: forest_svg(forest_of(found)),
+        "png": lambda found: forest_png(forest_of(found)),
+        "vl.json": lambda found: dumps(forest_vega(forest_of(found))),
+    }
 
 
 def options_of(query: Mapping[str, Any]) -> ChartOptions:

@@ -11,13 +11,15 @@ from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
+from registry.api.charts import PICTURES, forests
 from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
 from registry.api.partial import part_asked
 from registry.api.query_schemas import BENCHMARKS_OF_SIDES, EitherComparisonParameters
-from registry.api.responses import of_values, wanted_form
+from registry.api.responses import MEDIA, of_values, wanted_form
 from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.errors import NotAcceptable
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
 from registry.operations.find import Filters, the_only_grid
@@ -29,6 +31,7 @@ from registry.renderings.comparison_of_models import (
     model_comparison_markdown,
     model_comparison_text,
 )
+from registry.renderings.forest import forest_of_models
 from registry.results.comparison import Comparison
 from registry.results.model_comparison import ModelComparison
 
@@ -37,10 +40,16 @@ blp = Blueprint(
 )
 
 _FORMS = ("json", "txt", "md", "csv")
+_FORMS_OF_MODELS = (*_FORMS, *PICTURES)
 _RENDERERS = of_values(Comparison, {"txt": comparison_text, "md": comparison_markdown, "csv": comparison_csv})
 _RENDERERS_OF_MODELS = of_values(
     ModelComparison,
-    {"txt": model_comparison_text, "md": model_comparison_markdown, "csv": model_comparison_csv},
+    {
+        "txt": model_comparison_text,
+        "md": model_comparison_markdown,
+        "csv": model_comparison_csv,
+        **forests(forest_of_models),
+    },
 )
 _DESCRIBED = blp.answers(
     reply(
@@ -49,6 +58,7 @@ _DESCRIBED = blp.answers(
         {"anyOf": [*ready("Comparison")["oneOf"], {"$ref": "#/components/schemas/ModelComparison"}]},
         example=examples.COMPARISON,
         forms=examples.COMPARISON_FORMS,
+        media=[MEDIA[form] for form in PICTURES],
         headers=["ETag"],
     ),
     reply(202, "Pending"),
@@ -78,7 +88,7 @@ def read_comparison(query: dict[str, Any], project: str) -> Response:
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv):suffix>")
+@blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv,svg,png,vl.json):suffix>")
 @blp.doc(operationId="getComparisonAs")
 @blp.arguments(EitherComparisonParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
@@ -88,10 +98,14 @@ def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Resp
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    wanted, form = slice_of_request(query, EitherComparisonParameters), wanted_form(suffix, _FORMS)
-    if "experiment" in query and BENCHMARKS_OF_SIDES[0] not in query:
+    wanted = slice_of_request(query, EitherComparisonParameters)
+    of_models = "experiment" in query and BENCHMARKS_OF_SIDES[0] not in query
+    form = wanted_form(suffix, _FORMS_OF_MODELS if of_models else _FORMS)
+    if of_models:
         part = part_asked(query, ModelComparison, form)
         return answer_to(models_asked(query, project, wanted), project, form, _RENDERERS_OF_MODELS, part)
+    if form not in _FORMS:
+        raise NotAcceptable("Two models are drawn, and not two grids; name the models (contender_model=…).")
     part = part_asked(query, Comparison, form)
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").project_id

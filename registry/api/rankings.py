@@ -10,24 +10,32 @@ from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import Part, answer_to
+from registry.api.charts import PICTURES, forests
 from registry.api.filters import slice_of_request
 from registry.api.partial import part_asked
 from registry.api.query_schemas import RANKING_PARTS, RankingParameters
-from registry.api.responses import of_values, wanted_form
+from registry.api.responses import MEDIA, of_values, wanted_form
 from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.query import RankingQuery
+from registry.renderings.forest import forest_of_ranking
 from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
 from registry.results.ranking import Ranking
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
 
-_FORMS = ("json", "txt", "md", "csv", "tex")
+_FORMS = ("json", "txt", "md", "csv", "tex", *PICTURES)
 _RENDERERS = of_values(
     Ranking,
-    {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv, "tex": ranking_latex},
+    {
+        "txt": ranking_text,
+        "md": ranking_markdown,
+        "csv": ranking_csv,
+        "tex": ranking_latex,
+        **forests(forest_of_ranking),
+    },
     {"csv": ("pairs",)},
 )
 _OF_BENCHMARKS = of_values(Ranking, {"csv": by_benchmark_csv}, {"csv": ("pairs",)})
@@ -38,6 +46,7 @@ _DESCRIBED = blp.answers(
         ready("Ranking"),
         example=examples.RANKING,
         forms=examples.RANKING_FORMS,
+        media=[MEDIA[form] for form in PICTURES],
         headers=["ETag"],
     ),
     reply(202, "Pending"),
@@ -60,7 +69,7 @@ def read_ranking(query: dict[str, Any], project: str) -> Response:
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/rankings.<any(json,txt,md,csv,tex):suffix>")
+@blp.get("/projects/<project>/rankings.<any(json,txt,md,csv,tex,svg,png,vl.json):suffix>")
 @blp.doc(operationId="getRankingAs")
 @blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED

@@ -17,7 +17,7 @@ from registry.pages.blocks import Part, parts_of, sections_of, typeset
 from registry.pages.choices import Field
 from registry.pages.links import carried
 from registry.pages.verdict import shown
-from registry.pages.view import Asked, Found, View
+from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.pages.whiskers import whiskers_of
 from registry.renderings.comparison_of_models import page as blocks
 from registry.renderings.numbers import intervals, places_of, rough, signed
@@ -83,6 +83,7 @@ def _shown(found: ModelComparison, project: str) -> dict[str, Any]:
         "sections": [*others, first],
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
         "verdicts": [shown(verdict)],
+        "drawn": bool(found.by_benchmark),
         "heading": f"{one} against {other} on {found.experiment} by {found.metric['name']}",
     }
 
@@ -123,4 +124,4 @@ def _page_of(href: str | None, project: str) -> str:
 
 _WANTS = "Name two models: they are compared on every benchmark that both have."
 VIEW = View("compare", "Compare", "comparisons", "This comparison", "compared_models.html", _Parameters, find, beside,
-            optional=MODEL_SIDES, wants=_WANTS)  # fmt: skip
+            optional=MODEL_SIDES, wants=_WANTS, forms=(*TABLES, *DRAWN))  # fmt: skip

@@ -21,7 +21,7 @@ from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.sharing import cited_ranking
-from registry.pages.view import TABLES, Asked, Found, View
+from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.pages.whiskers import whiskers_of
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
@@ -86,6 +86,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
     link_two = two if ranking.by == "model" else alone if len(names) > 2 else None
     return {
         "answer": ranking,
+        "drawn": bool(ranking.ranking),
         "order": order,
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
@@ -111,4 +112,4 @@ def _given() -> list[tuple[str, str]]:
 
 
 VIEW = View("ranking", "Ranking", "rankings", "This ranking", "ranking.html", RankingParameters, find, own=(PAIRS,),
-            forms=(*TABLES, (".tex", "LaTeX")))  # fmt: skip
+            forms=(*TABLES, (".tex", "LaTeX"), *DRAWN))  # fmt: skip

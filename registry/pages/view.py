@@ -21,8 +21,8 @@ from registry.pages.sharing import picture_of
 from registry.renderings.lines import ChartOptions
 
 TABLES = (("", "JSON"), (".csv", "CSV"), (".md", "Markdown"), (".txt", "text"))
-DRAWN = ((".svg", "SVG"), (".png", "PNG"))
-PICTURES = (*TABLES[:2], TABLES[3], *DRAWN, (".vl.json", "Vega-Lite"))
+DRAWN = ((".svg", "SVG"), (".png", "PNG"), (".vl.json", "Vega-Lite"))
+PICTURES = (*TABLES[:2], TABLES[3], *DRAWN)
 WIDE, SMALL = 1_000, 360
 """Widths of a picture in pixels: on a screen, and on a phone."""
 SCALES = (("linear", "linear"), ("log", "logarithmic"))

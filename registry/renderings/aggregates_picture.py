@@ -11,6 +11,7 @@ from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.panels import Planes, planes_of
 from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.svg import planes_svg
+from registry.renderings.heatmap.vega import heatmap_vega
 from registry.renderings.protocols import left_out_line
 from registry.results.aggregates import Aggregates
 from registry.results.grid import GridDocument, PostedAxis
@@ -23,13 +24,22 @@ def aggregates_svg(found: Aggregates) -> str:
     """The picture of a table: the second-last dimension down, the last one across, a panel for each level of a third.
     What was not measured is hatched; where there is no table, so is everything."""
     document = grid_of_table(found)
-    told = "".join(f"{one[0].upper()}{one[1:]}." for one in left_out_line(found.incomparable, "counted"))
-    return planes_svg(document, planes_of_table(document, told), Options())
+    return planes_svg(document, planes_of_table(document, _told(found)), Options())
 
 
 def aggregates_png(found: Aggregates) -> bytes:
     """The same picture as PNG."""
     return png_of(aggregates_svg(found))
+
+
+def aggregates_vega(found: Aggregates) -> dict[str, Any]:
+    """The same as a Vega-Lite 6 specification."""
+    document = grid_of_table(found)
+    return heatmap_vega(document, planes=planes_of_table(document, _told(found)))
+
+
+def _told(found: Aggregates) -> str:
+    return "".join(f"{one[0].upper()}{one[1:]}." for one in left_out_line(found.incomparable, "counted"))
 
 
 def grid_of_table(found: Aggregates) -> GridDocument:

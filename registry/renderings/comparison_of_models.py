@@ -78,10 +78,10 @@ def page(document: ModelComparison) -> Iterator[Block]:
 
 
 def _title(document: ModelComparison) -> str:
-    """The names that differ, one less the other."""
+    """The names that differ, the contender first."""
     sides = (document.contender, document.baseline)
     named = [[getattr(side, kind) or UNDEFINED for kind in document.differs or ("model",)] for side in sides]
-    return " less ".join(" · ".join(names) for names in named)
+    return " vs ".join(" · ".join(names) for names in named)
 
 
 def _scope(document: ModelComparison) -> Iterator[str]:

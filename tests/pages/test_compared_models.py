@@ -58,6 +58,7 @@ def test_a_slice_says_which_benchmark_carries_it_and_each_row_leads_to_the_grids
     downloads = page.links("/api/v1/")
     assert [urlsplit(one).path.rpartition("/")[2] for one in downloads] == [
         "comparisons", "comparisons.csv", "comparisons.md", "comparisons.txt",
+        "comparisons.svg", "comparisons.png", "comparisons.vl.json",
     ]  # fmt: skip
     for one in downloads:
         assert query_of(one) == SLICED

@@ -93,7 +93,7 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
     assert found["BibTeX"].count("{") == found["BibTeX"].count("}")
     # The citation of a ranking says when and from what it was computed.
     cited = copied(guest, RANKING)
-    assert "Picture" not in cited
+    assert guest.get(cited["Picture"].removeprefix(site)).data.startswith(b"\x89PNG")
     stored = answered.house.call("GET", DATA)
     at, tag = stored.get_json()["computed_at"], stored.headers["ETag"].strip('"')
     assert f"year = {{{at[:4]}}}" in cited["BibTeX"]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 from urllib.parse import urlencode
+from xml.etree import ElementTree
 
 import pytest
 
 from tests.house import House, Project
 from tests.workers.asking import answer_due
 
+SVG = "{http://www.w3.org/2000/svg}"
 LATENCY = {"name": "latency", "unit": "s", "direction": "lower", "lower": 0}
 AXES = [
     {"name": "Type", "kind": "nominal", "levels": ["x", "y"]},
@@ -248,3 +251,41 @@ def test_a_trade_off_in_every_form(three: Project, subtests: pytest.Subtests) ->
             answer = answered(three, path)
             assert len(answer.data) > 100
             assert three.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+
+
+def test_rankings_and_comparisons_of_models_are_drawn_with_their_numbers(three: Project) -> None:
+    """Each dot and whisker stands where the tick marks say that its number is."""
+    asked = {"experiment": "e", "metric": "accuracy"}
+    ranked = f"projects/{three.slug}/rankings{{}}?{urlencode(asked)}"
+    sides = {"contender_model": "a", "baseline_model": "b"}
+    compared = f"projects/{three.slug}/comparisons{{}}?{urlencode(asked | sides)}"
+    ranking, models = (answered(three, path.format("")).get_json() for path in (ranked, compared))
+    means = [(one["name"], one["mean"], one["mean_interval"]) for one in ranking["ranking"]]
+    whole, [single] = models["whole"], models["by_benchmark"]
+    gaps = [("over 1 benchmark", whole["difference"], whole["interval"])]
+    gaps += [("b", single["test"]["difference"], single["test"]["interval"])]
+    for path, rows in ((ranked, means), (compared, gaps)):
+        svg = ElementTree.fromstring(answered(three, path.format(".svg")).data)  # noqa: S314 (our own)
+        ticks = {float(one.text or ""): float(one.get("x", "")) for one in svg.iter(SVG + "text") if is_tick(one)}
+        (low, left), *_, (high, right) = sorted(ticks.items())
+        per = (right - left) / (high - low)
+        whiskers = [
+            re.findall(r"[\d.]+", one.get("d", "")) for one in svg.iter(SVG + "path") if one.get("stroke-width")
+        ]
+        drawn = [float(one.get("cx", "")) for one in svg.iter(SVG + "circle")]
+        ends = [(float(x), float(end)) for x, _, end in whiskers]
+        assert drawn == pytest.approx([left + (value - low) * per for _, value, _ in rows], abs=0.2)
+        told = [tuple(left + (one[end] - low) * per for end in ("low", "high")) for _, _, one in rows]
+        assert [end for one in ends for end in one] == pytest.approx([end for one in told for end in one], abs=0.2)
+        vega = answered(three, path.format(".vl.json")).get_json(force=True)
+        assert [(one["name"], one["value"], one["low"]) for one in vega["data"]["values"]] == [
+            (name, value, one["low"]) for name, value, one in rows
+        ]
+        assert answered(three, path.format(".png")).data.startswith(b"\x89PNG")
+    grids = {f"{side}": models["by_benchmark"][0][side]["grid"] for side in ("baseline", "contender")}
+    answered(three, f"projects/{three.slug}/comparisons.svg?{urlencode(grids)}", 406)
+
+
+def is_tick(one: ElementTree.Element) -> bool:
+    """Whether a text is a number below the axis: one in the middle of where it stands."""
+    return one.get("text-anchor") == "middle" and re.fullmatch(r"[−-]?[\d.]+", one.text or "") is not None

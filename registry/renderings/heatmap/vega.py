@@ -42,11 +42,15 @@ _ROLES = (("column",), ("row", "column"), ("panel", "row", "column"), ("panel_ro
 
 
 def heatmap_vega(
-    document: GridDocument, statistics: Statistics | None = None, options: Options | None = None
+    document: GridDocument,
+    statistics: Statistics | None = None,
+    options: Options | None = None,
+    planes: Planes | None = None,
 ) -> dict[str, Any]:
-    """The specification; `TooLarge` for a grid whose data does not belong inside one."""
+    """The specification, of panels that are marked already if they are given; `TooLarge` for a grid whose data does not
+    belong inside one."""
     options, axes = options or Options(), document["axes"]
-    planes = planes_of(document, statistics)
+    planes = planes or planes_of(document, statistics)
     if len(planes.values) > MOST_CELLS:
         raise TooLarge(f"A specification holds at most {MOST_CELLS} cells; draw this grid from its cells.")
     scale, theme = scale_of(planes.values, document["metric"], options), THEMES[options.theme]

@@ -56,16 +56,21 @@ class Frame:
 
 
 def frame_of(
-    heads: Heads, options: ChartOptions, x_ticks: Sequence[Tick], y_ticks: Sequence[Tick], right: float
+    heads: Heads,
+    options: ChartOptions,
+    x_ticks: Sequence[Tick],
+    y_ticks: Sequence[Tick],
+    right: float,
+    high: float | None = None,
 ) -> Frame:
-    """The frame with so much room at the right of the plot."""
+    """The frame with so much room at the right of the plot, which is so high."""
     margin = MARGIN if options.alone else 2.0
     left = margin + max((width(one, LABEL) for _, one in y_ticks), default=0.0) + 10
     wide = max(80.0, options.width - left - right - margin)
     top = margin + LABEL * 2.2
     if options.alone:
         top += LINE * (len(_titles(heads, options)) * TITLE + len(_subtitles(heads, options)) * SUB) + 6
-    high = min(400.0, max(240.0, options.width * 0.44))
+    high = high or min(400.0, max(240.0, options.width * 0.44))
     below = LABEL * 4 + 8
     notes = len(_notes(heads, options)) * NOTE * LINE + 8 if options.alone else 0.0
     height = top + high + below + notes + margin / 2
