@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,10 @@ from registry.renderings.trade_off.svg import spans
 from registry.renderings.trade_off.tables import table
 from registry.results.trade_offs import TradeOff
 
+FEW = 2
+"""Numbers of a label that are no course."""
+Metrics = Sequence[tuple[str, str]]
+Labels = Sequence[tuple[str, str, int]]
 _FAMILIES = (PARAMETER, *(f"{axis}.{PARAMETER}" for axis in QUANTITIES))
 
 
@@ -37,7 +41,7 @@ class _Parameters(TradeOffParameters):
 
 def find(asked: Asked) -> Found:
     """The trade-off of the selection: with the first other quantity where none is chosen; nothing without one."""
-    quantities = _quantities(asked.query, _offered(asked))
+    quantities = _quantities(asked.query, *_offered(asked))
     query = {**asked.query, **quantities}
     if not quantities["x"] or not quantities["y"]:
         return Found()
@@ -53,25 +57,26 @@ def find(asked: Asked) -> Found:
     return Found(None, lambda: _shown(found, query), [answer.tag], meant, computed="ready")
 
 
-def _quantities(query: Mapping[str, Any], offered: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _quantities(query: Mapping[str, Any], metrics: Metrics, labels: Labels) -> dict[str, str]:
     """The two quantities: those that are asked for, or the metric of the selection and the first other one."""
     vertical = query.get("y") or (f"{OF_METRIC}{query['metric']}" if "metric" in query else "")
-    return {"y": vertical, "x": query.get("x") or next((value for value, _ in offered if value != vertical), "")}
+    others = [*(value for value, _ in metrics if value != vertical), *(value for value, _, n in labels if n > FEW)]
+    return {"y": vertical, "x": query.get("x") or next(iter(others), "")}
 
 
-def _offered(asked: Asked) -> list[tuple[str, str]]:
-    """The quantities that there are, with their words: metrics, then labels."""
+def _offered(asked: Asked) -> tuple[Metrics, Labels]:
+    """The metrics and the labels that there are, with their words. A label of few numbers is chosen, and not usual."""
     query = asked.query
     with parts().database.reading() as connection:
         labels = number_labels(connection, asked.project.id, query["by"], Filters(experiment=[query["experiment"]]))
-    counted = [(f"label:{one}", f"{one} (label, {n} {'number' if n == 1 else 'numbers'})") for one, n in labels]
-    return [*((f"{OF_METRIC}{one}", one) for one in asked.bar.metrics), *counted]
+    counted = [(f"label:{one}", f"{one} (label, {n} {'number' if n == 1 else 'numbers'})", n) for one, n in labels]
+    return [(f"{OF_METRIC}{one}", one) for one in asked.bar.metrics], counted
 
 
 def beside(asked: Asked) -> list[Field]:
     """The two quantities, and how they are drawn."""
-    query, offered = asked.query, _offered(asked)
-    chosen = _quantities(query, offered)
+    query, (metrics, labels) = asked.query, _offered(asked)
+    chosen, offered = _quantities(query, metrics, labels), [*metrics, *((value, words) for value, words, _ in labels)]
     return [
         select("vertical", "y", offered, query.get("y"), "the metric"),
         select("horizontal", "x", offered, chosen["x"], "" if chosen["x"] else "choose one"),

@@ -44,7 +44,7 @@ def test_a_page_is_well_formed_runs_only_its_own_scripts_and_is_sent_once(
             meta = {one.get("property") or one.get("name"): one.get("content") for one in page.all("meta")}
             assert meta["description"] == meta["og:description"]
             titles.setdefault(meta["og:title"], set()).add(path.partition("?")[0].removesuffix("/grids"))
-            drawn = path == answered.seed0 or any(f"view={kind}" in path for kind in ("table", "lines"))
+            drawn = path == answered.seed0 or any(f"view={kind}" in path for kind in ("ranking", "table", "lines"))
             assert ("og:image" in meta) == drawn
     assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}
     assert "Ranking of type-by-length by accuracy" in titles

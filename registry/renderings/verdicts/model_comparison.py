@@ -60,7 +60,7 @@ def _judged(document: ModelComparison, whole: WholeGap) -> Verdict:
         alone = carried(whole.without, yardstick, document.alpha, yardstick.sign * (1 if ahead else -1))
         elsewhere = _holds_elsewhere(document, whole)
         told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{alone}{_ELSEWHERE[elsewhere]}"
-        return Verdict("shown", sentence(told), only_here=elsewhere is False)
+        return Verdict("shown", sentence(told), only_here=not elsewhere)
     if found.is_within(yardstick.margin):
         told = f"{first} and {second} are equal within {margin_words(yardstick)}{where}: they differ by {by}{around}"
         return Verdict("absent", sentence(told + _TURNS))
@@ -79,7 +79,7 @@ def _by_wins(document: ModelComparison, whole: WholeGap) -> Verdict:
         alone = carried(whole.without, Yardstick(), document.alpha, sign)
         behind = baseline if ahead == contender else contender
         told = f"{ahead} is ahead of {behind}: {record} (p {p_value(whole.p)}){alone}{_TURNS}"
-        return Verdict("shown", sentence(told))
+        return Verdict("shown", sentence(told), only_here=True)
     why = f"; {whole.reason}" if whole.status != "ok" and whole.reason else ""
     return Verdict("open", sentence(f"Whether {contender} or {baseline} is ahead cannot be told: {record}{why}"))
 

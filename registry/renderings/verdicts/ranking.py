@@ -29,16 +29,19 @@ def ranking_verdict(ranking: Ranking) -> Verdict:
 
 
 def verdict_with_targets(ranking: Ranking, others: Sequence[Ranking]) -> Verdict:
-    """The verdict on a ranking beside those of its other targets, which say whether it could turn: it is shown for
-    these cells alone where another one does not show it."""
-    verdict = _verdict(ranking, "" if others else _turns(ranking))
+    """The verdict on a ranking beside those of its other targets, which say by how much and whether it could turn: it
+    is shown for these cells alone where another one does not show it."""
+    if not others:
+        return ranking_verdict(ranking)
+    verdict = _verdict(ranking, "")
     lost = verdict.answer == "shown" and any(ranking_verdict(other).answer != "shown" for other in others)
-    return replace(verdict, only_here=lost)
+    more = tuple(line for line in verdict.more if line not in _lead(ranking))
+    return replace(verdict, only_here=lost, more=more)
 
 
 def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
-    """What the verdict says of its target, in a few words: `better than all 7 others, than the next by 3.4 points
-    (95 % interval 1.2 to 5.5)`."""
+    """What the verdict says of its target, in a few words: `better than all 7 others, than Orion-8B, the next one, by
+    3.4 points (95 % interval 1.2 to 5.5)`."""
     answer, rows = ranking_verdict(ranking).answer, ranking.ranking
     best = [row for row in rows if row.rank == 1]
     if answer == "none" or (reason := why_untested(ranking)) is not None:
@@ -66,7 +69,8 @@ def _verdict(ranking: Ranking, turns: str) -> Verdict:
         parts = f"The {len(rows):,} {several} fall into {len(ranking.components):,} parts that share no slot"
         return Verdict("none", f"{parts}: they have no common order.", tuple(_weakening(ranking)))
     verdict = _of_two(ranking, turns) if len(rows) == 2 else _of_many(ranking, turns)
-    return replace(verdict, more=(*verdict.more, *_weakening(ranking)))
+    here = verdict.answer == "shown" and ranking.target == "rerun" and ranking.by != "benchmark"
+    return replace(verdict, more=(*verdict.more, *_weakening(ranking)), only_here=here)
 
 
 def plural_of(by: str) -> str:

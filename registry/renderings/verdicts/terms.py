@@ -25,7 +25,7 @@ class Verdict:
     sentence: str
     more: tuple[str, ...] = ()
     only_here: bool = False
-    """Whether what is shown of these cells was not shown of other benchmarks, where that was tested."""
+    """Whether what is shown of these cells was not shown of other questions and benchmarks."""
 
 
 def common_cells(count: int, total: int, of: str = "") -> str:
