@@ -55,7 +55,7 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project) -> No
     for model, value in (("A", 70.0), ("B", 60.0)):
         put(project, model, value)
     home, person = f"/projects/{project.slug}", administrator(project.house, project.tokens["admin"])
-    page, path = f"{home}/settings/alerts", f"{home}/settings/baselines"
+    page = path = f"{home}/settings/alerts"
     about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "margin": "2.5"}
     made = person.send(page, path, **about)
     assert (made.status_code, made.headers["Location"]) == (303, f"{home}/baselines/best")
@@ -82,3 +82,12 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project) -> No
         assert (refused.status_code, list(Forms(refused.text).faults)) == (422, [field]), wrong
     assert person.send(page, f"{path}/delete").status_code == 303
     assert project.get(f"projects/{project.slug}/baselines/best").status_code == 404
+
+
+def test_a_definition_that_is_sent_after_the_session_is_found_in_the_form_again(project: Project) -> None:
+    page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
+    form = person.open(page).forms[page]
+    person.browser.post("/sign-out", {})
+    late = person.browser.post(page, form | {"name": "best", "margin": "7"})
+    assert late.status_code == 401
+    assert f"{page}?name=best" in late.text.replace("%2F", "/").replace("%3F", "?").replace("%3D", "=")

@@ -120,7 +120,7 @@ def _filled(connection: Connection, project_id: uuid.UUID, name: str) -> Typed:
     return Typed(about | policy)
 
 
-@administration.post("/projects/<project>/settings/baselines")
+@administration.post("/projects/<project>/settings/alerts")
 def set_gate(project: str) -> Response:
     """Set a baseline, or give it another definition; its sender is led to how the contenders stand."""
 
@@ -162,7 +162,7 @@ def _of_form(faults: Iterable[Fault]) -> list[Fault]:
     return [Fault(f"/{name}" if name in _Gate().fields else "", detail) for name, detail in last]
 
 
-@administration.post("/projects/<project>/settings/baselines/delete")
+@administration.post("/projects/<project>/settings/alerts/delete")
 def delete_gate(project: str) -> Response:
     """Delete the baseline of this name; its alerts are resolved."""
 
