@@ -60,12 +60,18 @@ def kept(
     connection: Connection, project_id: uuid.UUID, name: str, sent: Mapping[str, Any], expect: Expect
 ) -> tuple[Any, bool, Reachable]:
     """Set a baseline to what was sent, as `BaselineIn` loads it: its row, whether it is new, and what it reaches."""
-    definition = pinned(connection, project_id, _definition(sent))
-    reached = what_it_reaches(connection, project_id, definition)
-    if sent["strict"] and reached.can_pass is False:
-        raise Invalid([Fault("/policy", warning.detail.removesuffix(".")) for warning in reached.warnings])
+    definition, reached = checked(connection, project_id, sent)
     found, is_new = acts.set_baseline(connection, actor(connection), project_id, name, to_document(definition), expect)
     return found, is_new, reached
+
+
+def checked(connection: Connection, project_id: uuid.UUID, sent: Mapping[str, Any]) -> tuple[Definition, Reachable]:
+    """The definition that was sent, as `BaselineIn` loads it, and what it reaches; `Invalid` where it cannot be set."""
+    definition = pinned(connection, project_id, _definition(sent))
+    found = what_it_reaches(connection, project_id, definition)
+    if sent["strict"] and found.can_pass is False:
+        raise Invalid([Fault("/policy", warning.detail.removesuffix(".")) for warning in found.warnings])
+    return definition, found
 
 
 def _definition(sent: Mapping[str, Any]) -> Definition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -42,8 +43,36 @@ def gate_of_model(connection: Connection, project_id: uuid.UUID, row: Any, conte
     question = _against(connection, project_id, row, question, contender)
     if _same(joined, contender, question.baseline_model):
         raise Invalid([Fault("/contender", f'is the baseline itself: "{question.baseline_model}"')])
+    return _about(question, contender)
+
+
+def _about(question: GateQuery, contender: str) -> GateQuery:
     models = {name for name in (contender, question.baseline_model) if name}
     return replace(question, contender_model=contender, model=tuple(sorted(models)))
+
+
+def gates_since(connection: Connection, project_id: uuid.UUID, row: Any, since: datetime) -> list[GateQuery]:
+    """Questions about the contenders of which a current revision was published since, the latest published first.
+
+    The baseline (its row) may be one that is not stored.
+    """
+    joined = joined_names(connection, project_id)
+    question = question_of(row.name, row.version, row.definition).canonical(joined)
+    measured = models_of_scope(connection, project_id, question, joined)
+    published: dict[str, datetime] = {}
+    revisions: dict[str, set[str]] = {}
+    for model, one in measured:
+        published[model] = max(one.published_at, published.get(model, one.published_at))
+        revisions.setdefault(model, set()).add(f"{one.grid_id}@{one.number}")
+    along = along_of(row.definition)
+    if along is None:
+        others = (one for one in published if not revisions[one] <= set(question.baseline_grids))
+        before = {model: question.baseline_model for model in others if model != question.baseline_model}
+    else:
+        order = [model for _, model in in_order(measured, along)]
+        before = dict(zip(order[1:], order, strict=False))
+    lately = sorted((one for one in before if published[one] >= since), key=published.__getitem__, reverse=True)
+    return [_about(replace(question, baseline_model=before[one]), one) for one in lately]
 
 
 def _against(connection: Connection, project_id: uuid.UUID, row: Any, question: GateQuery, contender: str) -> GateQuery:

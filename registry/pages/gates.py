@@ -28,7 +28,7 @@ from registry.renderings.numbers import places_of, signed
 from registry.renderings.policy import policy_in_words, subject_in_words
 from registry.renderings.words import place
 from registry.results.codec import from_document
-from registry.results.gates import Definition, PolicyKind, Reachable
+from registry.results.gates import Definition, Gate, PolicyKind, Reachable
 from registry.results.inputs import Warning
 from registry.results.terms import Interval
 from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
@@ -37,6 +37,8 @@ _LIVE, _BASELINES, _VERDICTS, _PLACES = 200, 200, 200, 5
 """How many of each a page lists, and places in which one contender fails; all of them are in the JSON."""
 _GOING = (*LIVE, "dismissed")
 _WHOLE = "over all benchmarks"
+Gap = StoredVerdict | FailingPlace | Gate
+"""What has a gap to a baseline."""
 
 
 @pages.get("/projects/<project>/alerts")
@@ -79,9 +81,6 @@ def baseline(project: str, baseline: str) -> Response:
 
     def context() -> dict[str, Any]:
         verdicts = [verdict_of(one) for one in latest]
-        rows = standings_of(verdicts, going)
-        margin = next((one.margin for one in verdicts if one.margin is not None), None)
-        places = places_of(one.gap.gap for one in rows)
         return {
             "project": row,
             "baseline": found,
@@ -89,9 +88,7 @@ def baseline(project: str, baseline: str) -> Response:
             "subject": subject_in_words(definition),
             "sentences": list(policy_in_words(definition)),
             "reached": reached,
-            "rows": rows,
-            "gaps": [typeset(signed(one.gap.gap, places)) if one.gap.gap is not None else "" for one in rows],
-            "forest": forest_of([one.gap for one in rows], margins_of(definition.policy.kind, margin, lower)),
+            "standings": standings_shown(standings_of(verdicts, going), verdicts, definition, lower),
             "precision": precision,
             "feed": live_on(row, GATES, baseline=[baseline]),
             "json": data_path(f"/projects/{project}/baselines/{baseline}", row.visibility),
@@ -107,7 +104,7 @@ class Stands:
     """How a contender stands, or a `place` of it that fails; `gap` has the numbers."""
 
     model: str
-    gap: StoredVerdict | FailingPlace
+    gap: Gap
     word: tuple[str, str]
     """A class, and whether it passes, in words."""
     sentence: str
@@ -116,10 +113,32 @@ class Stands:
     alert: Any = None
 
 
-def forest_of(gaps: Sequence[StoredVerdict | FailingPlace], margins: Sequence[float]) -> Whiskers | None:
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """How contenders stand, with their gaps as texts and as a forest plot; `previous` says that each has a baseline
+    of its own."""
+
+    rows: Sequence[Stands]
+    gaps: Sequence[str]
+    forest: Whiskers | None
+    previous: bool
+
+
+def standings_shown(
+    rows: Sequence[Stands], verdicts: Sequence[StoredVerdict | Gate], definition: Definition, lower_is_better: bool
+) -> Standings:
+    """The rows as a template takes them, with the margin of the verdicts that they are made of."""
+    places = places_of(one.gap.gap for one in rows)
+    gaps = [typeset(signed(one.gap.gap, places)) if one.gap.gap is not None else "" for one in rows]
+    margin = next((one.margin for one in verdicts if one.margin is not None), None)
+    margins = margins_of(definition.policy.kind, margin, lower_is_better)
+    return Standings(rows, gaps, forest_of([one.gap for one in rows], margins), bool(definition.subject.previous))
+
+
+def forest_of(gaps: Sequence[Gap], margins: Sequence[float]) -> Whiskers | None:
     """Gaps to a baseline as a forest plot around no difference, with the margins; None where no gap is known."""
 
-    def between(one: StoredVerdict | FailingPlace) -> Interval | None:
+    def between(one: Gap) -> Interval | None:
         return None if one.low is None or one.high is None else Interval(0.0, one.low, one.high)
 
     return whiskers_of([(one.gap, between(one)) for one in gaps], around_zero=True, margins=margins)
@@ -134,23 +153,30 @@ def margins_of(kind: PolicyKind, margin: float | None, lower_is_better: bool) ->
     return [margin if lower_is_better is not (kind == "improves") else -margin]
 
 
-_FAILS, _OPEN, _PASSES = ("refused", "fails"), ("", "not shown"), ("kept", "passes")
+_FAILS = "refused", "fails"
+WORDS = {False: _FAILS, None: ("", "not shown"), True: ("kept", "passes")}
+"""Whether a contender passes, as a class and in words, what fails first."""
 
 
 def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> list[Stands]:
     """The last verdict on each contender, what fails first and each by its gap, with where it fails below it."""
     alerts_by = {(one.model, where(one)): alert_of(one) for one in going}
-    order = {False: 0, None: 1, True: 2}
     found = []
-    for one in sorted(verdicts, key=lambda one: (order[one.passes], one.gap or 0.0, one.contender)):
-        word = {False: _FAILS, None: _OPEN, True: _PASSES}[one.passes]
+    for one in sorted(verdicts, key=worst_first):
         alert = alerts_by.get((one.contender, _WHOLE))
-        found.append(Stands(one.contender, one, word, typeset(one.sentence), one.against or "", alert=alert))
+        found.append(
+            Stands(one.contender, one, WORDS[one.passes], typeset(one.sentence), one.against or "", alert=alert)
+        )
         for failing in one.failing[:_PLACES]:
             if (there := where(failing)) != _WHOLE:
                 alert = alerts_by.get((one.contender, there))
                 found.append(Stands(one.contender, failing, _FAILS, "", place=there, alert=alert))
     return found
+
+
+def worst_first(one: StoredVerdict | Gate) -> tuple[int, float, str]:
+    """What verdicts are ordered by: what fails first, and each by its gap."""
+    return list(WORDS).index(one.passes), one.gap or 0.0, one.contender
 
 
 def definition_of(row: Any) -> Definition:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import func, select, text, update
+
+from registry.storage.tables import baselines, events, gate_verdicts, stored_revisions
 from tests.house import Project
 from tests.pages.conftest import browser
 from tests.pages.settings import Forms, administrator
@@ -82,6 +87,60 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project) -> No
         assert (refused.status_code, list(Forms(refused.text).faults)) == (422, [field]), wrong
     assert person.send(page, f"{path}/delete").status_code == 303
     assert project.get(f"projects/{project.slug}/baselines/best").status_code == 404
+
+
+def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_stores_nothing(
+    project: Project,
+) -> None:
+    for model, value in (("A", 70.0), ("Worse", 60.0), ("Better", 80.0), ("Close", 69.0)):
+        put(project, model, value)
+    old = put(project, "Old", 10.0)["id"]
+    long_ago = update(stored_revisions).where(stored_revisions.c.grid_id == old)
+    with project.house.database.transaction() as connection:
+        connection.execute(text("SELECT set_config('session_replication_role', 'replica', true)"))
+        connection.execute(long_ago.values(created_at=datetime.now(UTC) - timedelta(days=31)))
+    counts = [select(func.count()).select_from(table) for table in (baselines, gate_verdicts, events)]
+
+    def stored() -> list[int | None]:
+        with project.house.database.reading() as connection:
+            return [connection.scalar(one) for one in counts]
+
+    project.house.compute()
+    before = stored()
+    page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "preview": "1"}
+    wait = person.send(page, **about, margin="3")
+    assert (wait.status_code, "being computed 3. " in " ".join(wait.text.split())) == (200, True)
+    project.house.compute()
+    told = " ".join(person.send(page, **about, margin="3").text.split())
+    assert "Of the 3 contenders last published within 30 days: fails 1, not shown 1, passes 1." in told
+    assert "Worse is worse than the baseline best by more than 3 points" in told
+    assert "Old is" not in told
+    order = [told.index(f">{name}</a></th>") for name in ("Worse", "Close", "Better")]
+    assert order == sorted(order)
+    # What was typed stands in the form, and is saved from there.
+    assert Forms(told).forms[page]["margin"] == "3"
+    person.send(page, **about, margin="20")
+    project.house.compute()
+    assert "days: passes 3." in " ".join(person.send(page, **about, margin="20").text.split())
+    wrong = person.send(page, **about | {"model": "Z"})
+    assert (wrong.status_code, list(Forms(wrong.text).faults)) == (422, ["model"])
+    # Without a model each contender is judged against the one before; the first has none.
+    person.send(page, **about | {"model": ""}, margin="20")
+    project.house.compute()
+    told = " ".join(person.send(page, **about | {"model": ""}, margin="20").text.split())
+    assert "Of the 3 contenders last published within 30 days: passes 3." in told
+    assert stored() == before
+
+
+def test_a_preview_asks_about_twelve_contenders_and_counts_the_others(project: Project) -> None:
+    for number in range(15):
+        put(project, f"model {number}", 70.0)
+    page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "model 0", "preview": "1"}
+    told = " ".join(person.send(page, **about).text.split())
+    assert "Of the 12 contenders last published within 30 days: being computed 12. " in told
+    assert "2 more were published, and not asked about." in told
 
 
 def test_a_definition_that_is_sent_after_the_session_is_found_in_the_form_again(project: Project) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from registry.api.arguments import faults_of
 from registry.api.audit_log import actor
 from registry.api.baseline_schemas import NAME, NAME_RULE, BaselineIn
-from registry.api.baselines import kept
+from registry.api.baselines import checked, kept
 from registry.api.context import parts
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.grid_fields import Markdown
@@ -25,8 +25,9 @@ from registry.operations.alerts import find_alert, tag_of
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.form_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
+from registry.pages.administration.gate_preview import Preview, candidate, previewed
 from registry.pages.administration.layout import ROWS, path_of, show_section
-from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.pages.administration.submitting import PREVIEW, Typed, asked, by_field, home, read_form, sent, submitted
 from registry.pages.gates import definition_of, where
 from registry.renderings.policy import policy_in_words, subject_in_words
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
@@ -84,7 +85,7 @@ def alerts(project: str) -> Response:
     return _gates(project, asked(), 200)
 
 
-def _gates(project: str, typed: Typed, status: int) -> Response:
+def _gates(project: str, typed: Typed, status: int, preview: Preview | None = None) -> Response:
     with parts().database.reading() as connection:
         row = home(connection, project)
         rows = list_baselines(connection, row.id, None, ROWS + 1)
@@ -104,6 +105,7 @@ def _gates(project: str, typed: Typed, status: int) -> Response:
         "chosen": chosen,
         "chosen_where": "" if chosen is None else where(chosen),
         "answers": _ANSWERS,
+        "preview": preview,
         "usual": "acknowledged" if chosen is None else chosen.reason or "acknowledged",
     }
     return show_section(row, "alerts", typed, status, **context)
@@ -122,28 +124,47 @@ def _filled(connection: Connection, project_id: uuid.UUID, name: str) -> Typed:
 
 @administration.post("/projects/<project>/settings/alerts")
 def set_gate(project: str) -> Response:
-    """Set a baseline, or give it another definition; its sender is led to how the contenders stand."""
+    """Set a baseline, or give it another definition, and lead to how the contenders stand; or say what it would have
+    said, and set nothing."""
 
     def act(connection: Connection, row: Any) -> str:
-        sent = read_form(_Gate())
-        policy = {one: sent[one] for one in _OF_POLICY}
-        if sent["kind"] == "no_cell_worse":
-            policy["per"] = "cell"
-        subject = {"model": sent["model"]} if "model" in sent else {"previous": True}
-        about = {"experiment": sent["experiment"], "metric": sent["metric"]}
-        try:
-            found = find_baseline(connection, row.id, sent["name"]).definition
-            policy = found["policy"] | policy
-            subject = subject if "model" in sent or "model" in found["subject"] else found["subject"]
-            about |= {one: found.get(one, []) for one in ("benchmarks", "variants")}
-        except NotFound:
-            pass
+        name, sent = _definition(connection, row.id)
         with _at_fields():
-            definition = BaselineIn().load(about | {"subject": subject, "policy": policy})
-            kept(connection, row.id, sent["name"], definition, None)
-        return f"/projects/{project}/baselines/{sent['name']}"
+            kept(connection, row.id, name, sent, None)
+        return f"/projects/{project}/baselines/{name}"
 
-    return submitted(project, partial(_gates, project), act)
+    return _preview(project) if PREVIEW in request.form else submitted(project, partial(_gates, project), act)
+
+
+def _preview(project: str) -> Response:
+    try:
+        with parts().database.reading() as connection:
+            row = home(connection, project)
+            name, sent_ = _definition(connection, row.id)
+            with _at_fields():
+                found = candidate(connection, row.id, name, checked(connection, row.id, sent_))
+    except Invalid as error:
+        return _gates(project, Typed(sent(), by_field(error.faults)), 422)
+    return _gates(project, Typed(sent()), 200, previewed(project, found))
+
+
+def _definition(connection: Connection, project_id: uuid.UUID) -> tuple[str, dict[str, Any]]:
+    """The name of the baseline in the form, and its definition as `BaselineIn` loads it."""
+    typed = read_form(_Gate())
+    policy = {one: typed[one] for one in _OF_POLICY}
+    if typed["kind"] == "no_cell_worse":
+        policy["per"] = "cell"
+    subject = {"model": typed["model"]} if "model" in typed else {"previous": True}
+    about = {"experiment": typed["experiment"], "metric": typed["metric"]}
+    try:
+        found = find_baseline(connection, project_id, typed["name"]).definition
+        policy = found["policy"] | policy
+        subject = subject if "model" in typed or "model" in found["subject"] else found["subject"]
+        about |= {one: found.get(one, []) for one in ("benchmarks", "variants")}
+    except NotFound:
+        pass
+    with _at_fields():
+        return typed["name"], BaselineIn().load(about | {"subject": subject, "policy": policy})
 
 
 @contextmanager

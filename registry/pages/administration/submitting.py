@@ -23,6 +23,8 @@ Act = Callable[[Connection, Any], str]
 Again = Callable[[Connection, Any, str], str]
 """What a form does that was carried out before, and led there."""
 Show = Callable[["Typed", int], Response]
+PREVIEW = "preview"
+"""Name of a button that asks what a form would do."""
 _DIGITS = re.compile("[0-9]{1,15}")
 _LONGEST_TEXT = 500_000
 
@@ -42,7 +44,7 @@ def asked() -> Typed:
 
 def sent() -> dict[str, str]:
     """What was typed, without the hidden fields."""
-    return {name: text for name, text in request.form.items() if name not in (KEY, FORM)}
+    return {name: text for name, text in request.form.items() if name not in (KEY, FORM, PREVIEW)}
 
 
 def read_form(schema: Schema, *, lists: Collection[str] = ()) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def submitted(
     try:
         location = _carried_out(project, act, again)
     except Invalid as error:
-        return show(Typed(sent(), _by_field(error.faults)), 422)
+        return show(Typed(sent(), by_field(error.faults)), 422)
     except Conflict as error:
         return show(Typed(sent(), {conflict_at: error.detail}), 409)
     except PreconditionFailed as error:
@@ -116,7 +118,7 @@ def _form_id() -> uuid.UUID:
     return uuid.uuid5(shown, repr((request.path, str(who.token_id or who.user_id), content)))
 
 
-def _by_field(faults: Collection[Fault]) -> dict[str, str]:
+def by_field(faults: Collection[Fault]) -> dict[str, str]:
     """Faults by the field at which they are shown; "" for the whole form."""
     found: dict[str, str] = {}
     for fault in faults:
