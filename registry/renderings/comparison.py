@@ -84,14 +84,14 @@ def page(document: Comparison) -> Iterator[Block]:
 
 
 def _title(document: Comparison) -> str:
-    """The names that differ, one less the other; all of them where none does."""
+    """The names that differ, of both sides; all of them where none does."""
     mine, theirs = _names(document.contender), _names(document.baseline)
     told = [(one, other) for one, other in zip(mine, theirs, strict=True) if one != other]
     one, other = (
         " · ".join(name or UNDEFINED for name in names)
         for names in zip(*(told or zip(mine, theirs, strict=True)), strict=True)
     )
-    return f"{one} less {other}"
+    return f"{one} vs {other}"
 
 
 def _names(side: ComparedGrid) -> tuple[str, str, str]:

@@ -78,7 +78,7 @@ def page(document: ModelComparison) -> Iterator[Block]:
 
 
 def _title(document: ModelComparison) -> str:
-    """The names that differ, the contender first."""
+    """The names that differ, of both sides."""
     sides = (document.contender, document.baseline)
     named = [[getattr(side, kind) or UNDEFINED for kind in document.differs or ("model",)] for side in sides]
     return " vs ".join(" · ".join(names) for names in named)

@@ -257,7 +257,7 @@ def test_compare_lists_the_common_cells(person: Person, pair: tuple[str, str]) -
         (level, "90.0", "80.0", "-10.0") for level in "012"
     ]
     assert person.json("compare", *pair)["mean"] == -10.0
-    assert "worse less Qwen-2.5 3B" in person.page("compare", *pair)
+    assert "worse vs Qwen-2.5 3B" in person.page("compare", *pair)
 
 
 def test_a_regression_is_status_3_and_says_how_large(person: Person, pair: tuple[str, str]) -> None:
@@ -326,7 +326,7 @@ def test_two_models_are_compared_by_name_on_every_benchmark(person: Person, two_
     document = person.json(*two_models)
     assert (document["whole"]["difference"], document["whole"]["a"]) == (pytest.approx(-7.0), "B")
     page = person.page(*two_models)
-    assert page.startswith("B less A — accuracy (%)\n")
+    assert page.startswith("B vs A — accuracy (%)\n")
     assert "over 2 benchmarks, which weigh the same: -7.00 [" in page
     assert person.json("compare", "A", "B")["whole"] == document["whole"]  # the one experiment and metric that there is
 

@@ -354,7 +354,7 @@ def test_the_forms_have_the_numbers_of_the_json_for_the_readers_of_the_project_a
 ) -> None:
     document = answered(known)
     text = ask(known, ".txt").text
-    assert text.startswith("B less A — accuracy (%)\n")
+    assert text.startswith("B vs A — accuracy (%)\n")
     for word in ("over 3 benchmarks", "if these are a sample", "By benchmark", "Cochran's Q"):
         assert word in text
     assert max(map(len, text.splitlines())) <= 120
