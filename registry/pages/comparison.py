@@ -38,7 +38,7 @@ from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.grid import counts_note
-from registry.renderings.words import title
+from registry.renderings.words import title, versus
 from registry.results.codec import read
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -198,6 +198,7 @@ def _maps(
         "baseline": baseline,
         "contender": contender,
         "titles": [title(baseline), title(contender)],
+        "versus": versus(*([one[kind] for kind in ("benchmark", "model", "variant")] for one in (contender, baseline))),
         "counts": counts_note(contender) or counts_note(baseline),
     }
     if not (fits(baseline) and fits(contender)):

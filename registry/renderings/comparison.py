@@ -34,6 +34,7 @@ from registry.renderings.words import (
     said,
     slice_line,
     slope_per,
+    versus,
 )
 from registry.results.comparison import ComparedGrid, Comparison
 from registry.results.gaps import CellGap, GapTest, GapTrend, LevelGap
@@ -72,7 +73,9 @@ def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
 
 def page(document: Comparison) -> Iterator[Block]:
     """The comparison's page: the whole first, the cells last."""
-    yield Heading(f"{_title(document)} — {measure(document.contender.metric)}", 1)
+    yield Heading(
+        f"{versus(_names(document.contender), _names(document.baseline))} — {measure(document.contender.metric)}", 1
+    )
     yield comparison_verdict(document).sentence
     yield from slice_line(document.slice)
     yield Lines(tuple(_sides(document)))
@@ -81,17 +84,6 @@ def page(document: Comparison) -> Iterator[Block]:
     yield from _margins(document)
     yield from _trends(document)
     yield from _cells(document)
-
-
-def _title(document: Comparison) -> str:
-    """The names that differ, of both sides; all of them where none does."""
-    mine, theirs = _names(document.contender), _names(document.baseline)
-    told = [(one, other) for one, other in zip(mine, theirs, strict=True) if one != other]
-    one, other = (
-        " · ".join(name or UNDEFINED for name in names)
-        for names in zip(*(told or zip(mine, theirs, strict=True)), strict=True)
-    )
-    return f"{one} vs {other}"
 
 
 def _names(side: ComparedGrid) -> tuple[str, str, str]:

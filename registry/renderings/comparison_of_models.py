@@ -13,7 +13,7 @@ from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.verdicts.model_comparison import model_comparison_verdict
-from registry.renderings.words import about, counted, measure, said
+from registry.renderings.words import about, counted, measure, said, versus
 from registry.results.model_comparison import (
     BenchmarkGap,
     BenchmarkHeterogeneity,
@@ -80,8 +80,8 @@ def page(document: ModelComparison) -> Iterator[Block]:
 def _title(document: ModelComparison) -> str:
     """The names that differ, of both sides."""
     sides = (document.contender, document.baseline)
-    named = [[getattr(side, kind) or UNDEFINED for kind in document.differs or ("model",)] for side in sides]
-    return " vs ".join(" · ".join(names) for names in named)
+    mine, theirs = ([getattr(side, kind) or "" for kind in document.differs or ("model",)] for side in sides)
+    return versus(mine, theirs)
 
 
 def _scope(document: ModelComparison) -> Iterator[str]:

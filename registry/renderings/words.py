@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.grids.protocol import Protocol, written
 from registry.grids.slices import slice_of, slice_text, with_slice
-from registry.renderings.numbers import plain_number
+from registry.renderings.numbers import UNDEFINED, plain_number
 from registry.renderings.table import Column
 from registry.results.terms import SliceDocument
 
@@ -17,6 +17,13 @@ def title(document: Mapping[str, Any]) -> str:
     """`benchmark · model · variant — metric (unit)`."""
     names = [document.get(name) for name in ("benchmark", "model", "variant")]
     return " · ".join(str(name) for name in names if name) + " — " + measure(document["metric"])
+
+
+def versus(one: Sequence[str], other: Sequence[str]) -> str:
+    """`A vs B` of the names in which two sides differ; of all of them where they differ in none."""
+    both = list(zip(one, other, strict=True))
+    told = [(mine, theirs) for mine, theirs in both if mine != theirs] or both
+    return " vs ".join(" · ".join(name or UNDEFINED for name in names) for names in zip(*told, strict=True))
 
 
 def measure(metric: Mapping[str, Any] | None) -> str:
