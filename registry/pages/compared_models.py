@@ -16,14 +16,17 @@ from registry.api.query_schemas import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, E
 from registry.pages.blocks import Part, parts_of, sections_of, typeset
 from registry.pages.choices import Field
 from registry.pages.links import carried
+from registry.pages.queries import state_of
 from registry.pages.verdict import shown
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.pages.whiskers import whiskers_of
+from registry.query import RankingQuery
 from registry.renderings.comparison_of_models import page as blocks
 from registry.renderings.numbers import intervals, places_of, rough, signed
 from registry.renderings.verdicts.model_comparison import model_comparison_verdict, names_of_models
 from registry.results.codec import read
 from registry.results.model_comparison import ModelComparison, WholeGap
+from registry.results.ranking import Ranking
 
 MODEL_SIDES = ("contender_model", "baseline_model")
 """The parameters of a comparison of models by name."""
@@ -60,10 +63,14 @@ def find(asked: Asked) -> Found:
 
 
 def _sides(asked: Asked) -> dict[str, str]:
-    """The models of both sides: those that are named, or the two that the bar has."""
+    """The models of both sides: those that are named, or the two that the bar has, or the first two of the ranking."""
     named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
-    chosen = request.args.getlist("model")
-    return named or (dict(zip(MODEL_SIDES, chosen, strict=True)) if len(chosen) == len(MODEL_SIDES) else {})
+    chosen = request.args.getlist("model") if not named else []
+    if named or len(chosen) == len(MODEL_SIDES):
+        return named or dict(zip(MODEL_SIDES, chosen, strict=True))
+    row = ask(RankingQuery(**asked.selection), asked.slug)[1] if "metric" in asked.query else None
+    names = [one.name for one in read(Ranking, row.document).ranking] if row and state_of(row) == "ready" else []
+    return dict(zip(MODEL_SIDES, names, strict=False)) if len(names) > 1 else {}
 
 
 def beside(asked: Asked) -> list[Field]:
