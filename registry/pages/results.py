@@ -212,6 +212,8 @@ def _who_is_best(asked: Asked, found: Found) -> dict[str, Any]:
             rows[target] = found.row if own else ask(question, asked.slug)[1]
         except (Invalid, NotFound, TryLater):
             break
+        if state_of(rows[wanted]) != "ready":
+            break  # the others are asked for once this one is worth it
     return rows
 
 

@@ -133,9 +133,10 @@ class Browser:
         return self.opened(answer.headers["Location"]) if answer.status_code == 303 else answer
 
     def computed(self, path: str) -> Outline:
-        """The page once its answer is there."""
-        self.opened(path)
-        self.house.compute()
+        """The page once its answer is there, and what it asks then."""
+        for _ in range(2):
+            self.opened(path)
+            self.house.compute()
         return self.read(path)
 
     def follow(self, path: str) -> Iterator[Outline]:

@@ -69,7 +69,7 @@ def test_a_slice_says_which_benchmark_carries_it_and_each_row_leads_to_the_grids
 def test_the_form_asks_for_what_is_missing_and_keeps_what_is_wrong(demo: Demo, guest: Browser) -> None:
     alone = guest.get(f"{BASE}?experiment=window-by-ratio")
     assert (alone.status_code, "metric=Pass%401" in alone.location) == (303, True)
-    page = guest.read(asking(NAMES))
+    page = guest.read(asking(NAMES | {"contender_model": "R1-Qwen"}))
     fields = {given.get("name") for tag, given in page.attributes if tag in ("input", "select")}
     assert {"experiment", "metric", "baseline_model", "contender_model", "at.Ratio"} <= fields
     assert "Name two models" in page.text
