@@ -29,8 +29,3 @@ def revision_of(
     if row.number is None:
         raise NotFound(f"The grid {grid_id} has no revision {number}.")
     return int(row.number), int(row.items)
-
-
-def items_known(connection: Connection, grid_id: uuid.UUID, number: int) -> int:
-    """Mark of the outcomes of items that a revision of a grid has."""
-    return int(connection.execute(select(mark_of(grid_id, number))).scalar_one())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import Response, request
+from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
@@ -19,27 +19,24 @@ from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.intake.faults import number_of
 from registry.grids.slices import PARAMETER, Slice, slice_text
-from registry.operations.compare import items_known
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.baselines import Baselines, baseline_of, baselines_of, differing
 from registry.pages.front import knows_tokens, pages
 from registry.pages.grid_statistics import of_statistics
 from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
-from registry.pages.links import data_path
+from registry.pages.links import EMBED, carried, data_path, to
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, Live, live_on
-from registry.pages.palette import BINS, DIFFERENCES
+from registry.pages.palette import BINS
 from registry.pages.prose import prose_of
 from registry.pages.queries import idle, look, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
 from registry.pages.sharing import cited_grid, picture_of
 from registry.pages.slices import cut, slice_lists, slice_of_page
-from registry.query import ComparisonQuery, StatisticsQuery
+from registry.query import StatisticsQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
 from registry.results.codec import read
-from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
@@ -48,7 +45,7 @@ _MOST_BESIDE_OTHERS = 100_000
 """Cells of a grid from which on its page is one of few large answers: each takes a hundred megabytes meanwhile."""
 _DIGITS = 10
 """Of the number of a revision; a very long number is not even read."""
-_KEPT = ("show", "baseline", "palette", "range", "revision")
+_KEPT = ("show", "palette", "range", "revision")
 """What stays as it is when another slice is chosen."""
 _UNMARKED = {
     "older": "Among which cells the best one is, is shown for the current revision only.",
@@ -68,8 +65,6 @@ class _Seen:
     """The row of the statistics of the current revision."""
     revisions: Sequence[Any]
     publishers: Mapping[int, str]
-    others: Baselines
-    baseline: StoredGrid | None
     said: SaidOf
     """Claims that were judged by its current revision."""
     wanted: Slice = ()
@@ -117,7 +112,7 @@ class _Seen:
         """Entity tags of everything that the page is made of."""
         stored, found = self.stored, self.derivation
         tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
-        tags += [*self.said.tags, self.others, self.publishers, self.baseline and self.baseline.etag]
+        tags += [*self.said.tags, self.publishers]
         return [*tags, self.is_pending and idle(), *tags_of(self.asked)]
 
     def statistics(self) -> Statistics | None:
@@ -135,27 +130,33 @@ class _Seen:
 @pages.get("/grids/<uuid:grid>")
 def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     """A grid at its current revision, or at an older one without statistics; a slice of it if the address has one."""
+    if request.args.get("show") == "difference":
+        return _difference(grid)
     options, show, wanted = look(), _show(), slice_of_page()
     with parts().database.reading() as connection:
         seen = _seen(connection, grid, _whole("revision"), _whole("before"))
         seen = _sliced(seen, wanted) if wanted else seen
-        question = _question(connection, seen) if show == "difference" else None
     recompute_old([seen.derivation])
     seen = _with_statistics(seen)
-    compared = None if question is None else ask(question, seen.stored.project, patience=1.0)[1]
-    return page("grid.html", [*seen.made_of, *tags_of(compared)], lambda: _context(seen, options, show, compared))
+    return page("grid.html", seen.made_of, lambda: _context(seen, options, show))
+
+
+def _difference(grid: uuid.UUID) -> Response:
+    """Lead to the comparison with another grid, which was a look of this page."""
+    with parts().database.reading() as connection:
+        project = stored_grid(grid_row(connection, grid, "reader")).project
+    kept = [one for one in request.args.items(multi=True) if one[0] not in ("show", "revision")]
+    revision = [("contender_revision", request.args["revision"])] if request.args.get("revision") else []
+    place = f"{EMBED * ('embedded' in g)}/projects/{project}/comparisons"
+    address = carried(place, [("contender", str(grid)), *revision, *kept])
+    if not address:
+        raise Invalid([Fault("/baseline", "is not open to this link")])
+    return redirect(address, 308)  # type: ignore[return-value]
 
 
 def _sliced(seen: _Seen, wanted: Slice) -> _Seen:
-    """The same of the cells of a slice alone; `Invalid` where the grid, or its baseline, has nothing of it."""
-    stored, baseline = seen.stored, seen.baseline
-    return replace(
-        seen,
-        stored=cut(stored, wanted),
-        baseline=cut(baseline, wanted, "the baseline") if baseline else None,
-        wanted=wanted,
-        whole=stored.axes,
-    )
+    """The same of the cells of a slice alone; `Invalid` where the grid has nothing of it."""
+    return replace(seen, stored=cut(seen.stored, wanted), wanted=wanted, whole=seen.stored.axes)
 
 
 def _with_statistics(seen: _Seen) -> _Seen:
@@ -165,24 +166,6 @@ def _with_statistics(seen: _Seen) -> _Seen:
         return seen
     question = StatisticsQuery("", "", at=seen.wanted, grid=str(stored.id), revision=stored.revision)
     return replace(seen, asked=ask(question, stored.project, patience=1.0)[1])
-
-
-def _question(connection: Connection, seen: _Seen) -> ComparisonQuery | None:
-    """The question how far the grid is from the baseline that was chosen, if one was."""
-    stored, baseline = seen.stored, seen.baseline
-    if baseline is None:
-        return None
-    return ComparisonQuery(
-        "",
-        "",
-        at=seen.wanted,
-        baseline=str(baseline.id),
-        baseline_revision=baseline.revision,
-        contender=str(stored.id),
-        contender_revision=stored.revision,
-        baseline_items=items_known(connection, baseline.id, baseline.revision),
-        contender_items=items_known(connection, stored.id, stored.revision),
-    )
 
 
 def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: int | None) -> _Seen:
@@ -195,13 +178,11 @@ def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: i
     publishers = (
         names_of_publishers(connection, grid, [one.number for one in revisions]) if knows_tokens(row.project_id) else {}
     )
-    others = baselines_of(connection, row.project_id, stored)
-    baseline = baseline_of(connection, row.project_id, stored)
     said = said_of(connection, row, stored.names.experiment, grid)
-    return _Seen(stored, row.project_id, row.visibility, found, revisions, publishers, others, baseline, said)
+    return _Seen(stored, row.project_id, row.visibility, found, revisions, publishers, said)
 
 
-def _context(seen: _Seen, options: Options, show: str, compared: Any) -> dict[str, Any]:
+def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
     """Everything that the template shows."""
     if seen.stored.cell_count > _MOST_BESIDE_OTHERS:
         take_turn()
@@ -226,65 +207,56 @@ def _context(seen: _Seen, options: Options, show: str, compared: Any) -> dict[st
         "data": seen.data,
         "slices": slice_lists(seen.whole or stored.axes, seen.wanted),
         "slice_text": slice_text(seen.wanted),
+        "compared": _compared(seen),
         "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in _KEPT],
-        "sliced_by": seen.sliced_by,
         "whole": {PARAMETER + axis: None for axis, _ in seen.wanted},
-        "every": PENDING_SECONDS if seen.is_pending or state_of(compared) == "pending" else SETTLED_SECONDS,
-        "feed": _live(seen, compared),
-        **_of_heatmap(seen, document, statistics, options, show, compared),
+        "every": PENDING_SECONDS if seen.is_pending else SETTLED_SECONDS,
+        "feed": _live(seen),
+        **_of_heatmap(seen, document, statistics, options, show),
         **of_statistics(document, statistics),
     }
 
 
-def _live(seen: _Seen, compared: Any) -> Live | None:
-    """The events of this grid, of the one it is compared with, and of claims about its experiment."""
-    stored, others = seen.stored, [seen.baseline.id] if seen.baseline else []
+def _compared(seen: _Seen) -> str:
+    """Where another grid of the experiment is chosen to compare this one with; "" where the share does not reach."""
+    stored = seen.stored
+    revision = stored.revision if stored.revision != stored.current_revision else ""
+    asked = {"contender": stored.id, "contender_revision": revision, "find": stored.names.experiment}
+    slices = {PARAMETER + axis: texts for axis, texts in seen.wanted}
+    return to(f"/projects/{stored.project}/comparisons", **asked, **slices)
+
+
+def _live(seen: _Seen) -> Live | None:
+    """The events of this grid, and of claims about its experiment."""
+    stored = seen.stored
     project = {"slug": stored.project, "id": seen.project_id, "visibility": seen.visibility}
-    asks_more = seen.wanted or compared is not None
     return live_on(
         project,
         (*GRIDS, *STATISTICS, "claim.*"),
-        told=not asks_more,
+        told=not seen.wanted,
         experiment=stored.names.experiment,
-        grid=[stored.id, *others],
+        grid=[stored.id],
     )
 
 
 def _of_heatmap(
-    seen: _Seen,
-    document: GridDocument,
-    statistics: Statistics | None,
-    options: Options,
-    show: str,
-    compared: Any,
+    seen: _Seen, document: GridDocument, statistics: Statistics | None, options: Options, show: str
 ) -> dict[str, Any]:
-    """The table with its colours, and what it can be subtracted from."""
-    against = serializers.grid(seen.baseline) if seen.baseline else None
-    small = fits(document)
-    tests = read(Comparison, compared.document) if state_of(compared) == "ready" else None
-    apart = tests.reason if tests is not None and tests.status == "not_comparable" else None
-    map_ = heatmap_of(document, statistics, options, "" if apart else show, against, tests) if small else None
+    """The table with its colours."""
+    map_ = heatmap_of(document, statistics, options, show) if fits(document) else None
     return {
-        "small": small,
+        "small": map_ is not None,
         "heatmap_": map_,
         "marked": _marked(map_, seen.state if statistics is None else "ready") if map_ else "",
-        "testing": state_of(compared) == "pending",
         "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
-        "others": seen.others,
-        "baseline": against,
-        "apart": apart,
-        "confounded": differing(seen.stored, seen.baseline) if seen.baseline else [],
         "palette": options.palette,
         "range": request.args.get("range", "own"),
-        "show": show,
-        "bins": range(DIFFERENCES if show == "difference" and against else BINS),
+        "bins": range(BINS),
     }
 
 
 def _marked(map_: Heatmap, state: str) -> str:
     """Among which cells the best one is, or why that is not said; empty where no cell is the best."""
-    if map_.show == "difference":
-        return map_.marked
     return _UNMARKED.get(state, map_.marked) if map_.marked else ""
 
 

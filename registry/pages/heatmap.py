@@ -23,7 +23,7 @@ from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
-SHOWS = ("value", "colour", "interval", "difference")
+SHOWS = ("value", "colour", "interval")
 _MOST_NUMBERED = 20
 """Columns up to which the cells have their numbers in them; beyond, colours alone, so that a map is seen whole."""
 _UPRIGHT = 140

@@ -89,7 +89,6 @@ def test_zero_is_a_colour_with_its_number(public: Project, visitor: Browser) -> 
 
 def test_every_choice_of_the_page_is_whole_and_one_that_does_not_exist_is_said(guest: Browser, demo: Demo) -> None:
     for query in (
-        "show=difference",
         "palette=blues",
         "range=bounds",
         "range=0,50",
@@ -97,7 +96,7 @@ def test_every_choice_of_the_page_is_whole_and_one_that_does_not_exist_is_said(g
         "show=value&range=own",
     ):
         guest.read(f"{demo.seed0}?{query}")
-    for query in ("show=nonsense", "palette=jet", "range=5,5", "range=a,b", "range=nan,1", "range=inf,1", "baseline=x",
+    for query in ("show=nonsense", "palette=jet", "range=5,5", "range=a,b", "range=nan,1", "range=inf,1",
                   "revision=0", "revision=99999999999", "revision=%00"):  # fmt: skip
         assert f"/{query.partition('=')[0]}" in guest.read(f"{demo.seed0}?{query}", 422).text
 
@@ -112,9 +111,10 @@ def tidy(demo: Demo, grid: str) -> dict[tuple[str, float], float]:
 
 def test_a_difference_is_shown_from_zero_and_says_what_only_one_has(guest: Browser, demo: Demo) -> None:
     other = demo.grids["1"][0]
-    page = guest.get(f"{demo.seed0}?show=difference&baseline={other}").text
+    compared = f"/projects/demo/comparisons?baseline={other}&contender={demo.grids['0'][0]}"
+    page = guest.get(compared).text
     mine, theirs = (tidy(demo, grid) for grid in (demo.grids["0"][0], other))
-    for place, (kind, text) in enumerate(cells(page)):
+    for place, (kind, text) in enumerate(cells(page[page.index("<h2>Difference") :])):
         row, column = divmod(place, 20)
         a, b = (found.get((str(row + 1), column)) for found in (mine, theirs))
         if a is None:
@@ -250,10 +250,14 @@ def test_an_older_revision_hands_out_itself_and_nothing_of_the_current_one(publi
     assert "is shown for the current revision only" in page.text
     assert "/statistics.md" in visitor.get(grid).text
     assert not any("revision=" in one for one in visitor.read(grid).links("/statistics"))
-    # Its difference from another is compared in full at that revision.
-    page = visitor.read(f"{grid}?revision=1&show=difference&baseline={baseline}")
+    # It is compared with another at that revision, where the difference was once a look of its page too.
+    moved = visitor.client.get(f"{grid}?revision=1&show=difference&baseline={baseline}&at.Type=1")
     wanted = f"contender={grid.removeprefix('/grids/')}&contender_revision=1"
-    assert [one for one in page.links("/comparisons?") if one.endswith(wanted)]
+    assert moved.status_code == 308
+    assert moved.headers["Location"].endswith(f"/comparisons?{wanted}&baseline={baseline}&at.Type=1")
+    [offered] = page.links("/comparisons?")
+    assert wanted in offered
+    assert visitor.read(offered).all("option", value=baseline)
 
 
 def test_a_grid_in_which_nothing_was_measured_has_no_range_of_colours(public: Project, visitor: Browser) -> None:
@@ -263,7 +267,6 @@ def test_a_grid_in_which_nothing_was_measured_has_no_range_of_colours(public: Pr
     assert "own range" not in page.text
     for path, bars in {
         f"/grids/{empty}": 0,
-        f"/grids/{empty}?show=difference&baseline={other}": 0,
         f"/grids/{other}": 1,
         f"/projects/{public.slug}/comparisons?baseline={empty}&contender={other}": 1,
     }.items():

@@ -87,28 +87,6 @@ def test_a_grid_is_found_for_a_comparison_by_words_of_its_names(crowd: Project, 
     assert page.all("select", name="baseline")
 
 
-def test_any_grid_of_the_experiment_may_be_the_baseline(crowd: Project, visitor: Browser) -> None:
-    first, last = grid_of(crowd, "m000"), grid_of(crowd, "m228")
-    assert visitor.get(f"/grids/{first}?show=difference&baseline={last}").status_code == 200
-    for text in (first, "x", first.replace("0", "1")):
-        assert visitor.get(f"/grids/{first}?baseline={text}").status_code == 422
-
-
-def test_the_first_baseline_is_of_the_same_benchmark_and_a_confounded_one_is_called_so(
-    public: Project, visitor: Browser
-) -> None:
-    mine, other, alike = (
-        public.published(benchmark=benchmark, model=model)["id"]
-        for benchmark, model in (("A", "one"), ("B", "another"), ("A", "two"))
-    )
-    offered = [given.get("value") for given in visitor.read(f"/grids/{mine}").all("option")]
-    assert [one for one in offered if one in (mine, alike, other)] == [alike, other]
-    assert "Confounded" not in visitor.read(f"/grids/{mine}?show=difference&baseline={alike}").text
-    told = visitor.read(f"/grids/{mine}?show=difference&baseline={other}").text
-    assert "Confounded: these grids differ in benchmark and model." in told
-    assert "choose a grid" in visitor.read(f"/grids/{other}").texts
-
-
 def test_every_revision_of_a_grid_is_listed_with_who_posted_it(project: Project, visitor: Browser) -> None:
     for number in range(23):
         made = project.published(values=[[float(number), 2.0, 3.0], [4.0, 5.0, 6.0]])["id"]

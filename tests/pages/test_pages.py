@@ -63,7 +63,7 @@ def test_hostile_names_are_text(project: Project, visitor: Browser) -> None:
         for variant in (HOSTILE, "other")
     )
     project.house.compute()
-    difference = f"/grids/{first}?show=difference&baseline={second}"
+    difference = f"/projects/{project.slug}/comparisons?contender={first}&baseline={second}"
     for path in (f"/projects/{project.slug}", f"/grids/{first}", difference, "/status", "/"):
         text = visitor.get(path).text
         assert "<script>alert" not in text

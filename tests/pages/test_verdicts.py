@@ -161,17 +161,13 @@ def test_only_cells_whose_own_difference_is_shown_are_outlined(
     old, new = curves(project, direction)
     # Also for who was sent a share of the project.
     link = share(project, f"/projects/{project.slug}").partition("?")[2]
-    for way in (
-        f"/projects/{project.slug}/comparisons?baseline={old}&contender={new}&{link}",
-        f"/grids/{new}?show=difference&baseline={old}&{link}",
-    ):
-        page = visitor.computed(way)
-        marked = [given for given in page.all("td") if "apart" in (given.get("class") or "")]
-        assert [given["class"] for given in marked] == [f"{blue} apart"]
-        assert "Context 4000: +30 (90 against 60)" in (marked[0]["title"] or "")
-        assert "differs by more than noise" in page.text
-        assert "blue: better than the baseline" in page.text
-        assert ("lower is better" in page.text) == (direction == "lower")
+    page = visitor.computed(f"/projects/{project.slug}/comparisons?baseline={old}&contender={new}&{link}")
+    marked = [given for given in page.all("td") if "apart" in (given.get("class") or "")]
+    assert [given["class"] for given in marked] == [f"{blue} apart"]
+    assert "Context 4000: +30 (90 against 60)" in (marked[0]["title"] or "")
+    assert "differs by more than noise" in page.text
+    assert "blue: better than the baseline" in page.text
+    assert ("lower is better" in page.text) == (direction == "lower")
 
 
 def test_an_experiment_begins_with_its_ranking_if_that_is_there_and_with_its_best_coordinate(

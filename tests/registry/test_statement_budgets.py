@@ -166,7 +166,7 @@ def test_a_page(place: tuple[Project, str], subtests: pytest.Subtests) -> None:
             seen = sent_by(partial(project.get, paths[path]), 200)
             assert (len(seen) <= budget, cells_read(seen)) == (True, cells)
     other = project.published(model="baseline")["id"]
-    seen = sent_by(lambda: project.get(f"/grids/{grid}?show=difference&baseline={other}"), 200)
+    seen = sent_by(lambda: project.get(f"/projects/{project.slug}/comparisons?contender={grid}&baseline={other}"), 200)
     assert cells_read(seen) == 2
 
 
