@@ -134,7 +134,7 @@ def reached(connection: Connection, project_id: uuid.UUID, definition: Definitio
     try:
         return what_it_reaches(connection, project_id, definition)
     except Invalid as error:
-        return Reachable(False, warnings=tuple(Warning("gone", f"{at[1:]}: {told}") for at, told in error.faults))
+        return Reachable(False, warnings=tuple(Warning("gone", f"{at[1:]}: {told}.") for at, told in error.faults))
 
 
 @blp.delete("/projects/<project>/baselines/<baseline>")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response
-from sqlalchemy import Connection
 
+from registry.api.baselines import reached
 from registry.api.context import enter, parts
-from registry.errors import Invalid
 from registry.operations.alerts import LIVE, alert_of, alerts_of, count_dismissed, list_alerts
-from registry.operations.baseline_checks import what_it_reaches
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.find import Filters
 from registry.operations.form_options import is_lower_better
@@ -28,8 +25,7 @@ from registry.renderings.numbers import places_of, signed
 from registry.renderings.policy import policy_in_words, subject_in_words
 from registry.renderings.words import place
 from registry.results.codec import from_document
-from registry.results.gates import Definition, Gate, PolicyKind, Reachable
-from registry.results.inputs import Warning
+from registry.results.gates import Definition, Gate, PolicyKind
 from registry.results.terms import Interval
 from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 
@@ -72,7 +68,7 @@ def baseline(project: str, baseline: str) -> Response:
         row = enter(connection, project, "reader")
         found = find_baseline(connection, row.id, baseline)
         definition = definition_of(found)
-        reached = _reached(connection, row.id, definition)
+        reached_ = reached(connection, row.id, definition)
         latest = last_verdicts(connection, found.id, found.version, _VERDICTS)
         going = list_alerts(connection, row.id, {"baseline": (found.name,), "state": _GOING}, None, _LIVE)
         _, precision = alerts_of(connection, found.id)
@@ -87,7 +83,7 @@ def baseline(project: str, baseline: str) -> Response:
             "definition": definition,
             "subject": subject_in_words(definition),
             "sentences": list(policy_in_words(definition)),
-            "reached": reached,
+            "reached": reached_,
             "standings": standings_shown(standings_of(verdicts, going), verdicts, definition, lower),
             "precision": precision,
             "feed": live_on(row, GATES, baseline=[baseline]),
@@ -95,7 +91,7 @@ def baseline(project: str, baseline: str) -> Response:
             "verdicts_json": data_path(f"/projects/{project}/baselines/{baseline}/verdicts", row.visibility),
         }
 
-    made_of = [found.version, reached, [one.id for one in latest], tags(going), precision, lower]
+    made_of = [found.version, reached_, [one.id for one in latest], tags(going), precision, lower]
     return page("baseline.html", made_of, context)
 
 
@@ -182,13 +178,6 @@ def worst_first(one: StoredVerdict | Gate) -> tuple[int, float, str]:
 def definition_of(row: Any) -> Definition:
     """The definition of a baseline."""
     return from_document(Definition, row.definition)
-
-
-def _reached(connection: Connection, project_id: uuid.UUID, definition: Definition) -> Reachable:
-    try:
-        return what_it_reaches(connection, project_id, definition)
-    except Invalid as error:
-        return Reachable(False, warnings=tuple(Warning("gone", f"{at[1:]}: {told}.") for at, told in error.faults))
 
 
 def told(row: Any) -> Alert:

@@ -25,7 +25,7 @@ from registry.pages.front import knows_tokens, pages
 from registry.pages.grid_statistics import of_statistics
 from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
 from registry.pages.links import EMBED, carried, data_path, to
-from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, Live, live_on
+from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
 from registry.pages.palette import BINS
 from registry.pages.prose import prose_of
 from registry.pages.queries import idle, look, state_of, tags_of
@@ -47,6 +47,7 @@ _DIGITS = 10
 """Of the number of a revision; a very long number is not even read."""
 _KEPT = ("show", "palette", "range", "revision")
 """What stays as it is when another slice is chosen."""
+_TOLD = (*GRIDS, *STATISTICS, "claim.*")
 _UNMARKED = {
     "older": "Among which cells the best one is, is shown for the current revision only.",
     "failed": "Among which cells the best one is, is not known: the statistics failed.",
@@ -100,12 +101,8 @@ class _Seen:
     def shown(self) -> tuple[tuple[str, str], ...]:
         """Query string that names the revision, if it is not the current one, and the slice."""
         older = self.stored.revision != self.stored.current_revision
-        return ((("revision", str(self.stored.revision)),) if older else ()) + self.sliced_by
-
-    @property
-    def sliced_by(self) -> tuple[tuple[str, str], ...]:
-        """Query string of the slice."""
-        return tuple((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts)
+        sliced = ((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts)
+        return (*((("revision", str(self.stored.revision)),) if older else ()), *sliced)
 
     @property
     def made_of(self) -> list[object]:
@@ -135,7 +132,8 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     options, show, wanted = look(), _show(), slice_of_page()
     with parts().database.reading() as connection:
         seen = _seen(connection, grid, _whole("revision"), _whole("before"))
-        seen = _sliced(seen, wanted) if wanted else seen
+    if wanted:
+        seen = replace(seen, stored=cut(seen.stored, wanted), wanted=wanted, whole=seen.stored.axes)
     recompute_old([seen.derivation])
     seen = _with_statistics(seen)
     return page("grid.html", seen.made_of, lambda: _context(seen, options, show))
@@ -152,11 +150,6 @@ def _difference(grid: uuid.UUID) -> Response:
     if not address:
         raise Invalid([Fault("/baseline", "is not open to this link")])
     return redirect(address, 308)  # type: ignore[return-value]
-
-
-def _sliced(seen: _Seen, wanted: Slice) -> _Seen:
-    """The same of the cells of a slice alone; `Invalid` where the grid has nothing of it."""
-    return replace(seen, stored=cut(seen.stored, wanted), wanted=wanted, whole=seen.stored.axes)
 
 
 def _with_statistics(seen: _Seen) -> _Seen:
@@ -187,6 +180,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
     if seen.stored.cell_count > _MOST_BESIDE_OTHERS:
         take_turn()
     document, stored, statistics = serializers.grid(seen.stored), seen.stored, seen.statistics()
+    project = {"slug": stored.project, "id": seen.project_id, "visibility": seen.visibility}
     return {
         "grid": document,
         "cited": cited_grid(stored),
@@ -211,7 +205,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
         "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in _KEPT],
         "whole": {PARAMETER + axis: None for axis, _ in seen.wanted},
         "every": PENDING_SECONDS if seen.is_pending else SETTLED_SECONDS,
-        "feed": _live(seen),
+        "feed": live_on(project, _TOLD, told=not seen.wanted, experiment=stored.names.experiment, grid=[stored.id]),
         **_of_heatmap(seen, document, statistics, options, show),
         **of_statistics(document, statistics),
     }
@@ -224,19 +218,6 @@ def _compared(seen: _Seen) -> str:
     asked = {"contender": stored.id, "contender_revision": revision, "find": stored.names.experiment}
     slices = {PARAMETER + axis: texts for axis, texts in seen.wanted}
     return to(f"/projects/{stored.project}/comparisons", **asked, **slices)
-
-
-def _live(seen: _Seen) -> Live | None:
-    """The events of this grid, and of claims about its experiment."""
-    stored = seen.stored
-    project = {"slug": stored.project, "id": seen.project_id, "visibility": seen.visibility}
-    return live_on(
-        project,
-        (*GRIDS, *STATISTICS, "claim.*"),
-        told=not seen.wanted,
-        experiment=stored.names.experiment,
-        grid=[stored.id],
-    )
 
 
 def _of_heatmap(

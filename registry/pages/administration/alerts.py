@@ -25,7 +25,7 @@ from registry.operations.alerts import find_alert, tag_of
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.form_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
-from registry.pages.administration.gate_preview import Preview, candidate, previewed
+from registry.pages.administration.gate_preview import Preview, previewed
 from registry.pages.administration.layout import ROWS, path_of, show_section
 from registry.pages.administration.submitting import PREVIEW, Typed, asked, by_field, home, read_form, sent, submitted
 from registry.pages.gates import definition_of, where
@@ -142,10 +142,10 @@ def _preview(project: str) -> Response:
             row = home(connection, project)
             name, sent_ = _definition(connection, row.id)
             with _at_fields():
-                found = candidate(connection, row.id, name, checked(connection, row.id, sent_))
+                definition, reached = checked(connection, row.id, sent_)
     except Invalid as error:
         return _gates(project, Typed(sent(), by_field(error.faults)), 422)
-    return _gates(project, Typed(sent()), 200, previewed(project, found))
+    return _gates(project, Typed(sent()), 200, previewed(row, name, definition, reached))
 
 
 def _definition(connection: Connection, project_id: uuid.UUID) -> tuple[str, dict[str, Any]]:

@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import Connection
-
 from registry.api.cached_results import ask, settled
+from registry.api.context import parts
 from registry.operations.find import Filters
 from registry.operations.form_options import is_lower_better
 from registry.operations.gate_questions import gates_since
 from registry.pages.blocks import typeset
 from registry.pages.gates import WORDS, Standings, Stands, standings_shown, worst_first
 from registry.pages.queries import state_of
-from registry.query import GateQuery
 from registry.results.codec import read, to_document
 from registry.results.gates import Definition, Gate, Reachable
 
 DAYS, _MOST = 30, 12
 _PATIENCE = 8.0
 """Seconds for which all answers are awaited together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A baseline that is not stored, and the questions about its contenders."""
-
-    name: str
-    definition: Definition
-    reached: Reachable
-    is_lower_better: bool
-    questions: Sequence[GateQuery]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +41,18 @@ class Preview:
     days: int = DAYS
 
 
-def candidate(connection: Connection, project_id: Any, name: str, checked: tuple[Definition, Reachable]) -> Candidate:
-    """The candidate with its questions, by a definition that was checked."""
-    definition, reached = checked
-    row = SimpleNamespace(name=name, version=0, definition=to_document(definition))
-    questions = gates_since(connection, project_id, row, datetime.now(UTC) - timedelta(DAYS))
-    scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
-    return Candidate(name, definition, reached, is_lower_better(connection, project_id, scope), questions)
-
-
-def previewed(project: str, one: Candidate) -> Preview:
+def previewed(project: Any, name: str, definition: Definition, reached: Reachable) -> Preview:
     """Ask the gate about the latest contenders; nothing but its answers is kept, as those of any question are."""
-    questions = one.questions[:_MOST]
+    candidate = SimpleNamespace(name=name, version=0, definition=to_document(definition))
+    scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
+    with parts().database.reading() as connection:
+        lower = is_lower_better(connection, project.id, scope)
+        every = gates_since(connection, project.id, candidate, datetime.now(UTC) - timedelta(DAYS))
+    questions = every[:_MOST]
     for question in questions:
-        ask(question, project)
+        ask(question, project.slug)
     until = time.monotonic() + _PATIENCE
-    rows = [ask(question, project, patience=max(0.0, until - time.monotonic()))[1] for question in questions]
+    rows = [ask(question, project.slug, patience=max(0.0, until - time.monotonic()))[1] for question in questions]
     ready = [(read(Gate, row.document), question) for row, question in zip(rows, questions, strict=True)
              if state_of(row) == "ready"]  # fmt: skip
     ready.sort(key=lambda pair: worst_first(pair[0]))
@@ -83,12 +65,12 @@ def previewed(project: str, one: Candidate) -> Preview:
     counts = {word: sum(gate.passes is passes for gate in gates) for passes, (_, word) in WORDS.items()}
     counts |= {"being computed": pending, "failed to be computed": len(rows) - len(ready) - pending}
     return Preview(
-        one.name,
-        one.reached,
-        standings_shown(shown, gates, one.definition, one.is_lower_better),
+        name,
+        reached,
+        standings_shown(shown, gates, definition, lower),
         ", ".join(f"{word} {count}" for word, count in counts.items() if count),
         len(questions),
-        len(one.questions) - len(questions),
+        len(every) - len(questions),
         pending,
-        one.definition.policy.looks == "alpha_spending",
+        definition.policy.looks == "alpha_spending",
     )
