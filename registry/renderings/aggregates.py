@@ -154,7 +154,8 @@ def left_out(found: Aggregates) -> Iterator[str]:
         kept = f"Each entry over its own of {counted(total, 'slot', 'slots')}; all entries share {shared:,}"
     elif shared == total:
         kept = "The only slot was" if total == 1 else f"All {total:,} slots were"
-        kept += " measured for every entry" + (" that has cells" if left.empty else "")
+        of = " that is not set aside" if found.set_aside else " that has cells" if left.empty else ""
+        kept += f" measured for every entry{of}"
     else:
         lost = f"{counted(left.slots, 'slot', 'slots')} with {counted(left.cells, 'measured cell', 'measured cells')}"
         kept = f"Compared on the {shared:,} of {total:,} slots that every entry{column} has; {lost} left out"

@@ -145,14 +145,14 @@ def _labels(axis: PostedAxis | None, joined: int) -> tuple[str, ...]:
     """The level of each block, `first–last` where it stands for several."""
     if axis is None:
         return ("",)
-    levels = _short(axis["levels"])
+    levels = short_labels(axis["levels"])
     if joined == 1:
         return tuple(levels)
     blocks = [levels[first : first + joined] for first in range(0, len(levels), joined)]
     return tuple(block[0] if len(block) == 1 else f"{block[0]}–{block[-1]}" for block in blocks)
 
 
-def _short(levels: Sequence[Any]) -> list[str]:
+def short_labels(levels: Sequence[Any]) -> list[str]:
     """Levels as their labels; large numbers by thousands, `256k`, where that is all of each."""
     numbers = [float(one) for one in levels if isinstance(one, (int, float))]
     exact = all(math.isclose(float(f"{one:.4g}"), one) for one in numbers)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.renderings.heatmap.layout import LABEL
+from registry.renderings.heatmap.panels import short_labels
 from registry.renderings.heatmap.text import fitted, safe, width
 from registry.renderings.lines import words
 from registry.renderings.lines.frame import Frame, Heads, drawn, frame_of
@@ -43,7 +44,8 @@ def lines_svg(lines: Lines, options: ChartOptions | None = None) -> str:
         words.axis_name(lines, log=log),
         words.metric_name(lines),
     )
-    x_ticks = [(share, level.label) for share, level in zip(shares, lines.levels, strict=True) if share is not None]
+    labels = short_labels([one.level if isinstance(one.level, (int, float)) else one.label for one in lines.levels])
+    x_ticks = [(share, label) for share, label in zip(shares, labels, strict=True) if share is not None]
     y_ticks = [(value.share(one), text) for one, text in value.ticks]
     names = [fitted(line.name or "(none)", LABEL, 96.0 if options.narrow else 210.0) for line in lines.lines]
     right = max((width(name, LABEL) for name in names), default=0.0) + 26
