@@ -112,7 +112,7 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
         "suite": select("suite", "suite", [(one, one) for one in bar.suites], asked["suite"], "all benchmarks"),
     }
     dates = {
-        "as_of": _date("as of", "as_of", asked["as_of"]),
+        "as_of": _date("as of 0:00 UTC on", "as_of", asked["as_of"]),
         "since": select("changed since", "since", _ago(), _day(asked["since"]), "not asked"),
     }
     folded = {

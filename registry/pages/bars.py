@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from registry.pages.blocks import Part, typeset
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
-from registry.renderings.ranking import letters_text, rank_range
+from registry.renderings.ranking import cells_text, letters_text, mean_texts, rank_range
 from registry.results.ranking import Ranked, Ranking
 
 WIDTH = 260.0
@@ -40,14 +40,14 @@ def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ())
     """One bar a name, in the order of the ranking, with its cells of the further columns."""
     rows = ranking.ranking
     most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
-    places, places_of_mean = places_of(row.score for row in rows), places_of(row.mean for row in rows)
+    places, means = places_of(row.score for row in rows), mean_texts(rows) or [""] * len(rows)
     written = signed if ranking.method == "mean_difference" else fixed
     return [
         _bar(
             row,
             WIDTH / max(1, most),
             typeset(written(row.score, places)) if row.score is not None else UNDEFINED,
-            fixed(row.mean, places_of_mean, UNDEFINED),
+            means[number].strip(),
             [cells[number] for _, cells in columns],
         )
         for number, row in enumerate(rows)
@@ -76,7 +76,7 @@ def _bar(row: Ranked, step: float, score: str, mean: str, more: Sequence[str]) -
         letters_text(row.group),
         score,
         mean,
-        str(row.cells),
+        cells_text(row),
         f"{row.wins} · {row.ties} · {row.losses}",
         more,
         f"{start:.1f}",

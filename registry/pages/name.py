@@ -28,7 +28,7 @@ from registry.pages.front import pages
 from registry.pages.links import data_path, results_page
 from registry.pages.live import GRIDS, live_on
 from registry.pages.responses import page
-from registry.query import RankingQuery
+from registry.query import TARGETS, RankingQuery
 
 _SCOPES, _GRIDS_EACH, _STANDINGS = 30, 6, 60
 RANKED = ("model", "benchmark", "variant")
@@ -108,7 +108,11 @@ def _overview(connection: Connection, project_id: uuid.UUID, kind: str, name: st
         return Overview(scopes, entries, (), akin)
     standings = standings_of(connection, project_id, kind, akin.alias_of or name, _STANDINGS + 1)
     measured = {(one.experiment, one.metric) for one in scopes}
-    told = [one for one in standings if one.is_in or (one.query.experiment, one.query.metric) in measured]
+    told = [
+        one
+        for one in standings
+        if one.query.target == TARGETS[0] and (one.is_in or (one.query.experiment, one.query.metric) in measured)
+    ]
     return Overview(scopes, entries, told, akin)
 
 

@@ -89,13 +89,14 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     rows = range(first, min(total, first + step))
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
     squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
-    means = [_mean(one, places, detailed=detailed) for one in found.rows[rows.start : rows.stop]]
+    with_means = any(one.mean is not None for one in found.rows)
+    means = [_mean(one, places, detailed=detailed) for one in found.rows[rows.start : rows.stop] if with_means]
     ends = fixed(scale.low, places), fixed(scale.high, places)
     return Pivot(
         dimension_name(down),
         dimension_name(across) if across else found.value,
         list(zip(columns if across else [found.metric], sorts, strict=True)),
-        any(one.mean is not None for one in found.rows),
+        with_means,
         list(_plates(found, above, down, rows, squares, means)),
         (ends[1], ends[0]) if scale.falling else ends,
         scale.falling,

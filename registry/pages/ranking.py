@@ -35,6 +35,8 @@ MOST_WITH_PAIRS = 100
 """Names up to which a ranking lists every pair."""
 MOST_GROUPS = 50
 """Groups that the page lists; the rest is counted."""
+MOST_LETTERS = 26
+"""Groups up to which a letter names each of them; more say nothing beside the ranges of ranks."""
 MOST_LINKED = 12
 """Names of a group up to which it leads to a ranking of its own."""
 PAIRS = "pairs_of"
@@ -91,6 +93,8 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
         "bars_width": WIDTH,
+        "intervals": any(one.mean_interval for one in ranking.ranking),
+        "lettered": len(ranking.groups) <= MOST_LETTERS,
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
         "link_of": lambda name: "" if question.by.startswith("axis:") else name_page(project, question.by, name),
         "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],

@@ -97,6 +97,8 @@ def _scope(document: ModelComparison) -> Iterator[str]:
 def _whole(whole: WholeGap) -> Iterator[str]:
     """All benchmarks together, one line a statistic."""
     yield f"over {counted(whole.benchmarks, 'benchmark', 'benchmarks')}, which weigh the same: {_pair(whole)}"
+    if whole.p is not None:
+        yield "these two by themselves: a ranking of more names corrects for all of its pairs"
     if whole.benchmarks > 1 and whole.new_benchmarks and whole.estimand == "difference":
         yield f"if these are a sample of other benchmarks: {_pair(whole.new_benchmarks)}"
     if whole.benchmarks_won is not None:
@@ -127,7 +129,8 @@ def _differing(found: BenchmarkHeterogeneity) -> str:
     else:
         named = f"Welch's F {found.statistic:.4g} with {found.df} and {found.df_error or 0:.4g} df"
     return (
-        f"the same difference on all {found.benchmarks} benchmarks whose error is known: {named}, p {p_value(found.p)}"
+        f"whether the difference is the same on all {found.benchmarks} benchmarks whose error is known: {named}, "
+        f"p {p_value(found.p)}"
     )
 
 

@@ -15,6 +15,7 @@ from registry.renderings.lines.paint import COLOURS, dot
 from registry.renderings.lines.span import Span, span_of
 from registry.renderings.lines.vega import SCHEMA, look
 from registry.renderings.numbers import fixed, level_of, places_of
+from registry.renderings.ranking import FEWER, MARK, over_fewer
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.model_comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.ranking import ranking_verdict, yardstick_of
@@ -51,6 +52,7 @@ class Forest:
     rows: Sequence[Row]
     zero: bool
     """Whether the estimates are differences, of which zero is none."""
+    doubts: Sequence[str] = ()
 
     @property
     def shown(self) -> Sequence[Row]:
@@ -60,6 +62,7 @@ class Forest:
         """What the whiskers are, and what is not drawn."""
         known = [row.interval for row in self.shown if row.interval]
         yield f"Whiskers: {level_of(known[0])} intervals, each by itself." if known else "No noise is known."
+        yield from self.doubts
         if len(self.rows) > MOST_ROWS:
             yield f"These are the first {MOST_ROWS} of {len(self.rows):,}."
 
@@ -75,15 +78,21 @@ def forest_of_ranking(ranking: Ranking) -> Forest:
     """The means of the names in the order of the ranking; their scores where there are no means."""
     means = all(one.mean is not None for one in ranking.ranking)
     unit = ranking.scale.unit if ranking.scale else None
+    fewer = over_fewer(ranking.ranking)
     found = [
-        Row(one.name, one.mean if means else one.score, one.mean_interval if means else None)  # type: ignore[arg-type]
+        Row(
+            f"{one.name} {MARK}" if means and fewer(one) else one.name,
+            one.mean if means else one.score,  # type: ignore[arg-type]
+            one.mean_interval if means else None,
+        )
         for one in ranking.ranking
         if means or one.score is not None
     ]
+    doubts = (FEWER,) if means and any(map(fewer, ranking.ranking)) else ()
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
     better = ", lower is better ↓" if means and yardstick_of(ranking).sign < 0 else ""
     sentence = ranking_verdict(ranking).sentence
-    return Forest(f"Ranking: {about(ranking)}", sentence, quantity + better, found, zero=not means)
+    return Forest(f"Ranking: {about(ranking)}", sentence, quantity + better, found, zero=not means, doubts=doubts)
 
 
 def forest_of_models(found: ModelComparison) -> Forest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from registry.renderings import sheet
@@ -36,6 +36,10 @@ _NAMED = (
     "mean_high",
 )
 _BY_BENCHMARK = ("experiment", "metric", "by", "benchmark", "name", "score", "cells", "low", "high")
+MARK = "*"
+FEWER = (
+    f"{MARK} over fewer cells than other names' means, which it is not to be compared with; ranks compare common cells"
+)
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -156,7 +160,7 @@ def _order(ranking: Ranking) -> Table:
         Column("score", [_score(ranking, row, places) for row in rows], True),
         *_stderr(rows, places),
         *_means(rows),
-        Column("cells", [_cells(row) for row in rows], True),
+        Column("cells", [cells_text(row) for row in rows], True),
         Column("wins", [_whole(row.wins) for row in rows], True),
         Column("ties", [_whole(row.ties) for row in rows], True),
         Column("losses", [_whole(row.losses) for row in rows], True),
@@ -166,7 +170,7 @@ def _order(ranking: Ranking) -> Table:
     return Table([Column("component", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
 
 
-def _cells(row: Ranked) -> str:
+def cells_text(row: Ranked) -> str:
     """The cells that are compared, and of how many where that is not all."""
     return _whole(row.cells) if row.compared in (None, row.cells) else f"{row.compared} of {row.cells}"
 
@@ -202,11 +206,27 @@ def _stderr(rows: Sequence[Ranked], places: int | None) -> Iterator[Column]:
 
 def _means(rows: Sequence[Ranked]) -> Iterator[Column]:
     """How good each name is by itself, with the interval of that."""
-    if any(row.mean is not None for row in rows):
-        places = places_of(row.mean for row in rows)
-        yield Column("mean", [fixed(row.mean, places, UNDEFINED) for row in rows], True)
+    if means := mean_texts(rows):
+        yield Column("mean", means, True)
         if any(row.mean_interval for row in rows):
+            places = places_of(row.mean for row in rows)
             yield Column("interval", intervals([row.mean_interval for row in rows], places))
+
+
+def mean_texts(rows: Sequence[Ranked]) -> list[str]:
+    """The mean of each name, marked where it is over fewer cells than another one's; empty where there are none."""
+    if all(row.mean is None for row in rows):
+        return []
+    places, marked = places_of(row.mean for row in rows), [*map(over_fewer(rows), rows)]
+    blank = " " if any(marked) else ""
+    written = [fixed(row.mean, places, UNDEFINED) for row in rows]
+    return [f"{one}{MARK if mark else blank}" for one, mark in zip(written, marked, strict=True)]
+
+
+def over_fewer(rows: Sequence[Ranked]) -> Callable[[Ranked], bool]:
+    """Return what says of a name whether its mean is over fewer cells than that of another one of these."""
+    most = max((row.compared or 0 for row in rows), default=0)
+    return lambda row: row.mean is not None and row.compared is not None and row.compared < most
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
@@ -239,6 +259,8 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
         yield f"mean: of a name's own compared cells, {alike}; interval:{sure}, were these cells run again"
+    if any(map(over_fewer(ranking.ranking), ranking.ranking)):
+        yield FEWER
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.assumptions import assumptions
@@ -12,6 +13,9 @@ from registry.renderings.protocols import left_out_line
 from registry.renderings.words import about, counted, isolated, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines
 
+_FACTOR, _SPAN = 1.5, 16
+"""Levels that grow by at least this factor from each to the next, and from the first to the last, are drawn on a
+logarithmic axis: on a linear one most of them crowd at one end."""
 _MOST_NAMED = 6
 _MOST_BANDS = 4
 
@@ -52,9 +56,11 @@ def metric_name(lines: Lines) -> str:
 
 
 def x_scale(lines: Lines, options: ChartOptions) -> tuple[bool, str | None]:
-    """Whether the axis is logarithmic, and why not where it was to be."""
-    if (options.x or (lines.scale if lines.kind == "numeric" else "linear")) != "log":
-        return False, None
+    """Whether the axis is logarithmic, and why not where it was to be: asked for, or as the axis says, or because its
+    levels grow by factors and would crowd at one end."""
+    asked = options.x or (lines.scale if lines.kind == "numeric" else "linear")
+    if asked != "log":
+        return not options.x and lines.kind == "numeric" and _grow_by_factors(lines), None
     if lines.kind != "numeric":
         return False, f"{lines.along} has no numbers: its levels are evenly spaced, not logarithmic."
     wrong = [level.label for level in lines.levels if not isinstance(level.level, (int, float)) or level.level <= 0]
@@ -62,6 +68,12 @@ def x_scale(lines: Lines, options: ChartOptions) -> tuple[bool, str | None]:
         where = ", ".join(wrong[:3])
         return False, f"The axis is linear: {where} of {lines.along} has no place on a logarithmic one."
     return True, None
+
+
+def _grow_by_factors(lines: Lines) -> bool:
+    levels = [one.level for one in lines.levels if isinstance(one.level, (int, float)) and one.level > 0]
+    steps = [after / before for before, after in itertools.pairwise(levels)]
+    return len(levels) == len(lines.levels) > 1 and min(steps) >= _FACTOR and levels[-1] >= _SPAN * levels[0]
 
 
 def point(lines: Lines, name: str, one: LinePoint, label: str) -> str:
@@ -139,7 +151,8 @@ def _gaps(lines: Lines) -> Iterator[str]:
     missing = sum(len(lines.levels) - len(line.points) for line in lines.lines)
     if missing:
         means = counted(missing, "mean is", "means are")
-        yield f"{means} missing for want of cells: lines are broken there, not drawn through."
+        why = "for want of cells" if lines.missing == "available" else "for want of cells that others have too"
+        yield f"{means} missing {why}: lines are broken there, not drawn through."
 
 
 def _noise(lines: Lines, options: ChartOptions) -> Iterator[str]:

@@ -44,8 +44,11 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     3.4 points (95 % interval 1.2 to 5.5)`."""
     answer, rows = ranking_verdict(ranking).answer, ranking.ranking
     best = [row for row in rows if row.rank == 1]
-    if answer == "none" or (reason := why_untested(ranking)) is not None:
-        return answer, f"cannot be told: {reason}" if reason else "cannot be told"
+    why = why_untested(ranking)
+    if why is None and len(rows) > 2:
+        why = _why_none_could(ranking)
+    if answer == "none" or why is not None:
+        return answer, f"cannot be told: {why}" if why else "cannot be told"
     listed = pair_of(ranking, rows[0].name, rows[1].name)
     found, yardstick = (listed[1] if listed else None), yardstick_of(ranking)
     size = f"{yardstick.sized(found.size)}{found.brackets(yardstick)}" if found else ""
@@ -53,7 +56,8 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
         how = {"shown": f"{_word(ranking)} by ", "absent": "equal: "}.get(answer, "cannot be told: ")
         return answer, f"{how}{size}" if size else how.rstrip(": ").removesuffix(" by")
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
-    than = f"all {others:,} others" if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
+    all_ = "both others" if others == 2 else f"all {others:,} others"
+    than = all_ if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
     return answer, f"{_word(ranking)} than {than}" + (
         f", than the next by {size}" if size and answer == "shown" else ""
     )
@@ -198,7 +202,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     share = "is" if len(best) == 1 else "share the rank of the"
     first = f"{name} {share} first of {count:,} {several}{where}"
     if worse == count - len(best):
-        others = f"{'all' if worse > 1 else 'the'} {counted(worse, 'other', 'others')}"
+        others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
         told = f"{first}, shown to be {_word(ranking)} than {others}{fewer(ranking.stability.without, worse)}"
         return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), _groups(ranking)))
     told = f"{first}, shown to be {_word(ranking)} than {f'{worse:,}' if worse else 'none'} of them"
@@ -265,10 +269,8 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
     over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
     ps = [pair.p_holm for pair in ranking.pairs if pair.p_holm is not None]
     why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
-    attainable = [pair.min_attainable_p for pair in ranking.pairs if pair.min_attainable_p is not None]
-    if len(attainable) == len(ranking.pairs) and min(attainable) * pairs >= (ranking.alpha or 0.0):
-        why = f"so few results give no p below {p_value(min(attainable))}, and Holm corrects for {pairs:,} pairs"
-        return Verdict("open", sentence(f"{told}{over}, though {first} comes first, and none could: {why}"))
+    if (none := _why_none_could(ranking)) is not None:
+        return Verdict("open", sentence(f"{told}{over}, though {first} comes first, and none could: {none}"))
     yardstick = yardstick_of(ranking)
     seen = sorted(pair.detectable for pair in ranking.pairs if pair.detectable)
     could = ""
@@ -276,6 +278,15 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
         size = yardstick.sized(f"{seen[len(seen) // 2]:.2g}")
         could = f"; a true difference of {size} would have been found in half of the pairs, before that correction"
     return Verdict("open", sentence(f"{told}{over}, though {first} comes first: {why}{could}"))
+
+
+def _why_none_could(ranking: Ranking) -> str | None:
+    """Why no pair could have been shown, whatever the results; None where one could."""
+    count, attainable = len(ranking.ranking), [pair.min_attainable_p for pair in ranking.pairs]
+    pairs, least = count * (count - 1) // 2, min((one for one in attainable if one is not None), default=0.0)
+    if None in attainable or least * pairs < (ranking.alpha or 0.0):
+        return None
+    return f"so few results give no p below {p_value(least)}, and Holm corrects for {counted(pairs, 'pair', 'pairs')}"
 
 
 def _weakening(ranking: Ranking) -> Iterator[str]:

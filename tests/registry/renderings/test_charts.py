@@ -18,6 +18,7 @@ from registry.renderings.lines.labels import spread
 from registry.renderings.lines.paint import COLOURS, HUES
 from registry.renderings.lines.png import chart_png
 from registry.renderings.lines.span import log_span, span_of
+from registry.renderings.lines.words import x_scale
 from registry.renderings.trade_off import trade_off_csv, trade_off_svg, trade_off_text, trade_off_vega
 from registry.results.lines import Estimate, Line, LineLevel, LinePoint, Lines
 from registry.results.terms import Interval
@@ -292,3 +293,11 @@ def test_charts_are_written_in_every_form(subtests, snapshot) -> None:
         with subtests.test(msg=name):
             written = render(*chart)
             assert (written.replace("><", ">\n<") if isinstance(written, str) else written) == snapshot(name=name)
+
+
+def test_levels_that_double_over_a_wide_range_are_on_a_logarithmic_axis_unless_a_linear_one_is_asked_for() -> None:
+    wide = lines([1.0] * 5, numbers=[4_000, 8_000, 16_000, 32_000, 64_000])
+    near = lines([1.0] * 4, numbers=[1, 2, 4, 8])
+    assert x_scale(wide, ChartOptions()) == (True, None)
+    assert x_scale(wide, ChartOptions(x="linear")) == (False, None)
+    assert x_scale(near, ChartOptions()) == (False, None)
