@@ -23,8 +23,7 @@ from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import acts
 from registry.operations.alerts import alerts_of
-from registry.operations.baseline_checks import pinned, what_it_reaches
-from registry.operations.baselines import Expect, find_baseline, list_baselines, tag_of
+from registry.operations.baselines import Expect, find_baseline, list_baselines, pinned, tag_of, what_it_reaches
 from registry.results.codec import from_document, to_document
 from registry.results.gates import Baseline, Definition, Reachable
 from registry.results.inputs import Warning

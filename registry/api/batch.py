@@ -20,8 +20,7 @@ from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Submission
-from registry.operations.imports import announce_import
-from registry.operations.publish import Published, publish
+from registry.operations.publish import Published, announce_import, publish
 
 blp = Blueprint("batch", __name__, url_prefix=API_PREFIX, description="Many grids in one request.")
 

@@ -10,7 +10,7 @@ from marshmallow import fields
 
 from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.schemas import PageParameters, about
-from registry.operations.event_cursors import PATTERN
+from registry.operations.events import PATTERN
 from registry.results.events import TYPES
 from registry.storage.arrivals import EVERYTHING
 

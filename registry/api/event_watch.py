@@ -18,9 +18,7 @@ import orjson
 import structlog
 
 from registry.errors import RegistryError
-from registry.operations.event_cursors import write_cursor
-from registry.operations.event_permits import lasting
-from registry.operations.events import heads_of, read_events
+from registry.operations.events import heads_of, lasting, read_events, write_cursor
 from registry.results.codec import to_document
 from registry.results.event_documents import event_of
 from registry.storage.database import Database

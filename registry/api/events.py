@@ -19,8 +19,17 @@ from registry.api.event_streams import Permit, open_stream
 from registry.api.long_poll import place_to_wait, preference
 from registry.api.responses import MEDIA, common, dumps, not_modified, send, tagged, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations.event_cursors import check_kept, read_cursor, write_cursor
-from registry.operations.events import Stretch, Wanted, head_of, latest_events, position_before, read_events
+from registry.operations.events import (
+    Stretch,
+    Wanted,
+    check_kept,
+    head_of,
+    latest_events,
+    position_before,
+    read_cursor,
+    read_events,
+    write_cursor,
+)
 from registry.renderings.atom import FeedHead, atom_feed
 from registry.results.codec import to_document
 from registry.results.event_documents import Event, cloud_event, event_of

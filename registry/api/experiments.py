@@ -23,9 +23,9 @@ from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.protocol import Rules
 from registry.operations import acts
+from registry.operations.amend import told_changes
 from registry.operations.audit_log import record
 from registry.operations.experiments import describe_experiment, find_experiment
-from registry.operations.labels import told_changes
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 from registry.results.sweet_spot import SweetSpot

@@ -18,8 +18,8 @@ from registry.api.responses import MEDIA, wanted_form
 from registry.api.schemas import FeedParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import Slice, read_slice
-from registry.operations.aliases import joined_names
 from registry.operations.export import Selection, exported, grids_of, select_cells
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters, check_slice_of_grids
 from registry.renderings.feed import columns_of, sliced_cells
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces

@@ -17,9 +17,8 @@ from registry.api.idempotency import idempotent_write
 from registry.api.responses import expected_notes
 from registry.api.schemas import GridChange
 from registry.api.smorest import reply
+from registry.operations.amend import describe, told_changes
 from registry.operations.audit_log import record
-from registry.operations.describe import describe
-from registry.operations.labels import told_changes
 
 __all__ = ["blp"]
 

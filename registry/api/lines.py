@@ -24,10 +24,10 @@ from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
-from registry.operations.aliases import joined_names
-from registry.operations.chart_scope import axes_of_scope, cells_by_name, most_cells_first
 from registry.operations.find import with_aliases
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_names, known_names_text
+from registry.operations.scope_options import axes_of_scope, cells_by_name, most_cells_first
 from registry.query import AggregatesQuery
 from registry.renderings.lines import lines_csv, lines_markdown, lines_svg, lines_text, lines_vega
 from registry.results.aggregates import Aggregates

@@ -20,7 +20,7 @@ from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInU
 from registry.api.selections import of_suite
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
-from registry.operations import acts, aliases
+from registry.operations import acts, names
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import axes_in_use, names_in_use
 
@@ -58,7 +58,7 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
     after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        rows = aliases.list_aliases(connection, row.id, after, query["limit"] + 1)
+        rows = names.list_aliases(connection, row.id, after, query["limit"] + 1)
     return page(rows, query["limit"], serializers.alias, lambda row: str(row.id))
 
 

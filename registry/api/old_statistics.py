@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from registry.api.context import parts
-from registry.operations.old_statistics import requeue_old
+from registry.operations.retry import requeue_old
 
 
 def recompute_old(rows: Iterable[Any]) -> None:

@@ -21,10 +21,9 @@ from registry.api.plans_of_verdicts import below, plan_of_claim, plan_of_gate
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations.compare import revision_of
+from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs, revision_of
 from registry.operations.read import find_grid
 from registry.operations.stored_grids import stored_grid
-from registry.operations.trials import PairNoise, mean_trials, noise_of_pairs
 from registry.plans import planning
 from registry.plans.closed_forms import Goal
 from registry.plans.planning import Means, Measured, Stratum

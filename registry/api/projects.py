@@ -27,8 +27,8 @@ from registry.api.schemas import (
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed, Unauthenticated
 from registry.operations import acts, auth, projects
+from registry.operations.amend import changed_labels, told_changes
 from registry.operations.auth import authorize
-from registry.operations.labels import changed_labels, told_changes
 
 blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
 

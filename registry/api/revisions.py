@@ -19,8 +19,7 @@ from registry.api.paging import page
 from registry.api.responses import json_answer
 from registry.api.schemas import DifferenceParameters, HistoryParameters, RevisionsParameters
 from registry.api.smorest import reply
-from registry.operations.history import read_history
-from registry.operations.read import compare_revisions, list_revisions
+from registry.operations.read import compare_revisions, list_revisions, read_history
 
 
 @blp.get("/grids/<uuid:grid>/revisions")

@@ -17,8 +17,7 @@ from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.api.stored_metrics import Scrape
 from registry.errors import RegistryError
 from registry.operations.database_checks import clock_difference
-from registry.operations.health import health_of
-from registry.operations.processes import activity_of
+from registry.operations.health import activity_of, health_of
 from results_registry import __version__
 
 _ROOT = {

@@ -21,9 +21,8 @@ from registry.api.schemas import StatisticsTableParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, pointer_to
-from registry.operations.aliases import joined_names
-from registry.operations.export import Selection
-from registry.operations.export_statistics import exported_statistics, select_statistics
+from registry.operations.export import Selection, exported_statistics, select_statistics
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters
 from registry.renderings.feed_arrow import arrow_of_rows, arrow_version, parquet_of_rows
 from registry.renderings.rows import Row, csv_of_rows, json_of_rows, ndjson_of_rows

@@ -14,8 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from registry.api.context import Parts
 from registry.api.metrics import REGISTRY
 from registry.operations.doctor import free_space
-from registry.operations.health import Health
-from registry.operations.processes import Activity, JobCount
+from registry.operations.health import Activity, Health, JobCount
 from registry.storage.replica import ReplicatedDatabase
 
 _SHARED = " The same from every web process: take the maximum."

@@ -23,10 +23,10 @@ from registry.api.responses import dumps, not_modified, send, tagged, wanted_for
 from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import Slice, with_slice
-from registry.operations.aliases import joined_names
-from registry.operations.chart_scope import cells_by_name, label_texts, most_cells_first
 from registry.operations.find import with_aliases
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_names
+from registry.operations.scope_options import cells_by_name, label_texts, most_cells_first
 from registry.query import AggregatesQuery
 from registry.renderings.trade_off import (
     trade_off_csv,

@@ -11,8 +11,8 @@ from registry.api.baseline_schemas import VerdictsParameters
 from registry.api.context import enter, parts
 from registry.api.paging import page
 from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations.alerts import list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline
-from registry.operations.verdicts import list_verdicts, verdict_of
 from registry.results.codec import to_document
 
 blp = Blueprint("verdicts", __name__, url_prefix=API_PREFIX, description="What baselines found by themselves.")

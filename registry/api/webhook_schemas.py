@@ -15,7 +15,7 @@ from registry.api.fields import Body, Choice, Few, Instant, Matching, Name
 from registry.api.grid_fields import Markdown
 from registry.api.schemas import PageParameters, about
 from registry.destinations import LONGEST_URL, read_destination
-from registry.operations.event_cursors import PATTERN as CURSOR
+from registry.operations.events import PATTERN as CURSOR
 from registry.results.webhooks import FILTERS, DeliveryState, Format, WebhookState
 
 _ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"

@@ -14,10 +14,8 @@ from registry.api.feeds import blp
 from registry.api.responses import MEDIA, dumps
 from registry.api.schemas import WholeGridsParameters
 from registry.api.smorest import reply
-from registry.operations.event_cursors import write_cursor
-from registry.operations.events import head_of
-from registry.operations.export import select_cells
-from registry.operations.export_grids import exported_grids
+from registry.operations.events import head_of, write_cursor
+from registry.operations.export import exported_grids, select_cells
 from registry.operations.find import Filters
 from registry.operations.stored_grids import StoredGrid
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from registry.claims.grammar import read_claim
 from registry.grids.intake import Limits, read_submission
-from registry.operations.aliases import make_alias
+from registry.operations.names import make_alias
 from registry.operations.projects import change_project, find_project, make_project
 from registry.operations.publish import publish
 from registry.operations.read import find_statistics

@@ -18,21 +18,21 @@ from registry.claims.claim import Claim
 from registry.grids.protocol import Rules
 from registry.operations import (
     alerts,
-    aliases,
     auth,
     baselines,
+    experiments,
+    names,
     projects,
-    protocols,
     retry,
     shares,
     stored_claims,
     suites,
     users,
 )
+from registry.operations.amend import Restored, restore, tombstone
 from registry.operations.audit_log import Action, Actor, record
 from registry.operations.auth import Role
 from registry.operations.baselines import Expect
-from registry.operations.delete import Restored, restore, tombstone
 from registry.operations.retry import Retried
 from registry.operations.stored_claims import Added
 from registry.operations.users import MemberKind
@@ -107,14 +107,14 @@ def create_alias(
     connection: Connection, actor: Actor, project_id: uuid.UUID, *, kind: str, alias: str, name: str
 ) -> Any:
     """Make one name stand for another and return the row; `Invalid` for chains, `Conflict` for a taken alias."""
-    row = aliases.make_alias(connection, project_id, kind=kind, alias=alias, name=name)
+    row = names.make_alias(connection, project_id, kind=kind, alias=alias, name=name)
     record(connection, actor, "alias.created", row.id, project_id=project_id, kind=kind, alias=alias, name=name)
     return row
 
 
 def delete_alias(connection: Connection, actor: Actor, project_id: uuid.UUID, alias_id: uuid.UUID) -> None:
     """Take an alias back; `NotFound` if the project has no such alias."""
-    row = aliases.remove_alias(connection, project_id, alias_id)
+    row = names.remove_alias(connection, project_id, alias_id)
     told = {name: getattr(row, name) for name in ("kind", "alias", "name")}
     record(connection, actor, "alias.deleted", alias_id, project_id=project_id, **told)
 
@@ -123,7 +123,7 @@ def set_protocol_rules(
     connection: Connection, actor: Actor, project_id: uuid.UUID, experiment: str, rules: Rules
 ) -> None:
     """Set which keys of protocols bind in an experiment; what is so already leaves the log as it is."""
-    note, is_changed = protocols.declare(connection, project_id, experiment, rules)
+    note, is_changed = experiments.declare(connection, project_id, experiment, rules)
     if is_changed:
         told = {"project_id": project_id, **rules.document()}
         record(connection, actor, "experiment.protocol_set", note.name, **told)

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TooManyRequests
-from registry.operations.aliases import joined_names
+from registry.operations.names import joined_names
 from registry.query import Query, RankingQuery
 from registry.selection import KINDS
 from registry.storage.statements import Prepared

@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, text, update
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
-from registry.operations.event_cursors import check_kept, read_cursor
-from registry.operations.events import Head, head_of
+from registry.operations.events import Head, check_kept, head_of, read_cursor
 from registry.operations.webhooks import instant
 from registry.results.webhooks import TEST, Delivery, DeliveryAttempt
 from registry.storage.arrivals import is_told

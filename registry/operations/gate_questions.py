@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 
 from registry.errors import Fault, Invalid
 from registry.grids.intake import Submission
-from registry.operations.aliases import joined_names
-from registry.operations.baseline_checks import below
+from registry.operations.baselines import below
 from registry.operations.compare import revision_of
+from registry.operations.names import joined_names
 from registry.operations.read import find_grid
 from registry.query import GateQuery
 from registry.results.codec import to_document

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import Member, read_members, slice_faults
-from registry.operations.aliases import joined_names
 from registry.operations.find import Filters
+from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, known_names_text, unknown_names
 from registry.results.inputs import Warning
 from registry.storage.tables import grids, new_id, suites

@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from registry.errors import Fault, Invalid
 from registry.operations.find import Filters
-from registry.operations.form_options import search_grids
 from registry.operations.read import find_grid
+from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.links import to
 

@@ -19,8 +19,8 @@ from registry.api.query_schemas import SelectedParameters
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, Slice, slice_faults
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
-from registry.operations.form_options import count_grids
 from registry.operations.read import find_statistics_of
+from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid
 from registry.pages.blocks import Part, parts_of, typeset
 from registry.pages.evidence import evidence_of

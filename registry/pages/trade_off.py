@@ -15,7 +15,7 @@ from registry.api.selections import selected
 from registry.api.trade_offs import answer_of, ask_trade_off
 from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters
-from registry.operations.form_options import number_labels
+from registry.operations.scope_options import number_labels
 from registry.pages.blocks import table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import OF_METRIC

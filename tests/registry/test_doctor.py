@@ -16,10 +16,9 @@ from redis import ResponseError
 from sqlalchemy import delete, insert, update
 
 from registry.methods_version import METHODS_VERSION
-from registry.operations import broker_checks
+from registry.operations import doctor_checks
 from registry.operations.doctor import check_sign_in
-from registry.operations.doctor_of_processes import check_processes
-from registry.operations.doctor_of_settings import check_exports, check_settings
+from registry.operations.doctor_checks import check_exports, check_processes, check_settings
 from registry.settings import Settings
 from registry.storage.tables import new_id, processes, webhooks
 from results_registry import __version__
@@ -77,8 +76,8 @@ def test_a_broker_that_refuses_has_its_advice(said: str, advice: str, monkeypatc
         def ping(self) -> None:
             raise ResponseError(said)
 
-    monkeypatch.setattr(broker_checks, "redis_client", lambda _settings: Full())
-    [told] = broker_checks.check_broker(Settings())
+    monkeypatch.setattr(doctor_checks, "redis_client", lambda _settings: Full())
+    [told] = doctor_checks.check_broker(Settings())
     assert (told.name, told.state, advice in told.advice, "ACL" in told.advice) == ("redis", "bad", True, False)
 
 

@@ -23,7 +23,7 @@ from registry.errors import Fault, Invalid, NotFound
 from registry.operations import acts
 from registry.operations.alerts import find_alert, tag_of
 from registry.operations.baselines import find_baseline, list_baselines
-from registry.operations.form_options import name_options, scope_options
+from registry.operations.scope_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, path_of, show_section
 from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
