@@ -7,10 +7,11 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from registry.api.fields import Body, Matching, Name, Whole
+from registry.api.fields import Body, Matching, Name, Whole, name_shape
 from registry.api.grid_fields import Cells
 from registry.api.schemas import RevisionParameters, about
 from registry.grids.intake.levels import has_control
+from registry.settings import Settings
 
 MOST_ITEMS = 10_000_000
 MOST_IN_ID = 200
@@ -18,6 +19,12 @@ MOST_IN_ID = 200
 
 class ItemIds(fields.Field[list[str]]):
     """Ids of items in their order, each once."""
+
+    KIND = "array", None
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        one = {"type": "string", "minLength": 1} | name_shape(MOST_IN_ID)
+        return {"items": one, "minItems": 1, "uniqueItems": True}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> list[str]:
         if not isinstance(value, list):
@@ -60,6 +67,7 @@ class ItemSetIn(Body):
 class ItemCells(Cells):
     """Outcomes by cell, `{"at", "outcomes", "repeats"}`."""
 
+    ONE = "ItemCellIn"
     KEYS = ("at", "outcomes", "repeats")
     REQUIRED = ("at", "outcomes")
 

@@ -11,6 +11,7 @@ from flask import Blueprint, Flask, Response, current_app, request
 
 from registry.api import examples
 from registry.api.client_view import client_view, is_twin, suffixes_of
+from registry.api.fields import bodies
 from registry.api.openapi_references import (
     drop_unused,
     operations,
@@ -22,7 +23,6 @@ from registry.api.openapi_references import (
 from registry.api.openapi_schemas import refine, without_defaults
 from registry.api.openapi_webhooks import described_webhooks
 from registry.api.responses import send
-from registry.api.schemas import BODIES
 from registry.api.smorest import Api
 from registry.errors import Fault, Invalid
 
@@ -117,16 +117,7 @@ def _described(described: dict[str, Any]) -> dict[str, Any]:
     document = _placed(described)
     document["security"] = [{"bearer": []}, {}]
     schemas = document["components"]["schemas"]
-    for sent in (
-        "MetricIn",
-        "AxisIn",
-        "SourceIn",
-        "GridIn",
-        "CellsIn",
-        "ItemSetIn",
-        "ItemsIn",
-        *(body.__name__ for body in BODIES),
-    ):
+    for sent in (body.__name__ for body in bodies()):
         schemas[sent] = without_defaults(schemas[sent])
     for name, rules in REFINEMENTS.items():
         schemas[name].update(rules)

@@ -12,18 +12,12 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Flask
 from marshmallow import Schema
 
-from registry.api import examples, field_schemas
-from registry.api.alert_schemas import AlertChange
+from registry.api import examples
 from registry.api.arguments import Parser
-from registry.api.baseline_schemas import BaselineIn, PinnedIn, PolicyIn, SubjectIn
-from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn, SourceIn
-from registry.api.item_schemas import ItemSetIn, ItemsIn
-from registry.api.plan_schemas import PlanIn, PlanQuestion
+from registry.api.fields import bodies, own_fields, shape_of
 from registry.api.problems import KINDS, http_error
 from registry.api.responses import MEDIA, check_acceptable
-from registry.api.schemas import BODIES
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
-from registry.api.webhook_schemas import RecoverIn, WebhookChange, WebhookIn
 from results_registry import __version__
 
 API_PREFIX = "/api/v1"
@@ -162,10 +156,6 @@ def ready(name: str) -> dict[str, Any]:
     }
 
 
-_OF_BASELINES: tuple[type[Schema], ...] = (PinnedIn, SubjectIn, PolicyIn, BaselineIn, AlertChange)
-_OF_WEBHOOKS: tuple[type[Schema], ...] = (WebhookIn, WebhookChange, RecoverIn)
-
-
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """The document under construction, with the shapes, headers and parameters that operations refer to."""
 
@@ -181,24 +171,10 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         }
         told = {"info": info, "servers": [{"url": "/", "description": "The registry that serves this document."}]}
         super().__init__(app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), **told})
-        for field, *meaning in field_schemas.MEANINGS:
-            self.register_field(field, *meaning)
-        self.ma_plugin.converter.add_attribute_function(field_schemas.schema_of(settings))
-        bodies: list[type[Schema]] = [
-            MetricIn,
-            AxisIn,
-            SourceIn,
-            GridIn,
-            CellsIn,
-            ItemSetIn,
-            ItemsIn,
-            PlanQuestion,
-            PlanIn,
-            *_OF_BASELINES,
-            *_OF_WEBHOOKS,
-            *BODIES,
-        ]
-        for sent in bodies:
+        for field, kind in own_fields():
+            self.register_field(field, *kind)
+        self.ma_plugin.converter.add_attribute_function(shape_of(settings))
+        for sent in bodies():
             self.spec.components.schema(sent.__name__, {"description": inspect.getdoc(sent)}, schema=sent)
         for name, shape in (COMPONENTS | limited(settings)).items():
             self.spec.components.schema(name, shape)

@@ -11,12 +11,13 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from registry.api.context import parts
 from registry.api.event_schemas import PATTERNS
-from registry.api.fields import Body, Choice, Few, Instant, Matching, Name
+from registry.api.fields import Body, Choice, Few, Instant, Matching, Name, name_shape
 from registry.api.grid_fields import Markdown
 from registry.api.schemas import PageParameters, about
 from registry.destinations import LONGEST_URL, read_destination
 from registry.operations.events import PATTERN as CURSOR
 from registry.results.webhooks import FILTERS, DeliveryState, Format, WebhookState
+from registry.settings import Settings
 
 _ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _MOST_TEXTS = 100
@@ -25,7 +26,11 @@ _MOST_TEXTS = 100
 class Url(fields.Field[str]):
     """An address to which the registry may send, as far as that is known without resolving its host."""
 
+    KIND = "string", "uri"
     PATTERN = f"[!-~]{{8,{LONGEST_URL}}}"
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"pattern": f"^{self.PATTERN}$"}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str):
@@ -52,8 +57,13 @@ class Types(Few):
 class EventFilter(fields.Field[Any]):
     """Texts by the names of fields of an event; one text stands for a list of it."""
 
-    NAMES = FILTERS
-    MOST = _MOST_TEXTS
+    KIND = "object", None
+
+    def shape(self, settings: Settings) -> dict[str, Any]:
+        one = {"type": "string"} | name_shape(settings.max_name)
+        either = {"anyOf": [one, {"type": "array", "items": one, "minItems": 1, "maxItems": _MOST_TEXTS}]}
+        named = {name: {"description": f"The {name} of the event, or one of several."} | either for name in FILTERS}
+        return {"properties": named, "additionalProperties": False}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, Mapping):
@@ -123,6 +133,9 @@ class Since(fields.Field[Any]):
     """An instant, or a position or cursor of the project's events."""
 
     _POSITION = re.compile("0|[1-9][0-9]{0,17}")
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "minLength": 10}]}
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
