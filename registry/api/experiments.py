@@ -11,15 +11,13 @@ from werkzeug.routing import PathConverter
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.cached_results import answer_to
+from registry.api.cached_results import answer_to, part_asked
 from registry.api.context import enter, parts
-from registry.api.filters import slice_of_request
 from registry.api.idempotency import idempotent_write
-from registry.api.partial import part_asked
 from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import json_answer, known_tags, of_values, wanted_form
 from registry.api.schemas import Empty, ExperimentChange
-from registry.api.selections import selected
+from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.protocol import Rules
 from registry.operations import acts

@@ -1,26 +1,30 @@
-"""The tidy cells of a project: one table of every grid that passes the filters, unpaged and streamed."""
+"""Tidy cells, a row each: of a grid, or of every grid of a project that passes the filters; and its grids whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
 import orjson
-from flask import Response, request
+from flask import Response, request, stream_with_context
 from marshmallow import INCLUDE
 
-from registry.api import examples
-from registry.api.context import enter, parts
-from registry.api.exports import Export, send_export
-from registry.api.filters import filters_of
-from registry.api.responses import MEDIA, wanted_form
-from registry.api.schemas import FeedParameters
+from registry.api import examples, serializers
+from registry.api.context import enter, grid_row, parts
+from registry.api.exports import Export, send_export, send_stream
+from registry.api.responses import MEDIA, dumps, wanted_form
+from registry.api.schemas import CellsParameters, FeedParameters, WholeGridsParameters
+from registry.api.selections import filters_of, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.grids.slices import Slice, read_slice
-from registry.operations.export import Selection, exported, grids_of, select_cells
+from registry.grids.slices import Slice, read_slice, slice_document
+from registry.operations.events import head_of, write_cursor
+from registry.operations.export import Selection, exported, exported_grids, grids_of, select_cells, select_revision
+from registry.operations.find import Filters
 from registry.operations.names import joined_names
-from registry.operations.query_names import check_filters, check_slice_of_grids
+from registry.operations.query_names import check_filters, check_slice_of_grid, check_slice_of_grids
+from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.renderings.feed import columns_of, sliced_cells
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
 from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
@@ -131,3 +135,109 @@ def export_of(
         return writer(columns, cut, explicit=explicit, **more)
 
     return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)
+
+
+cells_blp = Blueprint(
+    "cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each."
+)
+
+_CELL_FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
+_OF_GRID = cells_blp.answers(
+    reply(
+        200,
+        "The measured cells",
+        "Cells",
+        example=examples.CELLS,
+        forms=examples.CELLS_FORMS,
+        media=[MEDIA["parquet"], MEDIA["arrow"]],
+        headers=["ETag", "Accept-Ranges"],
+    ),
+    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
+    reply(304, "Not modified"),
+    errors=[413, 416, 501],
+    public=True,
+    parameters=["slice", "If-None-Match", "Range", "If-Range"],
+)
+
+
+@cells_blp.get("/grids/<uuid:grid>/cells")
+@cells_blp.doc(operationId="getCells")
+@cells_blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
+@_OF_GRID
+def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read a grid's cells
+
+    Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed with
+    `names=sent`: a grid's own path has its names as they were posted. So do the objects of the JSON, and besides them
+    each cell's coordinate as `at`. Tables for people are forms of the grid.
+    """
+    return _cells_of_grid(grid, query, None)
+
+
+@cells_blp.get("/grids/<uuid:grid>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
+@cells_blp.doc(operationId="getCellsAs")
+@cells_blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
+@_OF_GRID
+def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+    """Read a grid's cells in the form that the suffix names"""
+    return _cells_of_grid(grid, query, suffix)
+
+
+def _cells_of_grid(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
+    wanted = slice_of_request(query, CellsParameters)
+    with parts().database.reading() as connection:
+        stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
+        if wanted:
+            check_slice_of_grid(connection, grid, stored.revision, wanted)
+    form, tag = wanted_form(suffix, _CELL_FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
+    axes = tuple(axis.name for axis in stored.grid.axes)
+    selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
+    head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}
+    head |= {"slice": slice_document(wanted)} if wanted else {}
+    return send_export(export_of(selection, form, tag, query["missing"] == "explicit", head, wanted))
+
+
+CURSOR, POSITION = "Registry-Events-Cursor", "Registry-Events-Position"
+_PIECE = 64 * 1024
+
+
+_ANSWER = reply(200, "A grid a line", headers=[CURSOR, POSITION])
+_ANSWER["response"]["content"] = {
+    MEDIA["ndjson"]: {"schema": {"type": "string"}, "example": examples.WHOLE_GRIDS["ndjson"]}
+}
+
+
+@blp.get("/projects/<project>/grids.ndjson")
+@blp.doc(operationId="exportGrids")
+@blp.arguments(WholeGridsParameters, location="query")
+@blp.answers(
+    _ANSWER,
+    public=True,
+)
+def export_grids(query: dict[str, Any], project: str) -> Response:
+    """Read all grids of a project with their cells
+
+    The oldest grid first, never paged. A line is what `getGrid` answers, and can be sent to `publishGrids`. The grids
+    are at least as new as the events up to `Registry-Events-Cursor`.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+    with parts().database.snapshot() as connection:
+        head = head_of(connection, row.id).position
+        selection = select_cells(connection, row.id, Filters(ids=query["grid"]))
+    response = send_stream(
+        "ndjson", stream_with_context(_lines(exported_grids(parts().database.reading, selection))), selection.cells
+    )
+    response.headers[CURSOR], response.headers[POSITION] = write_cursor(row.id, head), str(head)
+    return response
+
+
+def _lines(found: Iterable[StoredGrid]) -> Iterator[bytes]:
+    """The lines, so many at once as are worth sending: a grid may have a million cells."""
+    piece = bytearray()
+    for one in found:
+        piece += dumps(serializers.grid(one)) + b"\n"
+        if len(piece) >= _PIECE:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)

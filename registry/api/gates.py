@@ -1,4 +1,4 @@
-"""Gates: the verdict on a contender of a baseline."""
+"""Gates: the verdict on a contender of a baseline, and those that the baseline gave by itself."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import Any
 from flask import Response
 
 from registry.api import examples
-from registry.api.baseline_schemas import GateParameters
+from registry.api.baselines import GateParameters, VerdictsParameters
 from registry.api.cached_results import answer_to, answered, ask, settled
 from registry.api.context import asks, authorize_body, enter, parts
 from registry.api.long_poll import unready
+from registry.api.paging import page
 from registry.api.publication import read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import json_answer, of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.operations.alerts import list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline
 from registry.operations.cached_results import forget_result
 from registry.operations.gate_questions import gate_of_content, gate_of_model
 from registry.renderings.gate import gate_markdown, gate_text
-from registry.results.codec import from_bytes
+from registry.results.codec import from_bytes, to_document
 from registry.results.gates import Gate
 
 blp = Blueprint("gates", __name__, url_prefix=API_PREFIX, description="Whether a contender is as good as a baseline.")
@@ -111,3 +113,25 @@ def judge_grid(project: str, baseline: str) -> Response:
     if not answered(found):
         return unready(found, {"kind": question.kind, "baseline_name": baseline}, "json", pending=False)
     return json_answer(from_bytes(found.document))
+
+
+verdicts_blp = Blueprint("verdicts", __name__, url_prefix=API_PREFIX, description="What baselines found by themselves.")
+
+
+@verdicts_blp.get("/projects/<project>/baselines/<baseline>/verdicts")
+@verdicts_blp.doc(operationId="listVerdicts")
+@verdicts_blp.arguments(VerdictsParameters, location="query")
+@verdicts_blp.answers(
+    reply(200, "A page of verdicts", "StoredVerdicts", example=examples.STORED_VERDICTS, headers=["Link"]), public=True
+)
+def list_all(query: dict[str, Any], project: str, baseline: str) -> Response:
+    """List the verdicts of a baseline
+
+    The last first. A contender is judged when the baseline is set and when a grid of either side has changed since its
+    last verdict; a verdict never changes.
+    """
+    before = int(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = find_baseline(connection, enter(connection, project, "reader").id, baseline)
+        found = list_verdicts(connection, row, query.get("contender"), before, query["limit"] + 1)
+    return page(found, query["limit"], lambda one: to_document(verdict_of(one)), lambda one: str(one.number))

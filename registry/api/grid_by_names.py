@@ -13,8 +13,8 @@ from werkzeug.exceptions import MethodNotAllowed
 
 from registry.api import examples
 from registry.api.context import enter, parts
-from registry.api.filters import named_filters
 from registry.api.schemas import GridByNamesParameters
+from registry.api.selections import named_filters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.find import the_only_grid
 

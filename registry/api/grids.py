@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 from registry.api import examples, publication, serializers
 from registry.api.audit_log import actor, record_description
 from registry.api.context import caller, enter, grid_row, owned, parts
-from registry.api.filters import filters_of, slice_mark, slice_of_request
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
@@ -23,23 +22,21 @@ from registry.api.paging import page, read_key, write_key
 from registry.api.responses import (
     check_legible,
     dumps,
+    expected_notes,
     expected_revisions,
     json_answer,
     known_tags,
     rendered,
     wanted_form,
 )
-from registry.api.schemas import (
-    DeleteParameters,
-    Empty,
-    FindParameters,
-    RevisionParameters,
-)
+from registry.api.schemas import DeleteParameters, Empty, FindParameters, GridChange, RevisionParameters
+from registry.api.selections import filters_of, slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
 from registry.grids.slices import PARAMETER, Slice, read_slice
 from registry.operations import acts
-from registry.operations.amend import amend
+from registry.operations.amend import amend, describe, told_changes
+from registry.operations.audit_log import record
 from registry.operations.auth import Caller, authorize
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
@@ -83,7 +80,7 @@ _SLICED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["slice",
     ),
     errors=_WRITES,
     parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match", "Prefer"],
-    requestBody=publication.BODY,
+    requestBody=publication.GRID_BODY,
 )
 def publish_grid(query: dict[str, Any], project: str) -> Response:
     """Publish a grid
@@ -291,3 +288,33 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
         return published_answer(amended, made=200)
 
     return _computed(written(lambda connection: owned(connection, grid, "writer"), write))
+
+
+@blp.patch("/grids/<uuid:grid>")
+@blp.doc(operationId="updateGrid")
+@blp.arguments(GridChange, example=examples.GRID_CHANGE)
+@blp.answers(
+    reply(200, "The grid", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
+    errors=[400, 409, 412, 415],
+    parameters=["Idempotency-Key", "If-Match"],
+)
+@idempotent_write()
+def change_grid(connection: Connection, row: Any, changes: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Change a grid's description or labels
+
+    A description belongs to the grid, and another one makes no revision. Labels are set and taken away by name; they
+    are content and part of the digest, so other ones make a revision with the same values. `If-Match` holds for the
+    revision and the description.
+    """
+    changed = describe(
+        connection,
+        grid,
+        changes,
+        most_labels=parts().settings.max_labels,
+        token_id=caller(connection).token_id,
+        expected=expected_notes(),
+    )
+    if changed.is_new or changed.is_described:
+        told = {"names": asdict(changed.stored.names), "revision": changed.stored.revision} | told_changes(changes)
+        record(connection, actor(connection), "grid.updated", grid, project_id=row.project_id, **told)
+    return published_answer(changed, made=200)

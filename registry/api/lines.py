@@ -14,12 +14,10 @@ from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.cached_results import Part, answer_to
-from registry.api.chart_schemas import LinesParameters
-from registry.api.charts import FORMS, charted, renderers
+from registry.api.charts import FORMS, LinesParameters, charted, renderers
 from registry.api.context import enter, parts
-from registry.api.filters import slice_of_request
 from registry.api.responses import of_values, wanted_form
-from registry.api.selections import selected
+from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis

@@ -1,4 +1,4 @@
-"""Projects and the tokens to them."""
+"""Projects, the tokens to them, and the token that is sent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed, Unauthenticated
 from registry.operations import acts, auth, projects
 from registry.operations.amend import changed_labels, told_changes
-from registry.operations.auth import authorize
+from registry.operations.auth import authorize, own_token
 
 blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
 
@@ -232,3 +232,19 @@ def revoke_token(
     """
     acts.revoke_token(connection, actor(connection), row.id, token_id)
     return Response(status=204)
+
+
+identity_blp = Blueprint("identity", __name__, url_prefix=API_PREFIX, description="Who is calling.")
+
+
+@identity_blp.get("/whoami")
+@identity_blp.doc(operationId="whoami")
+@identity_blp.arguments(Empty, location="query")
+@identity_blp.answers(reply(200, "The token that was sent, without its secret", "Identity", example=examples.IDENTITY))
+def whoami(_query: dict[str, Any]) -> Response:
+    """Read the token that is sent
+
+    Its name, its role, the project that it is for (null: all of them) and when it expires. 401 without a token.
+    """
+    with parts().database.reading() as connection:
+        return json_answer(serializers.identity(own_token(connection, caller(connection))))

@@ -3,24 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE
+from marshmallow import INCLUDE, ValidationError, validates_schema
 
 from registry.api import examples
-from registry.api.cached_results import Part, answer_to
-from registry.api.filters import slice_of_request
-from registry.api.partial import part_asked
-from registry.api.query_schemas import RANKING_PARTS, RankingParameters
+from registry.api.cached_results import Part, answer_to, part_asked
+from registry.api.fields import AsOf, Choice, Matching, Name, Share
+from registry.api.query_schemas import (
+    SelectedParameters,
+    SharedSlotsParameters,
+    fields_wanted,
+)
 from registry.api.responses import of_values, wanted_form
-from registry.api.selections import selected
+from registry.api.schemas import about
+from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
-from registry.query import RankingQuery
+from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery
 from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
+from registry.results.policies import unordered
 from registry.results.ranking import Ranking
+
+_MISSING = (
+    "What is made of slots that not all have. `matched` compares two names where both are measured; `available` takes"
+    " what each has; `complete` keeps the slots that all have; `worst` fills a gap with the worst value; `zero_votes`"
+    " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
+    " counts."
+)
+
+
+RANKING_PARTS = ("ranking", "by_benchmark")
+"""Parts of a ranking that are tables of their own."""
+
+
+class RankingParameters(SelectedParameters, SharedSlotsParameters):
+    fields = fields_wanted()
+    by = Matching(
+        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
+        "is model, variant, benchmark or axis:<name>",
+        load_default="model",
+        metadata=about(
+            "`model`, `variant`, `axis:<name>`, or `benchmark`: on which one values are best, over the models that"
+            " benchmarks share; the hardest is last."
+        ),
+    )
+    method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
+    missing = Choice(*MISSING, old=OLD_WORDS["missing"], load_default="matched", metadata=about(_MISSING))
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+    target = Choice(
+        *TARGETS,
+        old=OLD_WORDS["target"],
+        load_default=TARGETS[0],
+        metadata=about(
+            "What could change the answer: running these cells again, other questions of these benchmarks, or other"
+            " benchmarks. `fixed_cells` is the old word for the first."
+        ),
+    )
+    pairs_of = Name(
+        empty=True,
+        load_default="",
+        metadata=about(
+            "List the pairs of this name, and no others. If not given: every pair up to a hundred names, above that"
+            " those of neighbours in the order."
+        ),
+    )
+
+    since = AsOf(
+        metadata=about(
+            "Also what changed since then: `change`. Read as `as_of` is, and earlier than that, or than now."
+        )
+    )
+
+    part = Choice(
+        *RANKING_PARTS,
+        load_default=RANKING_PARTS[0],
+        metadata=about("Of the CSV form: the order, or the scores of each name `by_benchmark`. Other forms have all."),
+    )
+
+    @validates_schema
+    def _check_since(self, data: dict[str, Any], **_options: Any) -> None:
+        since, as_of = (datetime.fromisoformat(data[name]) if data.get(name) else None for name in ("since", "as_of"))
+        if since and as_of and since >= as_of:
+            raise ValidationError("must be before as_of", "since")
+
+    @validates_schema
+    def _check_target(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse to take the benchmarks that are ranked for a sample, or their questions for those of one."""
+        # A page reads what is right of a question in which something is wrong, so that any field may be absent.
+        if data.get("by") == "benchmark" and data.get("target", TARGETS[0]) != TARGETS[0]:
+            raise ValidationError("with by=benchmark only target=rerun has a meaning", "target")
+
+    @validates_schema
+    def _check_policy(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse what no grid could give an order of."""
+        reason = unordered(data.get("method", METHODS[0]), data.get("missing", MISSING[0]))
+        if reason is not None:
+            raise ValidationError(reason, "missing")
+
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
 

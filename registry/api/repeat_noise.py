@@ -9,11 +9,19 @@ from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
-from registry.api.filters import slice_of_request
-from registry.api.query_schemas import RepeatNoiseParameters
-from registry.api.selections import selected
+from registry.api.fields import Share
+from registry.api.query_schemas import (
+    SelectedParameters,
+)
+from registry.api.schemas import about
+from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import RepeatNoiseQuery
+
+
+class RepeatNoiseParameters(SelectedParameters):
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+
 
 blp = Blueprint("noise", __name__, url_prefix=API_PREFIX, description="What a value varies by of itself.")
 

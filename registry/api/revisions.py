@@ -13,11 +13,11 @@ from marshmallow import INCLUDE
 
 from registry.api import examples, serializers
 from registry.api.context import owned, parts
-from registry.api.filters import slice_of_request
 from registry.api.grids import blp
 from registry.api.paging import page
 from registry.api.responses import json_answer
 from registry.api.schemas import DifferenceParameters, HistoryParameters, RevisionsParameters
+from registry.api.selections import slice_of_request
 from registry.api.smorest import reply
 from registry.operations.read import compare_revisions, list_revisions, read_history
 

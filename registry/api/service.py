@@ -1,4 +1,4 @@
-"""The service itself: is it alive, is it ready, what are its limits, what does it measure of itself."""
+"""The service itself: is it alive and ready, its limits, what it measures; and jobs that failed, tried again."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import Any
 
 from flask import Response
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.audit_log import actor
 from registry.api.context import parts
+from registry.api.idempotency import idempotent_write
+from registry.api.metrics import Scrape
 from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
+from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.api.stored_metrics import Scrape
 from registry.errors import RegistryError
+from registry.operations import acts
 from registry.operations.database_checks import clock_difference
 from registry.operations.health import activity_of, health_of
 from results_registry import __version__
@@ -123,3 +128,24 @@ def limits() -> Response:
             },
         }
     )
+
+
+retry_blp = Blueprint("retry", __name__, url_prefix=API_PREFIX, description="Failed jobs, tried again.")
+
+
+@retry_blp.post("/projects/<project>/retry")
+@retry_blp.doc(operationId="retryFailed")
+@retry_blp.arguments(Empty, location="query")
+@retry_blp.answers(
+    reply(200, "How many are due again", "Retried", example={"derivations": 2, "answers": 1}),
+    errors=[409],
+    parameters=["Idempotency-Key"],
+)
+@idempotent_write()
+def retry_failed(connection: Connection, row: Any, _query: dict[str, Any], project: str) -> Response:
+    """Try failed jobs again
+
+    Statistics of the project's grids, and its rankings and other answers, that were given up are due at once, with
+    all their attempts; up to 5,000 of each, so send it again until both are 0. `/status` says why they failed.
+    """
+    return json_answer(asdict(acts.retry_failed(connection, actor(connection), row.id)))

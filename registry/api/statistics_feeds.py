@@ -15,9 +15,9 @@ from registry.api import examples
 from registry.api.context import enter, parts
 from registry.api.exports import Export, send_export
 from registry.api.feeds import FORMS
-from registry.api.filters import filters_of
 from registry.api.responses import MEDIA, wanted_form
 from registry.api.schemas import StatisticsTableParameters
+from registry.api.selections import filters_of
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, pointer_to

@@ -6,23 +6,24 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 from flask import Response, request
+from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.audit_log import actor
-from registry.api.claim_schemas import ClaimBadgeParameters, ClaimsParameters, DryRun, JudgementsParameters
 from registry.api.claims import BODY, blp, judged, read_claims
 from registry.api.context import authorize_body, caller, enter, owned_claim, parts
+from registry.api.fields import Choice, Matching, Name
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page
 from registry.api.request_body import sent_json
 from registry.api.responses import dumps, known_tags, send
-from registry.api.schemas import Empty
+from registry.api.schemas import ByIdParameters, Empty, RevisionsParameters, about, many_names
 from registry.api.smorest import API_PREFIX, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import read_claim
@@ -42,8 +43,38 @@ from registry.operations.stored_claims import Added, tag_of
 from registry.renderings.badge import badge_svg
 from registry.renderings.claim import verdict_color, verdict_in_words
 from registry.results.codec import from_bytes
+from registry.results.judgement import Verdict
 
-__all__ = ["blp"]
+_ADDRESS = r"[^\u0000-\u001f\u007f-\u009f]{1,2000}"
+
+
+class DryRun(Schema):
+    dry_run = fields.Boolean(load_default=False, metadata=about("Judge the claims, and keep none."))
+
+
+def _several(field: Any, text: str) -> Any:
+    return fields.List(field, load_default=list, metadata=about(text))
+
+
+class ClaimsParameters(ByIdParameters):
+    verdict = _several(Choice(*get_args(Verdict)), "The latest verdict; repeat for OR.")
+    state = _several(
+        Choice("pending", "ready", "failed"), "Whether that is of the grids as they are now; repeat for OR."
+    )
+    experiment = many_names("As the claim names it; repeat for OR.")
+    source = _several(
+        Matching(_ADDRESS, "is 1 to 2,000 characters, none of them a control character"),
+        "`url` of the source; repeat for OR.",
+    )
+
+
+class JudgementsParameters(RevisionsParameters):
+    """A page of the judgements of a claim."""
+
+
+class ClaimBadgeParameters(Schema):
+    label = Name(load_default="claim", metadata=about("The left half."))
+
 
 _NOTES = ("text", "source")
 _LARGE = ("parts", "inputs")

@@ -14,13 +14,11 @@ from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.cached_results import answered, ask, settled, unanswered
-from registry.api.chart_schemas import TradeOffParameters
-from registry.api.charts import FORMS, charted, renderers
+from registry.api.charts import FORMS, TradeOffParameters, charted, renderers
 from registry.api.context import enter, parts
-from registry.api.filters import QUANTITIES, faults_of, slices_of_request
 from registry.api.long_poll import usual_wait
 from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
-from registry.api.selections import selected
+from registry.api.selections import QUANTITIES, faults_of, selected, slices_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import Slice, with_slice
 from registry.operations.find import with_aliases

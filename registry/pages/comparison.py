@@ -12,10 +12,9 @@ from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.cached_results import ask
-from registry.api.comparisons import comparison_asked
+from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import enter, parts
-from registry.api.old_statistics import recompute_old
-from registry.api.query_schemas import ComparisonParameters
+from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.find import Filters

@@ -12,7 +12,7 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
-from registry.api.event_schemas import KINDS
+from registry.api.events import KINDS
 from registry.errors import Fault, Invalid
 from registry.operations.events import Wanted, latest_events, still_there
 from registry.pages.front import pages

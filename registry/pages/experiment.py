@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import ask, settled
 from registry.api.context import parts
-from registry.api.old_statistics import recompute_old
 from registry.api.paging import write_key
 from registry.api.query_schemas import SelectedParameters
+from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, Slice, slice_faults
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key

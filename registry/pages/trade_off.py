@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from registry.api.chart_schemas import TradeOffParameters
-from registry.api.charts import options_of
+from registry.api.charts import TradeOffParameters, options_of
 from registry.api.context import parts
 from registry.api.fields import Name
-from registry.api.filters import QUANTITIES, slices_of_quantities
-from registry.api.selections import selected
+from registry.api.selections import QUANTITIES, selected, slices_of_quantities
 from registry.api.trade_offs import answer_of, ask_trade_off
 from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from registry import create_app
-from registry.api.openapi_references import looked_up
+from registry.api.openapi_schemas import looked_up
 from tests.house import House, Project, publication
 
 SMALL = {

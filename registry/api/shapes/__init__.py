@@ -3,15 +3,13 @@ meaning changes gets another name."""
 
 from __future__ import annotations
 
-from registry.api.shapes.cells import CELLS
+from registry.api.shapes.cells import CELLS, ITEMS, STATISTICS_FEEDS
 from registry.api.shapes.claims import CLAIMS
 from registry.api.shapes.events import EVENTS
 from registry.api.shapes.grids import GRIDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
-from registry.api.shapes.items import ITEMS
 from registry.api.shapes.projects import PROJECTS
 from registry.api.shapes.service import SERVICE
-from registry.api.shapes.statistics_feeds import STATISTICS_FEEDS
 from registry.api.shapes.words import PLAIN, Shape, page
 from registry.results.aggregates import Aggregates
 from registry.results.comparison import Comparison

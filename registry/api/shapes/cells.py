@@ -1,24 +1,23 @@
-"""Cells of a grid, and the feed of the cells of a project."""
+"""Cells and outcomes of items of a grid, and the feeds of the cells and the statistics of a project."""
 
 from __future__ import annotations
 
-from registry.api.shapes.common import (
-    BENCHMARK,
-    CONTENT_DIGEST,
-    EXPERIMENT,
-    GRID_ID,
-    MODEL,
-    NUMBER_OF_REVISION,
-    VARIANT,
-)
 from registry.api.shapes.words import (
     AT,
+    BENCHMARK,
+    CONTENT_DIGEST,
     COUNT,
+    DIGEST,
+    EXPERIMENT,
+    GRID_ID,
     INSTANT,
+    MODEL,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
+    NUMBER_OF_REVISION,
     TEXT,
+    VARIANT,
     Shape,
     array_of,
     described,
@@ -26,6 +25,8 @@ from registry.api.shapes.words import (
     object_of,
     ref,
 )
+from registry.renderings.rows import Field
+from registry.renderings.statistics_columns import MEASURED, STANDING
 
 CELL_INTERVAL: dict[str, Shape] = {
     "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
@@ -106,4 +107,84 @@ CELLS: dict[str, Shape] = {
         ),
         "The cells of a grid.",
     ),
+}
+
+
+_OUTCOMES = described(
+    {"anyOf": [TEXT, array_of({"type": "number", "minimum": 0, "maximum": 1})]},
+    "An outcome an item: bits in base64, the first item in the highest bit of the first byte, or scores from 0 to 1.",
+)
+_REPEATS = described({"type": "integer", "minimum": 1}, "How many trials each score is the mean of; 1 if not given.")
+
+ITEMS: dict[str, Shape] = {
+    "ItemCellIn": object_of("at outcomes", at=AT, outcomes=_OUTCOMES, repeats=_REPEATS | {"type": ["integer", "null"]})
+    | {"additionalProperties": False, "description": "Outcomes of the items in one cell."},
+    "Items": described(
+        object_of(
+            "grid revision sets cells",
+            grid=GRID_ID,
+            revision=NUMBER_OF_REVISION,
+            sets=described(array_of(ref("ItemSet")), "The item sets, by digest."),
+            cells=described(array_of(ref("ItemCell")), "The cells that have outcomes, in row-major order."),
+        ),
+        "The outcomes of items behind the cells of a grid.",
+    ),
+    "ItemSet": described(
+        object_of(
+            "name digest count cells",
+            name=described(TEXT, "What the items are called."),
+            digest=described(DIGEST, "What tells these items from others."),
+            count=described(COUNT, "How many items there are."),
+            cells=described(COUNT, "How many cells have outcomes of them."),
+            ids=described(array_of(TEXT), "The id of each item; with `outcomes=true`, where they were given."),
+        ),
+        "A set of items.",
+    ),
+    "ItemCell": described(
+        object_of(
+            "at set mean repeats",
+            at=AT,
+            set=described(DIGEST, "The digest of its item set."),
+            mean=described(NUMBER, "The mean of its outcomes, from 0 to 1."),
+            repeats=_REPEATS,
+            outcomes=_OUTCOMES,
+        ),
+        "A cell and the outcomes of its items; `outcomes` are there with `outcomes=true`.",
+    ),
+}
+
+
+_TYPES: dict[str, Shape] = {"instant": INSTANT, "number": NULLABLE, "whole": {"type": ["integer", "null"]}}
+
+
+def _shape(field: Field) -> Shape:
+    text = NULLABLE_TEXT if field.nullable else TEXT
+    return described(_TYPES.get(field.kind, text), field.about)
+
+
+def _row(statistic: str) -> Shape:
+    own = {field.name: _shape(field) for field in MEASURED[statistic]}
+    about = "A row of the feed" + (
+        "." if statistic == "coverage" else "; besides these columns a text and a number (`<axis>_num`) for each axis."
+    )
+    more = {} if statistic == "coverage" else {"additionalProperties": AXIS_COLUMN}
+    return extended("FeedNames", object_of(" ".join(own), **own) | more, about)
+
+
+_STANDING = {field.name: _shape(field) for field in STANDING}
+STATISTICS_FEEDS: dict[str, Shape] = {
+    "FeedNames": described(
+        object_of(" ".join({**IDENTITY, **_STANDING}), **IDENTITY, **_STANDING, **AS_SENT), "Whose statistic a row is."
+    ),
+    **{f"{statistic.capitalize()}Row": _row(statistic) for statistic in MEASURED},
+    **{
+        f"{statistic.capitalize()}Feed": described(
+            object_of(
+                "items",
+                items=described(array_of(ref(f"{statistic.capitalize()}Row")), "The rows, the oldest grid first."),
+            ),
+            f"The {statistic} of the grids of a project.",
+        )
+        for statistic in MEASURED
+    },
 }

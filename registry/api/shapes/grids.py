@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from registry.api.shapes.cells import CELL, CELL_INTERVAL
-from registry.api.shapes.common import (
-    BENCHMARK,
-    CONTENT_DIGEST,
-    DESCRIPTION,
-    EXPERIMENT,
-    GRID_ID,
-    MODEL,
-    NUMBER_OF_REVISION,
-    VARIANT,
-)
 from registry.api.shapes.words import (
     AT,
     AT_ABOUT,
+    BENCHMARK,
+    CONTENT_DIGEST,
     COUNT,
+    DESCRIPTION,
+    EXPERIMENT,
     FLAG,
+    GRID_ID,
     INSTANT,
     LABELS,
+    MODEL,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
+    NUMBER_OF_REVISION,
     STATE,
     TEXT,
+    VARIANT,
     Shape,
     array_of,
     described,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.common import DESCRIPTION
 from registry.api.shapes.words import (
     ANY,
     COUNT,
+    DESCRIPTION,
     FLAG,
     ID,
     INSTANT,

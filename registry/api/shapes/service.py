@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.common import NUMBER_OF_REVISION
 from registry.api.shapes.words import (
     COUNT,
     ID,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
+    NUMBER_OF_REVISION,
     TEXT,
     Shape,
     array_of,

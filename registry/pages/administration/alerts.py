@@ -14,8 +14,7 @@ from sqlalchemy import Connection
 
 from registry.api.arguments import faults_of
 from registry.api.audit_log import actor
-from registry.api.baseline_schemas import NAME, NAME_RULE, BaselineIn
-from registry.api.baselines import kept
+from registry.api.baselines import NAME, NAME_RULE, BaselineIn, kept
 from registry.api.context import parts
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.grid_fields import Markdown

@@ -14,10 +14,10 @@ from sqlalchemy import Connection
 
 from registry.api.audit_log import actor
 from registry.api.context import parts
-from registry.api.event_schemas import PATTERNS
+from registry.api.events import PATTERNS
 from registry.api.fields import Choice
 from registry.api.grid_fields import Markdown
-from registry.api.webhook_schemas import EventFilter, Types, Url
+from registry.api.webhooks import EventFilter, Types, Url
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations import webhook_acts
 from registry.operations.deliveries import delivery_of, list_deliveries, owner_of_delivery
