@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
-from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.fields import Choice, Dimensions, Name, Share
 from registry.api.query_schemas import (
@@ -18,7 +17,7 @@ from registry.api.query_schemas import (
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint
 from registry.grids.slices import Slice
 from registry.query import REDUCTIONS, SLOT_POLICIES, SORTS, AggregatesQuery
 from registry.renderings.aggregates import aggregates_csv, aggregates_latex, aggregates_markdown, aggregates_text
@@ -108,28 +107,19 @@ _RENDERERS = of_values(
         "png": aggregates_png,
     },
 )
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The table, or why there is none",
-        ready("Aggregates"),
-        example=examples.AGGREGATES,
-        forms=examples.AGGREGATES_FORMS,
-        media=["image/svg+xml", "image/png"],
-        headers=["ETag"],
-    ),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+
+
+@blp.in_forms(
+    "/projects/<project>/aggregates",
+    "getAggregates",
+    _FORMS,
+    AggregatesParameters,
+    "The table, or why there is none",
+    "Aggregates",
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/projects/<project>/aggregates")
-@blp.doc(operationId="getAggregates")
-@blp.arguments(AggregatesParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_aggregates(query: dict[str, Any], project: str) -> Response:
+def read_aggregates(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Tabulate means, bests or counts
 
     `group_by=model,benchmark` is the table of models by benchmarks; `group_by=benchmark&over=model` says how hard the
@@ -138,16 +128,8 @@ def read_aggregates(query: dict[str, Any], project: str) -> Response:
     that leaves out, and which entries and levels cost the most. Rows that are names begin with their mean over the
     columns and are in its order, the best first. Grids that say `derived` are not counted.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/aggregates.<any(json,txt,md,csv,tex,svg,png):suffix>")
-@blp.doc(operationId="getAggregatesAs")
-@blp.arguments(AggregatesParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_aggregates_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Tabulate, in the form that the suffix names"""
-    return _answer(query, project, suffix)
+    question = aggregates_query(query, project, slice_of_request(query, AggregatesParameters))
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
 def aggregates_query(query: Mapping[str, Any], project: str, at: Slice) -> AggregatesQuery:
@@ -163,8 +145,3 @@ def aggregates_query(query: Mapping[str, Any], project: str, at: Slice) -> Aggre
         alpha=query["alpha"],
         sort=query.get("sort", SORTS[0] if unsorted(group_by, query["value"], SORTS[0]) is None else SORTS[1]),
     )
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    question = aggregates_query(query, project, slice_of_request(query, AggregatesParameters))
-    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response
 from sqlalchemy import Connection
 
-from registry.api import examples, serializers
+from registry.api import serializers
 from registry.api.context import caller, enter, parts
 from registry.api.paging import page
 from registry.api.problems import request_id
@@ -41,7 +41,7 @@ def record_description(connection: Connection, project_id: uuid.UUID, published:
 @blp.get("/projects/<project>/audit")
 @blp.doc(operationId="listAudit")
 @blp.arguments(ByIdParameters, location="query")
-@blp.answers(reply(200, "A page of acts, newest first", "Acts", example=examples.AUDIT, headers=["Link"]))
+@blp.answers(reply(200, "A page of acts, newest first", "Acts", example="audit", headers=["Link"]))
 def list_audit(query: dict[str, Any], project: str) -> Response:
     """Read the audit log
 

@@ -10,9 +10,8 @@ from marshmallow import Schema, ValidationError, validates_schema
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.pictures import scale_of_png
 from registry.api.query_schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters
-from registry.api.responses import MEDIA, dumps
+from registry.api.responses import dumps
 from registry.api.schemas import about
-from registry.api.smorest import ready, reply
 from registry.grids.grid import Direction
 from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap import THEMES
@@ -98,12 +97,6 @@ class TradeOffParameters(NarrowedParameters, SharedSlotsParameters, ChartParamet
 
 Chart = TypeVar("Chart", Lines, TradeOff)
 FORMS = ("json", "txt", "md", "csv", "svg", "png", "vl.json")
-
-
-def charted(told: str, shape: str, example: Any, forms: Mapping[str, str | None]) -> dict[str, Any]:
-    """The answer with a chart, in words and as pictures."""
-    pictures = [MEDIA[form] for form in FORMS if form not in ("json", *forms)]
-    return reply(200, told, ready(shape), example=example, forms=forms, media=pictures, headers=["ETag"])
 
 
 def renderers(

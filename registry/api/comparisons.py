@@ -6,10 +6,9 @@ import uuid
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE, Schema, ValidationError, validates_schema
+from marshmallow import Schema, ValidationError, validates_schema
 from sqlalchemy import Connection
 
-from registry.api import examples
 from registry.api.cached_results import answer_to, part_asked
 from registry.api.context import enter, parts
 from registry.api.fields import Matching, Name, Share, Whole
@@ -21,7 +20,7 @@ from registry.api.query_schemas import (
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint, ready
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
 from registry.operations.find import Filters, the_only_grid
@@ -132,28 +131,21 @@ _RENDERERS_OF_MODELS = of_values(
     ModelComparison,
     {"txt": model_comparison_text, "md": model_comparison_markdown, "csv": model_comparison_csv},
 )
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The comparison, or why it failed; by names, that of the models",
-        {"anyOf": [*ready("Comparison")["oneOf"], {"$ref": "#/components/schemas/ModelComparison"}]},
-        example=examples.COMPARISON,
-        forms=examples.COMPARISON_FORMS,
-        headers=["ETag"],
-    ),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
+
+
+@blp.in_forms(
+    "/projects/<project>/comparisons",
+    "getComparison",
+    _FORMS,
+    EitherComparisonParameters,
+    "The comparison, or why it failed; by names, that of the models",
+    {"anyOf": [*ready("Comparison")["oneOf"], {"$ref": "#/components/schemas/ModelComparison"}]},
+    example="comparison",
     errors=[409],
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/projects/<project>/comparisons")
-@blp.doc(operationId="getComparison")
-@blp.arguments(EitherComparisonParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_comparison(query: dict[str, Any], project: str) -> Response:
+def read_comparison(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Compare two grids, or two models
 
     Contender less baseline, on the cells that both have. By ids: two grids; without revisions the current ones, and an
@@ -165,19 +157,6 @@ def read_comparison(query: dict[str, Any], project: str) -> Response:
     `baseline_benchmark` and `contender_benchmark` two grids are compared, as by ids. Computed when it is first asked
     (`202`, `Prefer: wait=10` waits) and kept.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv):suffix>")
-@blp.doc(operationId="getComparisonAs")
-@blp.arguments(EitherComparisonParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Compare two grids, or two models, in the form that the suffix names"""
-    return _answer(query, project, suffix)
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     wanted, form = slice_of_request(query, EitherComparisonParameters), wanted_form(suffix, _FORMS)
     if "experiment" in query and BENCHMARKS_OF_SIDES[0] not in query:
         part = part_asked(query, ModelComparison, form)

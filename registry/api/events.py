@@ -14,14 +14,13 @@ from urllib.parse import urlencode
 from flask import Response, g, request
 from marshmallow import fields
 
-from registry.api import examples
 from registry.api.context import caller, enter, parts
 from registry.api.event_streams import Permit, open_stream
 from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.long_poll import place_to_wait, preference
-from registry.api.responses import MEDIA, common, dumps, not_modified, send, tagged, wanted_form
+from registry.api.responses import common, dumps, not_modified, send, tagged, wanted_form
 from registry.api.schemas import PageParameters, about
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import API_PREFIX, Blueprint
 from registry.operations.events import (
     PATTERN,
     Stretch,
@@ -85,21 +84,6 @@ class EventsParameters(PageParameters):
 blp = Blueprint("events", __name__, url_prefix=API_PREFIX, description="What was done, in one order.")
 
 FORMS = ("json", "atom", "cloudevents", "sse")
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "Events behind the cursor; a stream of them; CloudEvents 1.0; or an Atom feed",
-        "Events",
-        example=examples.EVENTS,
-        forms=examples.EVENTS_FORMS,
-        media=[MEDIA["cloudevents"].partition(";")[0]],
-        headers=["ETag", "Link", "Preference-Applied"],
-    ),
-    reply(304, "Not modified"),
-    errors=[410],
-    public=True,
-    parameters=["If-None-Match", "Prefer", "Last-Event-ID"],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +105,19 @@ class _Asked:
         return write_cursor(self.project_id, position)
 
 
-@blp.get("/projects/<project>/events")
-@blp.doc(operationId="listEvents")
-@blp.arguments(EventsParameters, location="query")
-@_DESCRIBED
-def list_events(query: dict[str, Any], project: str) -> Response:
+@blp.in_forms(
+    "/projects/<project>/events",
+    "listEvents",
+    FORMS,
+    EventsParameters,
+    "Events behind the cursor; a stream of them; CloudEvents 1.0; or an Atom feed",
+    "Events",
+    suffixes=("json", "atom"),
+    errors=[410],
+    parameters=["Prefer", "Last-Event-ID"],
+    headers=["Link", "Preference-Applied"],
+)
+def list_events(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Read what was done
 
     Events in the order of their positions. A position is only given to what is committed, so whoever has read up to a
@@ -137,19 +129,6 @@ def list_events(query: dict[str, Any], project: str) -> Response:
 
     Events of tokens, shares and webhooks are left out unless the caller administers the project.
     """
-    return _events(query, project, None)
-
-
-@blp.get("/projects/<project>/events.<any(json,atom):suffix>")
-@blp.doc(operationId="listEventsAs")
-@blp.arguments(EventsParameters, location="query")
-@_DESCRIBED
-def list_events_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Read what was done in the form that the suffix names"""
-    return _events(query, project, suffix)
-
-
-def _events(query: Mapping[str, Any], project: str, suffix: str | None) -> Response:
     form = wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")

@@ -37,12 +37,11 @@ _DESCRIBED = blp.answers(
         200,
         "The sweet spot, or why there is none",
         ready("SweetSpot"),
-        example=examples.SWEET_SPOT,
-        forms=examples.SWEET_SPOT_FORMS,
+        example="sweet_spot",
+        forms=("txt", "md", "csv"),
         headers=["ETag"],
     ),
     reply(202, "Pending"),
-    reply(304, "Not modified"),
     public=True,
     parameters=["slice", "Prefer", "If-None-Match"],
 )
@@ -83,8 +82,7 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
 @blp.doc(operationId="getExperiment")
 @blp.arguments(Empty, location="query")
 @blp.answers(
-    reply(200, "The experiment", "Experiment", example=examples.EXPERIMENT, headers=["ETag"]),
-    reply(304, "Not modified"),
+    reply(200, "The experiment", "Experiment", headers=["ETag"]),
     public=True,
     parameters=["If-None-Match"],
 )
@@ -104,7 +102,7 @@ def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Re
 @blp.doc(operationId="updateExperiment")
 @blp.arguments(ExperimentChange, example=examples.EXPERIMENT_CHANGE)
 @blp.answers(
-    reply(200, "The experiment", "Experiment", example=examples.EXPERIMENT, headers=["ETag"]),
+    reply(200, "The experiment", "Experiment", headers=["ETag"]),
     errors=[400, 409, 412, 415],
     parameters=["Idempotency-Key", "If-Match"],
 )

@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 from flask import Response, request, stream_with_context
-from marshmallow import INCLUDE
 
 from registry.api import examples, serializers
 from registry.api.context import enter, grid_row, parts
@@ -42,30 +41,18 @@ _WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
 _VERSION = "4"
 """Grows when the same cells are written differently."""
 
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The cells: grid, revision, experiment, benchmark, model, variant, metric, unit, a text and a number "
-        "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at, protocol",
-        "Feed",
-        example=examples.FEED,
-        forms=examples.FEED_FORMS,
-        media=[MEDIA["parquet"], MEDIA["arrow"]],
-        headers=["ETag", "Accept-Ranges"],
-    ),
-    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
-    reply(304, "Not modified"),
-    errors=[416, 501],
-    public=True,
-    parameters=["labels", "slice", "If-None-Match", "Range", "If-Range"],
+
+@blp.in_forms(
+    "/projects/<project>/cells",
+    "getProjectCells",
+    FORMS,
+    FeedParameters,
+    "The cells: grid, revision, experiment, benchmark, model, variant, metric, unit, a text and a number "
+    "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at, protocol",
+    "Feed",
+    parameters=["labels", "slice", "Range", "If-Range"],
 )
-
-
-@blp.get("/projects/<project>/cells")
-@blp.doc(operationId="getProjectCells")
-@blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_feed(query: dict[str, Any], project: str) -> Response:
+def read_feed(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Read all cells of a project
 
     One table of every grid that passes the filters, the oldest grid first; never paged. The columns are the same for
@@ -84,19 +71,6 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that no spreadsheet runs it; the
     other forms have the text as it is.
     """
-    return _feed(query, project, None)
-
-
-@blp.get("/projects/<project>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
-@blp.doc(operationId="getProjectCellsAs")
-@blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Read all cells of a project in the form that the suffix names"""
-    return _feed(query, project, suffix)
-
-
-def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     filters, wanted = filters_of(query, FeedParameters, also=("at.",)), read_slice(request.args.lists())
     form = wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
@@ -141,55 +115,30 @@ cells_blp = Blueprint(
     "cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each."
 )
 
-_CELL_FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
-_OF_GRID = cells_blp.answers(
-    reply(
-        200,
-        "The measured cells",
-        "Cells",
-        example=examples.CELLS,
-        forms=examples.CELLS_FORMS,
-        media=[MEDIA["parquet"], MEDIA["arrow"]],
-        headers=["ETag", "Accept-Ranges"],
-    ),
-    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
-    reply(304, "Not modified"),
-    errors=[413, 416, 501],
-    public=True,
-    parameters=["slice", "If-None-Match", "Range", "If-Range"],
+
+@cells_blp.in_forms(
+    "/grids/<uuid:grid>/cells",
+    "getCells",
+    FORMS,
+    CellsParameters,
+    "The measured cells",
+    "Cells",
+    errors=[413],
+    parameters=["slice", "Range", "If-Range"],
 )
-
-
-@cells_blp.get("/grids/<uuid:grid>/cells")
-@cells_blp.doc(operationId="getCells")
-@cells_blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
-@_OF_GRID
-def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
+def read_cells(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Read a grid's cells
 
     Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed with
     `names=sent`: a grid's own path has its names as they were posted. So do the objects of the JSON, and besides them
     each cell's coordinate as `at`. Tables for people are forms of the grid.
     """
-    return _cells_of_grid(grid, query, None)
-
-
-@cells_blp.get("/grids/<uuid:grid>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
-@cells_blp.doc(operationId="getCellsAs")
-@cells_blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
-@_OF_GRID
-def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid's cells in the form that the suffix names"""
-    return _cells_of_grid(grid, query, suffix)
-
-
-def _cells_of_grid(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
     wanted = slice_of_request(query, CellsParameters)
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
         if wanted:
             check_slice_of_grid(connection, grid, stored.revision, wanted)
-    form, tag = wanted_form(suffix, _CELL_FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
+    form, tag = wanted_form(suffix, FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
     axes = tuple(axis.name for axis in stored.grid.axes)
     selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
     head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}
@@ -203,7 +152,7 @@ _PIECE = 64 * 1024
 
 _ANSWER = reply(200, "A grid a line", headers=[CURSOR, POSITION])
 _ANSWER["response"]["content"] = {
-    MEDIA["ndjson"]: {"schema": {"type": "string"}, "example": examples.WHOLE_GRIDS["ndjson"]}
+    MEDIA["ndjson"]: {"schema": {"type": "string"}, "example": examples.answer("whole_grids", "ndjson")}
 }
 
 

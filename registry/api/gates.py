@@ -28,49 +28,18 @@ blp = Blueprint("gates", __name__, url_prefix=API_PREFIX, description="Whether a
 
 _FORMS = ("json", "txt", "md")
 _RENDERERS = of_values(Gate, {"txt": gate_text, "md": gate_markdown})
-_VERDICT = reply(
-    200,
-    "The verdict, or why it failed",
-    ready("Gate"),
-    example=examples.GATE,
-    forms=dict.fromkeys(("txt", "md")),
-    headers=["ETag"],
+_JUDGED = "The verdict, or why it failed"
+
+
+@blp.in_forms(
+    "/projects/<project>/baselines/<baseline>/gate", "getGate", _FORMS, GateParameters, _JUDGED, "Gate", computed=True
 )
-_JUDGED = reply(200, "The verdict, or why it failed", ready("Gate"), example=examples.GATE)
-
-
-_DESCRIBED = blp.answers(
-    _VERDICT,
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["Prefer", "If-None-Match"],
-)
-
-
-@blp.get("/projects/<project>/baselines/<baseline>/gate")
-@blp.doc(operationId="getGate")
-@blp.arguments(GateParameters, location="query")
-@_DESCRIBED
-def read_gate(query: dict[str, Any], project: str, baseline: str) -> Response:
+def read_gate(query: dict[str, Any], project: str, baseline: str, suffix: str | None = None) -> Response:
     """Judge a contender
 
     A model on all benchmarks of the baseline, or one grid on its own. A pass is shown: without common cells, with
     missing ones or too few trials there is none. Computed when it is first asked, and again when a grid changes.
     """
-    return _answer(query, project, baseline, None)
-
-
-@blp.get("/projects/<project>/baselines/<baseline>/gate.<any(json,txt,md):suffix>")
-@blp.doc(operationId="getGateAs")
-@blp.arguments(GateParameters, location="query")
-@_DESCRIBED
-def read_gate_as(query: dict[str, Any], project: str, baseline: str, suffix: str) -> Response:
-    """Judge a contender, in the form that the suffix names"""
-    return _answer(query, project, baseline, suffix)
-
-
-def _answer(query: dict[str, Any], project: str, baseline: str, suffix: str | None) -> Response:
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").id
         row = find_baseline(connection, project_id, baseline)
@@ -81,7 +50,7 @@ def _answer(query: dict[str, Any], project: str, baseline: str, suffix: str | No
 @blp.post("/projects/<project>/baselines/<baseline>/gate")
 @blp.doc(operationId="judgeGrid")
 @blp.answers(
-    _JUDGED,
+    reply(200, _JUDGED, ready("Gate"), example="gate"),
     reply(202, "Pending"),
     errors=[400, 413, 415],
     public=True,
@@ -121,9 +90,7 @@ verdicts_blp = Blueprint("verdicts", __name__, url_prefix=API_PREFIX, descriptio
 @verdicts_blp.get("/projects/<project>/baselines/<baseline>/verdicts")
 @verdicts_blp.doc(operationId="listVerdicts")
 @verdicts_blp.arguments(VerdictsParameters, location="query")
-@verdicts_blp.answers(
-    reply(200, "A page of verdicts", "StoredVerdicts", example=examples.STORED_VERDICTS, headers=["Link"]), public=True
-)
+@verdicts_blp.answers(reply(200, "A page of verdicts", "StoredVerdicts", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str, baseline: str) -> Response:
     """List the verdicts of a baseline
 

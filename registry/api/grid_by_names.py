@@ -11,7 +11,6 @@ from marshmallow import INCLUDE
 from werkzeug.datastructures import ImmutableMultiDict
 from werkzeug.exceptions import MethodNotAllowed
 
-from registry.api import examples
 from registry.api.context import enter, parts
 from registry.api.schemas import GridByNamesParameters
 from registry.api.selections import named_filters
@@ -28,9 +27,7 @@ _ID = "`Content-Location` has the grid's id."
 @blp.get("/projects/<project>/grid")
 @blp.doc(operationId="findGrid")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
-@blp.answers(
-    reply(200, f"The grid with its values. {_ID}", "Grid", example=examples.GRID, forms=examples.GRID_FORMS), **_OPTIONS
-)
+@blp.answers(reply(200, f"The grid with its values. {_ID}", "Grid", forms=("txt", "md")), **_OPTIONS)
 def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
     """Read a grid by its names
 

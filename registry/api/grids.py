@@ -33,7 +33,7 @@ from registry.api.schemas import DeleteParameters, Empty, FindParameters, GridCh
 from registry.api.selections import filters_of, slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
-from registry.grids.slices import PARAMETER, Slice, read_slice
+from registry.grids.slices import PARAMETER, read_slice
 from registry.operations import acts
 from registry.operations.amend import amend, describe, told_changes
 from registry.operations.audit_log import record
@@ -51,13 +51,7 @@ blp = Blueprint(
 )
 
 _FORMS = ("json", "txt", "md")
-_SUFFIX = "<any(json,txt,md):suffix>"
 _WRITES = [400, 409, 412, 413, 415]
-_ANSWERS = (
-    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
-    reply(304, "Not modified"),
-)
-_SLICED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["slice", "If-None-Match"])
 
 
 @blp.post("/projects/<project>/grids")
@@ -68,14 +62,12 @@ _SLICED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["slice",
         201,
         "A new revision",
         "GridSummary",
-        example=examples.GRID_SUMMARY,
         headers=["Location", "ETag", "Idempotent-Replayed", "Preference-Applied"],
     ),
     reply(
         200,
         "The grid has this content already, or a dry run",
         "GridSummary",
-        example=examples.GRID_SUMMARY,
         headers=["ETag"],
     ),
     errors=_WRITES,
@@ -183,34 +175,25 @@ def _check_token(asking: Caller, project: Any) -> None:
     authorize(asking, project._replace(visibility="private"), "reader")
 
 
-@blp.get("/grids/<uuid:grid>")
-@blp.doc(operationId="getGrid")
-@blp.arguments(RevisionParameters, location="query", unknown=INCLUDE)
-@_SLICED
-def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
+@blp.in_forms(
+    "/grids/<uuid:grid>",
+    "getGrid",
+    _FORMS,
+    RevisionParameters,
+    "The grid with its values",
+    "Grid",
+    errors=[413],
+    parameters=["slice"],
+)
+def read_grid(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Read a grid
 
     Also as a text table or a Markdown table, of up to 20,000 cells, by `Accept`; its `cells` are tidy CSV. Cut to a
     slice it says `slice`, and is no grid to publish: what was posted has more cells.
     """
-    return _grid_answer(grid, query.get("revision"), None, slice_of_request(query, RevisionParameters))
-
-
-@blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
-@blp.doc(operationId="getGridAs")
-@blp.arguments(RevisionParameters, location="query", unknown=INCLUDE)
-@_SLICED
-def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid in the form that the suffix names
-
-    Answers what `getGrid` answers.
-    """
-    return _grid_answer(grid, query.get("revision"), suffix, slice_of_request(query, RevisionParameters))
-
-
-def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, wanted: Slice = ()) -> Response:
+    wanted = slice_of_request(query, RevisionParameters)
     with parts().database.reading() as connection:
-        stored = stored_grid(grid_row(connection, grid, "reader", revision))
+        stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
         if wanted:
             check_slice_of_grid(connection, grid, stored.revision, wanted)
             stored = cut_to_slice(stored, wanted)
@@ -240,7 +223,7 @@ def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: u
 @blp.doc(operationId="restoreGrid")
 @blp.arguments(Empty, location="query")
 @blp.answers(
-    reply(200, "The grid", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
+    reply(200, "The grid", "GridSummary", headers=["ETag"]),
     errors=[409],
     parameters=["Idempotency-Key"],
 )
@@ -262,7 +245,7 @@ def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
 @blp.arguments(CellsIn, example=examples.CELLS_IN)
 @blp.arguments(AmendParameters, location="query")
 @blp.answers(
-    reply(200, "The grid at its new revision", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
+    reply(200, "The grid at its new revision", "GridSummary", headers=["ETag"]),
     errors=_WRITES,
     parameters=["Idempotency-Key", "If-Match", "Prefer"],
 )
@@ -294,7 +277,7 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
 @blp.doc(operationId="updateGrid")
 @blp.arguments(GridChange, example=examples.GRID_CHANGE)
 @blp.answers(
-    reply(200, "The grid", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
+    reply(200, "The grid", "GridSummary", headers=["ETag"]),
     errors=[400, 409, 412, 415],
     parameters=["Idempotency-Key", "If-Match"],
 )

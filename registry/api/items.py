@@ -108,8 +108,8 @@ blp = Blueprint("items", __name__, url_prefix=API_PREFIX, description="What came
 @blp.arguments(ItemsIn, example=examples.ITEMS_IN)
 @blp.arguments(RevisionParameters, location="query")
 @blp.answers(
-    reply(201, "Added", "Items", example=examples.ITEMS),
-    reply(200, "The revision has these outcomes already", "Items", example=examples.ITEMS),
+    reply(201, "Added", "Items"),
+    reply(200, "The revision has these outcomes already", "Items"),
     errors=[400, 409, 413, 415],
     parameters=["Idempotency-Key"],
 )
@@ -133,7 +133,7 @@ def post_items(
 @blp.get("/grids/<uuid:grid>/items")
 @blp.doc(operationId="getItems")
 @blp.arguments(ItemsParameters, location="query")
-@blp.answers(reply(200, "The outcomes", "Items", example=examples.ITEMS), public=True)
+@blp.answers(reply(200, "The outcomes", "Items"), public=True)
 def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read outcomes of items
 

@@ -34,7 +34,7 @@ blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grid
 @blp.doc(operationId="createAlias")
 @blp.arguments(AliasIn, example=examples.ALIAS_IN)
 @blp.answers(
-    reply(201, "Created", "Alias", example=examples.ALIAS, headers=["Location"]),
+    reply(201, "Created", "Alias", headers=["Location"]),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
@@ -84,9 +84,7 @@ def remove_alias(
 @blp.get(f"/projects/<project>/names/<any({','.join(f'{kind}s' for kind in (*KINDS, 'metric'))},axes):kind>")
 @blp.doc(operationId="listNames")
 @blp.arguments(NamesInUseParameters, location="query")
-@blp.answers(
-    reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
-)
+@blp.answers(reply(200, "A page of names with their counts", "Names", headers=["Link"]), public=True)
 def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
     """List the names in use of a kind
 
@@ -116,8 +114,8 @@ suites_blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="B
 @suites_blp.doc(operationId="setSuite")
 @suites_blp.arguments(SuiteIn, example=examples.SUITE_IN)
 @suites_blp.answers(
-    reply(200, "Changed", "Suite", example=examples.SUITE),
-    reply(201, "Created", "Suite", example=examples.SUITE),
+    reply(200, "Changed", "Suite"),
+    reply(201, "Created", "Suite"),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
@@ -156,7 +154,7 @@ def list_suites(query: dict[str, Any], project: str) -> Response:
 @suites_blp.get("/projects/<project>/suites/<path:suite>")
 @suites_blp.doc(operationId="getSuite")
 @suites_blp.arguments(Empty, location="query")
-@suites_blp.answers(reply(200, "The suite", "Suite", example=examples.SUITE), public=True)
+@suites_blp.answers(reply(200, "The suite", "Suite"), public=True)
 def read_suite(_query: dict[str, Any], project: str, suite: str) -> Response:
     """Read a suite
 

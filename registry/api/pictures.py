@@ -9,13 +9,13 @@ from typing import Any
 
 import orjson
 from flask import Response
-from marshmallow import INCLUDE, Schema, ValidationError, validates_schema
+from marshmallow import Schema, ValidationError, validates_schema
 
 from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.fields import Choice, Matching, Name, Quantity
-from registry.api.responses import MEDIA, dumps, not_modified, send, wanted_form
+from registry.api.responses import dumps, not_modified, send, wanted_form
 from registry.api.schemas import RevisionParameters, about
 from registry.api.selections import slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
@@ -75,20 +75,18 @@ blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid
 _LOOK = "4"
 """Grows when a picture of the same numbers comes out differently."""
 _PICTURES = ("svg", "png", "vl.json")
-_PICTURE = blp.answers(
-    reply(200, "The picture", media=[MEDIA[form] for form in _PICTURES], headers=["ETag"]),
-    reply(304, "Not modified"),
+
+
+@blp.in_forms(
+    "/grids/<uuid:grid>/heatmap",
+    "getHeatmap",
+    _PICTURES,
+    PictureParameters,
+    "The picture",
     errors=[413],
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+    parameters=["slice", "Prefer"],
 )
-
-
-@blp.get("/grids/<uuid:grid>/heatmap")
-@blp.doc(operationId="getHeatmap")
-@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
-@_PICTURE
-def read_heatmap(query: dict[str, Any], grid: uuid.UUID) -> Response:
+def read_heatmap(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Draw a grid
 
     As SVG, PNG or Vega-Lite 6. What nobody measured is hatched; the best cells are outlined, and with dashes those that
@@ -99,20 +97,6 @@ def read_heatmap(query: dict[str, Any], grid: uuid.UUID) -> Response:
     (`Prefer: wait=10` waits), the best value alone. In PNG a character that no font of the server has is written
     `<U+6A21>`. Vega-Lite has the data inside, of at most 20,000 cells.
     """
-    return _picture(grid, query, None)
-
-
-@blp.get("/grids/<uuid:grid>/heatmap.<any(svg,png,vl.json):suffix>")
-@blp.doc(operationId="getHeatmapAs")
-@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
-@_PICTURE
-def read_heatmap_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Draw a grid in the form that the suffix names"""
-    return _picture(grid, query, suffix)
-
-
-def _picture(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
-    """Drawn anew only for who does not have it: the tag says revision, digest, statistics and how it was asked for."""
     form = wanted_form(suffix, _PICTURES)
     wanted = slice_of_request(query, PictureParameters)
     stored, row = _stored(grid, query.get("revision"), wanted)
@@ -170,8 +154,7 @@ def _options(query: dict[str, Any]) -> Options:
 @blp.doc(operationId="getBadgeSvg")
 @blp.arguments(BadgeParameters, location="query")
 @blp.answers(
-    reply(200, "The picture", media=["image/svg+xml"], headers=["ETag"]),
-    reply(304, "Not modified"),
+    reply(200, "The picture", forms=["svg"], headers=["ETag"]),
     public=True,
     parameters=["If-None-Match"],
 )

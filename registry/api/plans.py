@@ -158,7 +158,7 @@ blp = Blueprint("plans", __name__, url_prefix=API_PREFIX, description="What the 
 @blp.doc(operationId="makePlan")
 @blp.arguments(PlanIn, example=examples.PLAN_IN)
 @blp.answers(
-    reply(200, "The plan", "Plan", example=examples.PLAN),
+    reply(200, "The plan", "Plan"),
     reply(202, "Pending"),
     errors=[400, 415],
     public=True,

@@ -145,7 +145,7 @@ _BODY = {
 @blp.post("/projects/<project>/grids/batch")
 @blp.doc(operationId="publishGrids")
 @blp.answers(
-    reply(200, "An answer for each grid, in order", "BatchAnswer", example=examples.BATCH_ANSWER),
+    reply(200, "An answer for each grid, in order", "BatchAnswer"),
     errors=[400, 409, 413, 415],
     parameters=["Idempotency-Key"],
     requestBody=_BODY,

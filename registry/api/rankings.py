@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
-from registry.api import examples
 from registry.api.cached_results import Part, answer_to, part_asked
 from registry.api.fields import AsOf, Choice, Matching, Name, Share
 from registry.api.query_schemas import (
@@ -20,7 +19,7 @@ from registry.api.query_schemas import (
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery
@@ -114,51 +113,24 @@ _RENDERERS = of_values(
     {"csv": ("pairs",)},
 )
 _OF_BENCHMARKS = of_values(Ranking, {"csv": by_benchmark_csv}, {"csv": ("pairs",)})
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The ranking, or why it failed",
-        ready("Ranking"),
-        example=examples.RANKING,
-        forms=examples.RANKING_FORMS,
-        headers=["ETag"],
-    ),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+
+
+@blp.in_forms(
+    "/projects/<project>/rankings",
+    "getRanking",
+    _FORMS,
+    RankingParameters,
+    "The ranking, or why it failed",
+    "Ranking",
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/projects/<project>/rankings")
-@blp.doc(operationId="getRanking")
-@blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_ranking(query: dict[str, Any], project: str) -> Response:
+def read_ranking(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Rank over shared slots
 
     The usual question (an experiment and a metric) is answered from a stored document; another is computed when it is
     first asked (`202`, `Prefer: wait=10` waits) and kept. An answer for old inputs is never given.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/rankings.<any(json,txt,md,csv,tex):suffix>")
-@blp.doc(operationId="getRankingAs")
-@blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Rank, in the form that the suffix names"""
-    return _answer(query, project, suffix)
-
-
-def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
-    """The question in these parameters."""
-    own = ("by", "method", "missing", "alpha", "target", "pairs_of", "since")
-    return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     question = ranking_asked(query, project, slice_of_request(query, RankingParameters))
     form = wanted_form(suffix, _FORMS)
     fields = part_asked(query, Ranking, form)
@@ -168,3 +140,9 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         raise Invalid([Fault("/part", "is chosen of the CSV form alone; the other forms have all parts")])
     part = Part(f"-{query['part']}", lambda document: document)
     return answer_to(question, project, form, _OF_BENCHMARKS, part)
+
+
+def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
+    """The question in these parameters."""
+    own = ("by", "method", "missing", "alpha", "target", "pairs_of", "since")
+    return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})

@@ -7,7 +7,6 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE
 
-from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.fields import Share
 from registry.api.query_schemas import (
@@ -30,11 +29,8 @@ blp = Blueprint("noise", __name__, url_prefix=API_PREFIX, description="What a va
 @blp.doc(operationId="getNoise")
 @blp.arguments(RepeatNoiseParameters, location="query", unknown=INCLUDE)
 @blp.answers(
-    reply(
-        200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example=examples.NOISE, headers=["ETag"]
-    ),
+    reply(200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example="noise", headers=["ETag"]),
     reply(202, "Pending"),
-    reply(304, "Not modified"),
     public=True,
     parameters=["slice", "Prefer", "If-None-Match"],
 )

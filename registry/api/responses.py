@@ -31,6 +31,7 @@ MEDIA = {
     "atom": "application/atom+xml; charset=utf-8",
     "cloudevents": "application/cloudevents-batch+json; charset=utf-8",
     "sse": "text/event-stream; charset=utf-8",
+    "schema": "application/schema+json",
 }
 _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024

@@ -81,7 +81,7 @@ def readyz() -> Response:
 
 @blp.get("/metrics")
 @blp.doc(operationId="getMetrics")
-@blp.answers(reply(200, "Prometheus text", media=["text/plain"]), public=True)
+@blp.answers(reply(200, "Prometheus text", forms=["txt"]), public=True)
 def metrics() -> Response:
     """Metrics for Prometheus
 
@@ -100,7 +100,7 @@ def metrics() -> Response:
 
 @blp.get(f"{API_PREFIX}/limits")
 @blp.doc(operationId="getLimits")
-@blp.answers(reply(200, "The limits", "Limits", example=examples.LIMITS), public=True)
+@blp.answers(reply(200, "The limits", "Limits"), public=True)
 def limits() -> Response:
     """What one request may hold, how long it takes at most, and how often one may ask
 

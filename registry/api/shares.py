@@ -38,7 +38,7 @@ def take_links(app: Flask) -> None:
 @blp.doc(operationId="createShare")
 @blp.arguments(ShareIn, example=examples.SHARE_IN)
 @blp.answers(
-    reply(201, "Created; the link is shown this once", "ShareLink", example=examples.SHARE_LINK),
+    reply(201, "Created; the link is shown this once", "ShareLink"),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )

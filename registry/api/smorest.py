@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 import flask_smorest
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Flask
-from marshmallow import Schema
+from marshmallow import INCLUDE, Schema
 
 from registry.api import examples
 from registry.api.arguments import Parser
@@ -38,7 +39,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         *described: dict[str, Any],
         errors: Iterable[int] = (),
         public: bool = False,
-        parameters: Iterable[str] = (),
+        parameters: Sequence[str] = (),
         **doc: Any,
     ) -> Callable[..., Any]:
         """Describe the answers of a view, which are the forms that `Accept` may choose from, and the shared parameters.
@@ -51,6 +52,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             responses[one["status"]] = shared or one["response"]
         responses |= {status: ERRORS[status] for status in sorted({*errors, 401, 403, 404, 422, 429, 503})}
         responses["default"] = "Error"
+        responses |= {304: _SHARED[304]} if "If-None-Match" in parameters else {}
         security: list[dict[str, Any]] = [{"bearer": []}, *([{}] if public else [])]
 
         media = list(responses.get(200, {}).get("content", ()))
@@ -64,6 +66,45 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             described_view: Any = self.doc(responses=responses, security=security, **doc)(answer)
             described_view._apidoc.setdefault("arguments", {}).setdefault("parameters", []).extend(parameters)
             return described_view  # type: ignore[no-any-return]
+
+        return decorate
+
+    def in_forms(
+        self,
+        rule: str,
+        operation: str,
+        forms: Sequence[str],
+        schema: type[Schema],
+        told: str,
+        shape: str | Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Callable[..., Any]:
+        """Decorate a view that reads something in several forms: at its path, and at this with the suffix of a form.
+
+        `more` may have `suffixes`, where not all forms have one; `computed`, where the answer may be pending or have
+        failed; and what `reply` and `answers` take. With the parameter `Range` ranges are answered.
+        """
+        parameters, errors = [*more.get("parameters", ()), "If-None-Match"], [*more.get("errors", ())]
+        headers, others = ["ETag", *more.get("headers", ())], []
+        known, whole = more.get("example"), shape
+        if more.get("computed"):
+            parameters, others = [*parameters, "Prefer"], [reply(202, "")]
+            if isinstance(shape, str):
+                known, whole = snake(shape), ready(shape)
+        if "Range" in parameters:
+            errors, headers, others = [*errors, 416, 501], [*headers, "Accept-Ranges"], [reply(206, "")]
+        answer = reply(200, told, whole, example=known, forms=forms, headers=headers)
+        described = self.answers(answer, *others, errors=errors, public=True, parameters=parameters)
+        twin = f"{rule}.<any({','.join(more.get('suffixes', forms))}):suffix>"
+        unknown = INCLUDE if {"slice", "labels"} & {*parameters} else None
+
+        def decorate(view: Callable[..., Any]) -> Callable[..., Any]:
+            answered = described(view)
+            for path, name, endpoint in ((rule, "", ""), (twin, "As", "_as")):
+                sent = self.arguments(schema, location="query", unknown=unknown)(answered)
+                served = self.doc(operationId=f"{operation}{name}")(sent)
+                self.get(path, endpoint=f"{view.__name__}{endpoint}")(served)
+            return view
 
         return decorate
 
@@ -111,40 +152,48 @@ def _errors() -> dict[str, dict[str, Any]]:
     return found
 
 
+def snake(name: str) -> str:
+    """The name of a component as examples are kept by it."""
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
+
+
 def reply(
     status: int,
     description: str,
     shape: str | Mapping[str, Any] | None = None,
     *,
     example: Any = None,
-    forms: Mapping[str, str | None] | None = None,
+    forms: Iterable[str] = (),
     headers: Iterable[str] = (),
-    media: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """One answer of a view: a component's name or a JSON schema, an example, other forms with an example of each.
+    """One answer of a view: a component's name or a JSON schema, an example, and the forms that it has besides JSON.
 
-    `media`: content types of answers that have no shape.
+    The example is the name of a recorded answer, or what it is; by itself the answer that is called like the shape.
     """
     response: dict[str, Any] = {"description": description}
+    known = example or (snake(shape) if isinstance(shape, str) else "")
     if shape is not None:
         schema = {"$ref": f"#/components/schemas/{shape}"} if isinstance(shape, str) else dict(shape)
-        response["content"] = {"application/json": {"schema": schema, "example": example}}
-        for form, text in (forms or {}).items():
-            response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
-    for one in media:
-        response.setdefault("content", {})[one] = {"schema": _schema_of_media(one)}
+        told = examples.answer(known) if isinstance(known, str) else known
+        response["content"] = {"application/json": {"schema": schema, "example": told}}
+    for form in forms:
+        if form != "json":
+            text = {"example": examples.answer(known, form)} if form in _TEXTS else {}
+            media = MEDIA[form].partition(";")[0]
+            response.setdefault("content", {})[media] = {"schema": _SCHEMAS.get(form, _TEXT), **text}
     if headers:
         response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
     return {"status": status, "response": response}
 
 
-def _schema_of_media(media: str) -> dict[str, Any]:
-    """An object for a kind of JSON, an array of them for a batch, text for text, else bytes."""
-    if media.endswith("batch+json"):
-        return {"type": "array", "items": {"type": "object"}}
-    if media.endswith("json"):
-        return {"type": "object"}
-    return {"type": "string"} if media.startswith("text/") else {"type": "string", "format": "binary"}
+_TEXTS = ("txt", "md", "csv", "tex", "ndjson", "atom", "sse")
+_TEXT, _BYTES = {"type": "string"}, {"type": "string", "format": "binary"}
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("svg", "png", "parquet", "arrow"), _BYTES),
+    "vl.json": {"type": "object"},
+    "schema": {"type": "object"},
+    "cloudevents": {"type": "array", "items": {"type": "object"}},
+}
 
 
 def ready(name: str) -> dict[str, Any]:
@@ -189,7 +238,6 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
             "It is being computed: ask again at `Location` (a POST: as before), or wait with `Prefer: wait=10`. Other"
             " forms than JSON wait by themselves, and then are 503.",
             "Pending",
-            example=examples.PENDING,
             headers=["Retry-After", "Location", "Preference-Applied"],
         )
         self.spec.components.response("Pending", pending["response"])

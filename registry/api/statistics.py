@@ -8,10 +8,9 @@ from hashlib import sha256
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 from sqlalchemy import Connection
 
-from registry.api import examples
 from registry.api.cached_results import Part, Renderers, answer_to, part_asked
 from registry.api.context import caller, owned, parts
 from registry.api.fields import Choice, Name, Quantity, Share, Whole
@@ -20,7 +19,7 @@ from registry.api.query_schemas import fields_wanted
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
 from registry.api.schemas import about, loss_wanted
 from registry.api.selections import slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import API_PREFIX, Blueprint
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice
@@ -205,27 +204,19 @@ blp = Blueprint(
     "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
 )
 
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The statistics, or why they failed",
-        {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Statistics", "Thresholds", "Failed")]},
-        example=examples.STATISTICS,
-        forms=examples.STATISTICS_FORMS,
-        headers=["ETag"],
-    ),
-    reply(304, "Not modified"),
-    reply(202, "Pending"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+
+@blp.in_forms(
+    "/grids/<uuid:grid>/statistics",
+    "getStatistics",
+    FORMS,
+    StatisticsParameters,
+    "The statistics, or why they failed",
+    {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Statistics", "Thresholds", "Failed")]},
+    example="statistics",
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/grids/<uuid:grid>/statistics")
-@blp.doc(operationId="getStatistics")
-@blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_statistics(query: dict[str, Any], grid: uuid.UUID) -> Response:
+def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Read a grid's statistics
 
     Everything, or one `part`; a part has the fields of its own only. Of the current revision: an answer for an older
@@ -233,19 +224,6 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID) -> Response:
     series cross a `value`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept; `params`
     says by what. What older methods computed is computed again when it is read.
     """
-    return _answer(grid, query, None)
-
-
-@blp.get("/grids/<uuid:grid>/statistics.<any(json,txt,md,csv):suffix>")
-@blp.doc(operationId="getStatisticsAs")
-@blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid's statistics in the form that the suffix names"""
-    return _answer(grid, query, suffix)
-
-
-def _answer(grid: uuid.UUID, query: Mapping[str, Any], suffix: str | None) -> Response:
     check_along(grid, query)
     form = wanted_form(suffix, FORMS)
     wanted = slice_of_request(query, StatisticsParameters)

@@ -82,12 +82,12 @@ _LARGE = ("parts", "inputs")
 _ONE_OR_MORE = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("StoredClaim", "AddedClaims")]}
 _JUDGED = [{"$ref": f"#/components/schemas/{name}"} for name in ("Judgement", "Judgements", "Failed")]
 _ADDED = (
-    reply(201, "Kept", _ONE_OR_MORE, example=examples.STORED_CLAIM, headers=["Location", "ETag", "Preference-Applied"]),
+    reply(201, "Kept", _ONE_OR_MORE, example="stored_claim", headers=["Location", "ETag", "Preference-Applied"]),
     reply(
         200,
         "Each is there already; of a dry run the judgements",
         {"anyOf": [*_ONE_OR_MORE["anyOf"], *_JUDGED]},
-        example=examples.JUDGEMENT,
+        example="judgement",
         headers=["ETag"],
     ),
     reply(202, "Pending"),
@@ -188,8 +188,7 @@ def list_all(query: dict[str, Any], project: str) -> Response:
 @blp.doc(operationId="getClaim")
 @blp.arguments(Empty, location="query")
 @blp.answers(
-    reply(200, "The claim", "StoredClaim", example=examples.STORED_CLAIM, headers=["ETag", "Preference-Applied"]),
-    reply(304, "Not modified"),
+    reply(200, "The claim", "StoredClaim", headers=["ETag", "Preference-Applied"]),
     public=True,
     parameters=["Prefer", "If-None-Match"],
 )
@@ -235,7 +234,7 @@ def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
 @blp.doc(operationId="updateClaim")
 @blp.arguments(Empty, location="query")
 @blp.answers(
-    reply(200, "The claim", "StoredClaim", example=examples.STORED_CLAIM, headers=["ETag"]),
+    reply(200, "The claim", "StoredClaim", headers=["ETag"]),
     errors=[400, 409, 412, 415],
     parameters=["Idempotency-Key", "If-Match"],
     requestBody={
@@ -301,8 +300,7 @@ def delete_claim(connection: Connection, row: Any, _query: dict[str, Any], claim
 @blp.doc(operationId="getClaimBadgeSvg")
 @blp.arguments(ClaimBadgeParameters, location="query")
 @blp.answers(
-    reply(200, "The picture", media=["image/svg+xml"], headers=["ETag"]),
-    reply(304, "Not modified"),
+    reply(200, "The picture", forms=["svg"], headers=["ETag"]),
     public=True,
     parameters=["If-None-Match"],
 )

@@ -203,7 +203,6 @@ def _without_secret(made: Response) -> Response:
         201,
         "Created; the secret is shown this once",
         "WebhookSecret",
-        example=examples.WEBHOOK_SECRET,
         headers=["Location", "ETag"],
     ),
     errors=[400, 409, 415],
@@ -247,7 +246,7 @@ def list_all(query: dict[str, Any], project: str) -> Response:
 @blp.get("/projects/<project>/webhooks/<uuid:webhook>")
 @blp.doc(operationId="getWebhook")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(200, "The webhook, without its secret", "Webhook", example=examples.WEBHOOK, headers=["ETag"]))
+@blp.answers(reply(200, "The webhook, without its secret", "Webhook", headers=["ETag"]))
 def read_webhook(_query: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
     """Read a webhook
 
@@ -262,7 +261,7 @@ def read_webhook(_query: dict[str, Any], project: str, webhook: uuid.UUID) -> Re
 @blp.doc(operationId="updateWebhook")
 @blp.arguments(WebhookChange, example=examples.WEBHOOK_CHANGE)
 @blp.answers(
-    reply(200, "The webhook", "Webhook", example=examples.WEBHOOK, headers=["ETag"]),
+    reply(200, "The webhook", "Webhook", headers=["ETag"]),
     errors=[400, 409, 412, 415],
     parameters=["Idempotency-Key", "If-Match"],
 )
@@ -311,7 +310,6 @@ def delete_webhook(
         200,
         "The new secret, shown this once",
         "WebhookSecret",
-        example=examples.WEBHOOK_SECRET,
         headers=["Location", "ETag"],
     ),
     errors=[409],
@@ -348,9 +346,7 @@ def list_deliveries_of(query: dict[str, Any], project: str, webhook: uuid.UUID) 
 @deliveries_blp.post("/projects/<project>/webhooks/<uuid:webhook>/test")
 @deliveries_blp.doc(operationId="testWebhook")
 @deliveries_blp.arguments(Empty, location="query")
-@deliveries_blp.answers(
-    reply(202, "It will be sent", "Delivery", example=examples.DELIVERY), errors=[409], parameters=["Idempotency-Key"]
-)
+@deliveries_blp.answers(reply(202, "It will be sent", "Delivery"), errors=[409], parameters=["Idempotency-Key"])
 @idempotent_write("admin")
 def test(connection: Connection, row: Any, _query: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
     """Send a test to a webhook
@@ -370,7 +366,7 @@ def _accepted(connection: Connection, project_id: uuid.UUID, webhook: uuid.UUID,
 @deliveries_blp.doc(operationId="recoverWebhook")
 @deliveries_blp.arguments(RecoverIn, example=examples.RECOVER_IN)
 @deliveries_blp.answers(
-    reply(202, "They will be sent", "Recovery", example=examples.RECOVERY),
+    reply(202, "They will be sent", "Recovery"),
     errors=[400, 409, 410, 415],
     parameters=["Idempotency-Key"],
 )
@@ -390,7 +386,7 @@ def recover(connection: Connection, row: Any, sent: dict[str, Any], project: str
 @deliveries_blp.doc(operationId="redeliver")
 @deliveries_blp.arguments(Empty, location="query")
 @deliveries_blp.answers(
-    reply(202, "It will be sent again", "Delivery", example=examples.DELIVERY),
+    reply(202, "It will be sent again", "Delivery"),
     errors=[409],
     parameters=["Idempotency-Key"],
 )
