@@ -20,8 +20,7 @@ from registry.api.paging import page, read_key, write_key
 from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import Empty, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations import acts
-from registry.operations.alerts import alert_of, find_alert, list_alerts, tag_of
+from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, tag_of
 from registry.results.codec import to_document
 from registry.results.verdicts import AlertState, DismissalReason
 
@@ -111,7 +110,7 @@ def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project
     opens it again.
     """
     expect = known_tags("If-Match") if "If-Match" in request.headers else None
-    return _answer(acts.answer_alert(connection, actor(connection), row.id, alert, sent, expect))
+    return _answer(answer_alert(connection, actor(connection), row.id, alert, sent, expect))
 
 
 def _answer(row: Any) -> Response:

@@ -23,7 +23,7 @@ from registry.api.responses import dumps, json_answer, known_tags
 from registry.api.schemas import Empty, NamesParameters, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
-from registry.operations import acts
+from registry.operations import baselines
 from registry.operations.alerts import alerts_of
 from registry.operations.baselines import Expect, find_baseline, list_baselines, pinned, tag_of, what_it_reaches
 from registry.results.codec import from_document, to_document
@@ -202,7 +202,9 @@ def kept(
     reached = what_it_reaches(connection, project_id, definition)
     if sent["strict"] and reached.can_pass is False:
         raise Invalid([Fault("/policy", warning.detail.removesuffix(".")) for warning in reached.warnings])
-    found, is_new = acts.set_baseline(connection, actor(connection), project_id, name, to_document(definition), expect)
+    found, is_new = baselines.set_baseline(
+        connection, actor(connection), project_id, name, to_document(definition), expect
+    )
     return found, is_new, reached
 
 
@@ -279,5 +281,5 @@ def delete_baseline(connection: Connection, row: Any, _query: dict[str, Any], pr
 
     With its versions; the audit log keeps them.
     """
-    acts.delete_baseline(connection, actor(connection), row.id, baseline, _expected())
+    baselines.delete_baseline(connection, actor(connection), row.id, baseline, _expected())
     return Response(status=204)

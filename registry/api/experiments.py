@@ -20,10 +20,9 @@ from registry.api.schemas import Empty, ExperimentChange
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.protocol import Rules
-from registry.operations import acts
 from registry.operations.amend import told_changes
 from registry.operations.audit_log import record
-from registry.operations.experiments import describe_experiment, find_experiment
+from registry.operations.experiments import describe_experiment, find_experiment, set_protocol_rules
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 from registry.results.sweet_spot import SweetSpot
@@ -127,7 +126,7 @@ def change_experiment(
         told = told_changes(changes)
         record(connection, actor(connection), "experiment.updated", found.name, project_id=row.id, **told)
     if declared is not None:
-        acts.set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
+        set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
         found = find_experiment(connection, row.id, found.name)
     answer = json_answer(serializers.experiment(found, project))
     answer.headers["ETag"] = f'"{found.etag}"'

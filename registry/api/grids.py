@@ -34,7 +34,7 @@ from registry.api.selections import filters_of, slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
 from registry.grids.slices import PARAMETER, read_slice
-from registry.operations import acts
+from registry.operations import amend as changing
 from registry.operations.amend import amend, describe, told_changes
 from registry.operations.audit_log import record
 from registry.operations.auth import Caller, authorize
@@ -215,7 +215,7 @@ def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: u
     the same identity brings it back with a new revision.
     """
     revision, expected = query.get("revision"), expected_revisions()
-    acts.delete_grid(connection, actor(connection), row.project_id, grid, revision=revision, expected=expected)
+    changing.delete_grid(connection, actor(connection), grid, revision=revision, expected=expected)
     return Response(status=204)
 
 
@@ -234,8 +234,8 @@ def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
     """
 
     def write(connection: Connection, row: Any) -> Response:
-        restored = acts.restore_grid(connection, actor(connection), row.project_id, grid)
-        return published_answer(Published(restored.stored, False), made=200)
+        restored = changing.restore_grid(connection, actor(connection), grid)
+        return published_answer(Published(restored, False), made=200)
 
     return written(lambda connection: owned(connection, grid, "writer", deleted=True), write)
 

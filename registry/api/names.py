@@ -130,7 +130,7 @@ def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: s
         name = Name().deserialize(suite)
     except ValidationError as error:
         raise Invalid([Fault("", f"the name of a suite {error.messages[0]}")]) from None
-    found, is_new = acts.set_suite(connection, actor(connection), row.id, name, sent["benchmarks"])
+    found, is_new = suites.set_suite(connection, actor(connection), row.id, name, sent["benchmarks"])
     doubts = to_document(tuple(suites.suite_doubts(connection, row.id, found)))
     return json_answer(serializers.suite(found) | {"warnings": doubts}, status=201 if is_new else 200)
 
@@ -175,5 +175,5 @@ def delete_suite(connection: Connection, row: Any, _query: dict[str, Any], proje
 
     Grids stay as they are.
     """
-    acts.delete_suite(connection, actor(connection), row.id, suite)
+    suites.delete_suite(connection, actor(connection), row.id, suite)
     return Response(status=204)

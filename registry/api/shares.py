@@ -17,7 +17,7 @@ from registry.api.paging import page
 from registry.api.responses import json_answer
 from registry.api.schemas import ByIdParameters, Empty, ShareIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations import acts, shares
+from registry.operations import shares
 
 blp = Blueprint("shares", __name__, url_prefix=API_PREFIX, description="Links that open one path without a token.")
 
@@ -50,7 +50,8 @@ def make_share(connection: Connection, home: Any, sent: dict[str, Any], project:
     until it expires or is revoked. A link to a whole project opens its grids and claims too. A link to a page (a path
     without `/api/v1`) also opens the data of that page, at `/api/v1` too, and the page's own links carry it on.
     """
-    row, address = acts.create_share(connection, actor(connection), home, sent["path"], sent["expires_in"])
+    row = shares.make_share(connection, actor(connection), home, sent["path"], sent["expires_in"])
+    address = shares.share_address(connection, row)
     return json_answer(serializers.share(row) | {"url": parts().settings.url + address}, status=201)
 
 
@@ -80,5 +81,5 @@ def take_back(connection: Connection, row: Any, _query: dict[str, Any], project:
 
     It is worthless at once.
     """
-    acts.revoke_share(connection, actor(connection), row.id, share_id)
+    shares.revoke_share(connection, actor(connection), row.id, share_id)
     return Response(status=204)

@@ -29,7 +29,7 @@ from registry.claims.claim import Claim
 from registry.claims.grammar import read_claim
 from registry.claims.wording import read_as
 from registry.errors import Fault, Invalid
-from registry.operations import acts
+from registry.operations import stored_claims
 from registry.operations.auth import authorize
 from registry.operations.find_claims import (
     ClaimFilters,
@@ -119,8 +119,7 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
     single = not isinstance(sent, list)
 
     def write(connection: Connection, row: Any) -> Response:
-        who, token_id = actor(connection), caller(connection).token_id
-        added = acts.add_claims(connection, who, row.project_id, claims, token_id)
+        added = stored_claims.add_claims(connection, actor(connection), row.project_id, claims)
         rows = find_claims(connection, [one.row.id for one in added])
         return _answer(added, rows, single=single)
 
@@ -258,7 +257,7 @@ def change_claim(_query: dict[str, Any], claim: uuid.UUID) -> Response:
 
     def write(connection: Connection, row: Any) -> Response:
         changes = _changes(sent, row)
-        acts.change_claim(connection, actor(connection), row, changes, _expected())
+        stored_claims.change_claim(connection, actor(connection), row, changes, _expected())
         found = find_claim(connection, claim)
         body = dumps(document(found))
         response = Response(body, 200, content_type="application/json")
@@ -292,7 +291,7 @@ def delete_claim(connection: Connection, row: Any, _query: dict[str, Any], claim
 
     It is judged no more. Posting the same statement brings it back with its judgements, until it is purged.
     """
-    acts.remove_claim(connection, actor(connection), row, _expected())
+    stored_claims.remove_claim(connection, actor(connection), row, _expected())
     return Response(status=204)
 
 

@@ -26,7 +26,7 @@ from registry.api.schemas import ByIdParameters, Empty, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.destinations import LONGEST_URL, read_destination
 from registry.errors import Conflict
-from registry.operations import webhook_acts
+from registry.operations import deliveries, webhooks
 from registry.operations.baselines import Expect
 from registry.operations.deliveries import delivery_of, find_delivery, list_deliveries, start_of_recovery
 from registry.operations.events import PATTERN as CURSOR
@@ -216,7 +216,7 @@ def make_webhook(connection: Connection, row: Any, sent: dict[str, Any], project
     `Idempotency-Key` makes none, and is answered 409 with its `Location`. Needs the role admin, as all of webhooks.
     """
     most = parts().settings.max_webhooks
-    return _shown(webhook_acts.create_webhook(connection, actor(connection), row.id, sent, most), project, 201)
+    return _shown(webhooks.create_webhook(connection, actor(connection), row.id, sent, most), project, 201)
 
 
 def _shown(row: Any, project: str, status: int) -> Response:
@@ -273,7 +273,7 @@ def change_webhook(
 
     Or disable and enable it. What happened while it was disabled is sent by `recover`.
     """
-    return _answer(webhook_acts.change_webhook(connection, actor(connection), row, webhook, sent, _expected()))
+    return _answer(webhooks.change_webhook(connection, actor(connection), row, webhook, sent, _expected()))
 
 
 def _answer(row: Any) -> Response:
@@ -298,7 +298,7 @@ def delete_webhook(
 
     With its deliveries, those that were not sent included.
     """
-    webhook_acts.remove_webhook(connection, actor(connection), row.id, webhook, _expected())
+    webhooks.remove_webhook(connection, actor(connection), row.id, webhook, _expected())
     return Response(status=204)
 
 
@@ -321,7 +321,7 @@ def rotate(connection: Connection, row: Any, _query: dict[str, Any], project: st
 
     For 24 hours what is sent has two signatures, by the new secret and by the one before.
     """
-    return _shown(webhook_acts.rotate_secret(connection, actor(connection), row.id, webhook), project, 200)
+    return _shown(webhooks.rotate_secret(connection, actor(connection), row.id, webhook), project, 200)
 
 
 deliveries_blp = Blueprint("deliveries", __name__, url_prefix=API_PREFIX, description="What was sent to webhooks.")
@@ -353,7 +353,7 @@ def test(connection: Connection, row: Any, _query: dict[str, Any], project: str,
 
     Of the type `webhook.test`, which is not in the feed of events. `deliveries` has what came of it.
     """
-    made = webhook_acts.send_test(connection, actor(connection), row, webhook)
+    made = deliveries.send_test(connection, actor(connection), row, webhook)
     return _accepted(connection, row.id, webhook, made)
 
 
@@ -378,7 +378,7 @@ def recover(connection: Connection, row: Any, sent: dict[str, Any], project: str
     disabled, and those before it was made. 410 if the feed does not keep all of them any more.
     """
     start = start_of_recovery(connection, row.id, sent["since"])
-    count = webhook_acts.recover(connection, actor(connection), row.id, webhook, start)
+    count = deliveries.recover(connection, actor(connection), row.id, webhook, start)
     return json_answer(to_document(Recovery(count)), status=202)
 
 
@@ -396,5 +396,5 @@ def redeliver(connection: Connection, row: Any, _query: dict[str, Any], delivery
 
     With the same `webhook-id`, and if it fails as often as a new one.
     """
-    webhook_acts.redeliver(connection, actor(connection), row.project_id, row.webhook_id, delivery)
+    deliveries.redeliver(connection, actor(connection), row.project_id, row.webhook_id, delivery)
     return _accepted(connection, row.project_id, row.webhook_id, delivery)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, ScalarSelect, Select, func, select, tuple_, t
 from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
 from registry.errors import Conflict, NotFound, PreconditionFailed
+from registry.operations.audit_log import Actor, record
 from registry.operations.baselines import Expect
 from registry.operations.names import joined_names
 from registry.renderings.interval import wilson
@@ -52,9 +53,14 @@ def find_alert(connection: Connection, project_id: uuid.UUID, alert_id: uuid.UUI
 
 
 def answer_alert(
-    connection: Connection, project_id: uuid.UUID, alert_id: uuid.UUID, said: Mapping[str, Any], expect: Expect
-) -> tuple[Any, bool]:
-    """Acknowledge or dismiss an alert; its row, and whether anything changed.
+    connection: Connection,
+    actor: Actor,
+    project_id: uuid.UUID,
+    alert_id: uuid.UUID,
+    said: Mapping[str, Any],
+    expect: Expect,
+) -> Any:
+    """Acknowledge or dismiss an alert and return its row; what was changed is in the audit log.
 
     Raises `NotFound`, `PreconditionFailed` when its tag is not expected, and `Conflict` for one that is resolved.
     """
@@ -67,22 +73,15 @@ def answer_alert(
         raise Conflict("The alert is resolved: there is nothing left to acknowledge or dismiss.")
     changed = {"state": said["state"], "reason": said.get("reason"), "note": said.get("note", row.note)}
     if all(getattr(row, name) == value for name, value in changed.items()):
-        return row, False
+        return row
     changed |= {"is_right": said.get("reason") not in WRONG, "version": row.version + 1, "updated_at": func.now()}
     connection.execute(update(alerts).where(alerts.c.id == alert_id).values(changed))
     row = find_alert(connection, project_id, alert_id)
     told = of_alert(_ANSWERED[row.state], slug_of(connection, project_id), row)
     announce(connection, project_id, [told])
-    return row, True
-
-
-def resolve_alerts_of(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:
-    """Resolve every alert of a baseline of the project that is deleted."""
-    going = (alerts.c.baseline_id == baseline_id, alerts.c.state != "resolved")
-    resolved = {"state": "resolved", "resolution": "policy_deleted", "version": alerts.c.version + 1}
-    ended = update(alerts).where(*going).values(resolved | {"updated_at": func.now()}).returning(alerts)
-    slug = slug_of(connection, project_id)
-    announce(connection, project_id, [of_alert("alert.resolved", slug, row) for row in connection.execute(ended)])
+    logged = {"baseline": row.baseline, "model": row.model, **said}
+    record(connection, actor, "alert.answered", alert_id, project_id=project_id, **logged)
+    return row
 
 
 def alerts_of(connection: Connection, baseline_id: uuid.UUID) -> tuple[int, AlertPrecision]:

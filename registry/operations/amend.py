@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Select, func, select, update
 
 from registry.errors import Fault, Invalid, NotFound, PreconditionFailed
 from registry.grids.intake import Limits
 from registry.grids.intake import amend as amended
+from registry.operations.audit_log import Actor, record
 from registry.operations.publish import Published
 from registry.operations.revisions import invalidate_scopes, write_next_revision
 from registry.operations.stored_grids import (
@@ -140,18 +141,15 @@ def told_changes(changes: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """A grid, and whether it had a tombstone."""
-
-    stored: GridSummary
-    was_deleted: bool
-
-
-def tombstone(
-    connection: Connection, grid_id: uuid.UUID, *, revision: int | None = None, expected: Sequence[str] | None = None
-) -> GridSummary:
-    """Put a tombstone on a grid and return its summary as it was.
+def delete_grid(
+    connection: Connection,
+    actor: Actor,
+    grid_id: uuid.UUID,
+    *,
+    revision: int | None = None,
+    expected: Sequence[str] | None = None,
+) -> None:
+    """Put a tombstone on a grid, which the audit log has.
 
     With `revision` or `expected`, only if the current revision is that one or one of these; else `PreconditionFailed`.
     """
@@ -164,13 +162,12 @@ def tombstone(
         .values(deleted_at=func.now(), updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
-    told = [of_grid("grid.deleted", grid_id, stored.revision, asdict(stored.names))]
-    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]}, told)
-    return stored
+    _tell(connection, actor, project_id, "grid.deleted", stored)
 
 
-def restore(connection: Connection, grid_id: uuid.UUID) -> Restored:
-    """Take the tombstone off a grid, which has the revisions that it had; one without a tombstone stays as it is.
+def restore_grid(connection: Connection, actor: Actor, grid_id: uuid.UUID) -> GridSummary:
+    """Take the tombstone off a grid, which has the revisions that it had; one without a tombstone stays as it is, and
+    the audit log too.
 
     Raises `NotFound` for a grid that was purged or whose project is deleted.
     """
@@ -182,6 +179,18 @@ def restore(connection: Connection, grid_id: uuid.UUID) -> Restored:
         raise NotFound("There is no such grid.")
     stored = grid_summary(row)
     if project_id is not None:
-        told = [of_grid("grid.restored", grid_id, stored.revision, asdict(stored.names))]
-        invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]}, told)
-    return Restored(stored, project_id is not None)
+        _tell(connection, actor, project_id, "grid.restored", stored)
+    return stored
+
+
+def _tell(
+    connection: Connection,
+    actor: Actor,
+    project_id: uuid.UUID,
+    act: Literal["grid.deleted", "grid.restored"],
+    stored: GridSummary,
+) -> None:
+    names = asdict(stored.names)
+    told = [of_grid(act, stored.id, stored.revision, names)]
+    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [stored.id]}, told)
+    record(connection, actor, act, stored.id, project_id=project_id, names=names, revision=stored.revision)

@@ -7,13 +7,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, delete, func, insert, select, update
 
 from registry.errors import Fault, Invalid, NotFound, PreconditionFailed
 from registry.grids.grid import Grid
+from registry.operations.audit_log import Actor, record
 from registry.operations.compare import revision_of
 from registry.operations.find import Page, find_whole_grids, with_aliases
 from registry.operations.names import joined_names
@@ -27,21 +28,14 @@ from registry.query import BaselineQuery, RankingQuery
 from registry.results.codec import from_document, to_document
 from registry.results.gates import Definition, Pinned, Reachable, Subject
 from registry.results.inputs import Warning
+from registry.storage.arrivals import announce, of_alert, slug_of
 from registry.storage.gate_scope import PUBLISHED, ask_always, in_order, models_of_scope, question_of, standing_question
-from registry.storage.tables import baseline_versions, baselines, cached_results, new_id
+from registry.storage.tables import alerts, baseline_versions, baselines, cached_results, new_id
 
 MOST = 1_000
 """Baselines of a project."""
 Expect = Collection[str] | None
 """Entity tags that a write allows; None: any."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A baseline's row, and whether it was given another definition."""
-
-    row: Any
-    is_changed: bool
 
 
 def tag_of(row: Any) -> str:
@@ -50,9 +44,10 @@ def tag_of(row: Any) -> str:
 
 
 def set_baseline(
-    connection: Connection, project_id: uuid.UUID, name: str, definition: dict[str, Any], expect: Expect
-) -> Kept:
-    """Create the baseline, or add a version to it unless it has this definition.
+    connection: Connection, actor: Actor, project_id: uuid.UUID, name: str, definition: dict[str, Any], expect: Expect
+) -> tuple[Any, bool]:
+    """Create the baseline, or add a version to it unless it has this definition: its row, and whether it is new. What
+    was changed is in the audit log.
 
     Raises `PreconditionFailed` when its tag is not expected, and `Invalid` when the project has too many.
     """
@@ -60,7 +55,7 @@ def set_baseline(
     row = _find(connection, project_id, name)
     _check(row, expect)
     if row is not None and to_document(from_document(Definition, row.definition)) == definition:
-        return Kept(row, False)
+        return row, False
     if row is None:
         count = select(func.count()).select_from(baselines).where(baselines.c.project_id == project_id)
         if (connection.scalar(count) or 0) >= MOST:
@@ -76,7 +71,9 @@ def set_baseline(
     _ask_no_more(connection, project_id, baseline_id)
     joined = joined_names(connection, project_id)
     ask_always(connection, project_id, standing_question(baseline_id, version, definition, joined))
-    return Kept(find_baseline(connection, project_id, name), True)
+    told = {"name": name, "version": version, "definition": definition}
+    record(connection, actor, "baseline.set", baseline_id, project_id=project_id, **told)
+    return find_baseline(connection, project_id, name), version == 1
 
 
 def list_baselines(connection: Connection, project_id: uuid.UUID, after: str | None, limit: int) -> Sequence[Any]:
@@ -102,8 +99,9 @@ def find_baseline(connection: Connection, project_id: uuid.UUID, name: str, vers
     return older
 
 
-def delete_baseline(connection: Connection, project_id: uuid.UUID, name: str, expect: Expect) -> Any:
-    """Delete a baseline with its versions and return its row; raises what `find_baseline` and `set_baseline` raise."""
+def delete_baseline(connection: Connection, actor: Actor, project_id: uuid.UUID, name: str, expect: Expect) -> None:
+    """Delete a baseline with its versions, and resolve its alerts; raises what `find_baseline` and `set_baseline`
+    raise. The audit log has it."""
     lock_project(connection, project_id)
     row = find_baseline(connection, project_id, name)
     _check(row, expect)
@@ -111,7 +109,18 @@ def delete_baseline(connection: Connection, project_id: uuid.UUID, name: str, ex
     _ask_no_more(connection, project_id, row.id)
     connection.execute(delete(baseline_versions).where(baseline_versions.c.baseline_id == row.id))
     connection.execute(delete(baselines).where(baselines.c.id == row.id))
-    return row
+    _resolve_alerts(connection, project_id, row.id)
+    told = {"name": row.name, "version": row.version, "definition": row.definition}
+    record(connection, actor, "baseline.deleted", row.id, project_id=project_id, **told)
+
+
+def _resolve_alerts(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:
+    """Resolve every alert of a baseline that is deleted."""
+    going = (alerts.c.baseline_id == baseline_id, alerts.c.state != "resolved")
+    resolved = {"state": "resolved", "resolution": "policy_deleted", "version": alerts.c.version + 1}
+    ended = update(alerts).where(*going).values(resolved | {"updated_at": func.now()}).returning(alerts)
+    slug = slug_of(connection, project_id)
+    announce(connection, project_id, [of_alert("alert.resolved", slug, row) for row in connection.execute(ended)])
 
 
 def _ask_no_more(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:

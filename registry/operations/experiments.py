@@ -18,6 +18,7 @@ from registry.errors import NotFound, PreconditionFailed
 from registry.grids.intake.levels import has_control
 from registry.grids.protocol import Rules
 from registry.operations.amend import changed_labels
+from registry.operations.audit_log import Actor, record
 from registry.operations.find import Filters
 from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
@@ -140,25 +141,19 @@ def describe_experiment(
     return find_experiment(connection, project_id, own), is_changed
 
 
-def declare(
-    connection: Connection,
-    project_id: uuid.UUID,
-    name: str,
-    rules: Rules,
-) -> tuple[ExperimentNote, bool]:
-    """Set the rules of an experiment: what is said of it now, and whether they are not what they were. Other rules
-    invalidate every question about the experiment. Raises `NotFound`.
-    """
+def set_protocol_rules(connection: Connection, actor: Actor, project_id: uuid.UUID, name: str, rules: Rules) -> None:
+    """Set which keys of protocols bind in an experiment. Other rules than before invalidate every question about it,
+    and are in the audit log. Raises `NotFound`."""
     own = find_experiment(connection, project_id, name).name
     here = (experiments.c.project_id == project_id, experiments.c.name == own)
     connection.execute(upsert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
     connection.execute(select(experiments.c.name).where(*here).with_for_update())
     before = find_note(connection, project_id, own)
     if rules == before.rules:
-        return before, False
+        return
     connection.execute(update(experiments).where(*here).values(protocol_rules=rules.document()))
     _invalidate(connection, project_id, before)
-    return find_note(connection, project_id, own), True
+    record(connection, actor, "experiment.protocol_set", own, project_id=project_id, **rules.document())
 
 
 def _invalidate(connection: Connection, project_id: uuid.UUID, note: ExperimentNote) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, exists, func, sel
 
 from registry.errors import Unavailable
 from registry.methods_version import METHODS_VERSION
+from registry.operations.audit_log import Actor, record
 from registry.operations.health import is_current, of_living_project
 from registry.storage.database import Database
 from registry.storage.keys import key_of
@@ -29,16 +30,20 @@ class Retried:
     answers: int
 
 
-def retry_failed(connection: Connection, project_id: uuid.UUID | None) -> Retried:
+def retry_failed(connection: Connection, actor: Actor, project_id: uuid.UUID | None) -> Retried:
     """Make the failed jobs of a project, or (None) of all, due with all their attempts; up to `AT_ONCE` of each kind.
 
     Results of superseded revisions, of deleted grids and of deleted projects have no reader and stay as they are.
+    The audit log has it where there were any.
     """
     wanted = and_(is_current(), *([] if project_id is None else [grids.c.project_id == project_id]))
     statistics = _retry(connection, derivations, exists().where(wanted))
     whose = cached_results.c.project_id
     living = of_living_project(whose) if project_id is None else whose == project_id
     answers = _retry(connection, cached_results, living)
+    if statistics or answers:
+        told = {"derivations": statistics, "answers": answers}
+        record(connection, actor, "jobs.retried", project_id or "all", project_id=project_id, **told)
     return Retried(statistics, answers)
 
 
