@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 import orjson
@@ -196,28 +196,30 @@ def _place(parameter: Mapping[str, Any]) -> int:
     return ("path", "query", "header").index(parameter.get("in", "header"))
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
+def _free(name: str, taken: Iterable[str]) -> str:
     """The name, with a number where another component has it, in whatever letters: generators make one type of both."""
     number = 2
     wanted = name
-    while wanted.lower() in map(str.lower, taken):
+    known = {one.lower() for one in taken}
+    while wanted.lower() in known:
         wanted, number = f"{name}{number}", number + 1
     return wanted
 
 
 def refer_to_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> None:
-    """Put the named examples under `components`, each where it stands in the document replaced by a reference."""
+    """Put the named examples that stand at several places under `components`, with a reference in each of these."""
     names = {_key(example): name for name, example in examples.items() if example is not None}
     used: dict[str, Any] = {}
-    for content in _contents(document):
-        example = content.get("example")
-        name = names.get(_key(example)) if example is not None else None
-        if name is not None:
-            del content["example"]
+    contents = list(_contents(document))
+    counted = Counter(_key(one.get("example")) for one in contents)
+    for content in contents:
+        key = _key(content.get("example"))
+        if content.get("example") is None:
+            content.pop("example", None)
+        elif counted[key] > 1 and key in names:
+            name = names[key]
             content["examples"] = {name: {"$ref": f"#/components/examples/{name}"}}
-            used[name] = {"value": example}
-        elif "example" in content and example is None:
-            del content["example"]
+            used[name] = {"value": content.pop("example")}
     document["components"]["examples"] = dict(sorted(used.items()))
 
 
@@ -259,6 +261,73 @@ def drop_unused(document: dict[str, Any]) -> None:
         for kind, named in components.items()
     }
     document["components"] = {kind: named for kind, named in kept.items() if named}
+
+
+def name_texts(document: dict[str, Any]) -> None:
+    """Put the schema of a name, and that of one that may be empty, under `components`: many parameters are one."""
+    texts = Counter(_key(one) for one in _plain_texts([document])).most_common(2)
+    named = {key: "Name" if b"minLength" in key else "NameOrEmpty" for key, _ in texts}
+
+    def change(schema: Schema) -> Schema:
+        told = {key: one for key, one in schema.items() if key in _OF_TEXT}
+        if (name := named.get(_key(told))) is None:
+            return schema
+        return {"$ref": _SCHEMAS + name} | {key: one for key, one in schema.items() if key not in _OF_TEXT}
+
+    document |= {part: _each(document[part], change) for part in ("paths", "webhooks")}
+    document["components"] = _each(document["components"], change)
+    about = {"description": "A text without control characters."}
+    told = {name: orjson.loads(key) | about for key, name in named.items()}
+    document["components"]["schemas"] |= told
+
+
+def refer_to_properties(document: dict[str, Any], least: int) -> None:
+    """Put each property that several objects have under `components`, where this makes the document shorter by so many
+    bytes at least."""
+    schemas = document["components"]["schemas"]
+    names: dict[bytes, str] = {}
+    counted = Counter(_key(one) for _, one in _properties([document]))
+    for name, one in _properties([document]):
+        key = _key(one)
+        if (counted[key] - 1) * (len(key) - _REFERENCE) >= least and key not in names:
+            names[key] = _free("".join(word.capitalize() for word in name.split("_")), [*schemas, *names.values()])
+
+    def change(schema: Schema) -> Schema:
+        found = schema.get("properties", {})
+        told = {
+            name: {"$ref": _SCHEMAS + names[_key(one)]} if _key(one) in names else one for name, one in found.items()
+        }
+        return schema | {"properties": told} if found else schema
+
+    document |= {part: _each(document[part], change) for part in ("paths", "components", "webhooks")}
+    document["components"]["schemas"] |= {name: orjson.loads(key) for key, name in names.items()}
+
+
+_REFERENCE = 45
+"""Bytes of a reference to a component, roughly."""
+
+
+def _properties(nodes: Any) -> Iterator[tuple[str, Schema]]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if isinstance(node.get("properties"), Mapping):
+                yield from node["properties"].items()
+            yield from _properties(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _properties(node)
+
+
+_OF_TEXT = ("type", "minLength", "maxLength", "pattern")
+
+
+def _plain_texts(nodes: Any) -> Iterator[Schema]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if node.get("type") == "string" and node.keys() >= {"maxLength", "pattern"}:
+                yield {key: one for key, one in node.items() if key in _OF_TEXT}
+            yield from _plain_texts(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _plain_texts(node)
 
 
 def say_in_place(document: dict[str, Any], longest: int) -> None:

@@ -131,10 +131,12 @@ _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schema
 
 
 _ANY_ERROR = (
-    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 404:"
-    " it is not there, or not for this caller. 422: a parameter or a field is wrong; `errors` say which. 406: there"
-    " is no form that `Accept` allows. 429: more than the limits allow, repeat after `Retry-After`. 503: the database"
-    " is away, or too much comes at once; repeat after `Retry-After`. 5xx: a defect of the server."
+    "Any other error. 400: the body is not what its content type says. 401: no token where one is needed, or a bad one."
+    " 403: the token's role does not allow this. 404: it is not there, or not for this caller. 406: there is no form"
+    " that `Accept` allows. 413: over a limit. 415: another content type is needed. 416: the range lies beyond the end."
+    " 422: a parameter or a field is wrong; `errors` say which. 429: more than the limits allow, repeat after"
+    " `Retry-After`. 501: this server was installed without what it needs. 503: the database is away, or too much comes"
+    " at once; repeat after `Retry-After`. 5xx: a defect of the server."
 )
 _SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
 """The component of each answer that operations describe without a content of their own."""

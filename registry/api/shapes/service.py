@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from registry.api.shapes.words import (
     COUNT,
-    ID,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
-    NUMBER_OF_REVISION,
     TEXT,
     Shape,
     array_of,
@@ -23,45 +21,10 @@ from registry.api.shapes.words import (
     ref,
 )
 
-_QUERY: dict[str, Shape] = {
-    "kind": described(
-        one_of(
-            *("ranking", "sweet_spot", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
-            *("gate", "noise", "claims", "claim_plan", "stored_claims"),
-        ),
-        "What is asked for.",
-    ),
-    "grid": described(ID, "The grid that is asked about."),
-    "revision": NUMBER_OF_REVISION,
-    "experiment": described(TEXT, "Of this experiment; empty where one grid or two are asked about."),
-    "metric": described(TEXT, "By the metric of this name; empty where one grid or two are asked about."),
-    "benchmark": described(array_of(TEXT), "Only these benchmarks; empty: all."),
-    "model": described(array_of(TEXT), "Only these models; empty: all."),
-    "variant": described(array_of(TEXT), "Only these variants; empty: all."),
-    "by": described(TEXT, "What is ranked: `model`, `variant`, `benchmark` or `axis:<name>`."),
-    "method": described(TEXT, "The method of the ranking."),
-    "missing": described(TEXT, "What the ranking or the table makes of missing slots."),
-    "group_by": described(array_of(TEXT), "The dimensions of the table."),
-    "over": described(array_of(TEXT), "The dimensions whose levels the table averages over."),
-    "value": described(TEXT, "What the cells of an entry of the table become: mean, best or count."),
-    "target": described(TEXT, "What the ranking is to hold for."),
-    "alpha": described(NUMBER, "The level of the tests."),
-    "sharp_change": described(NUMBER, "The size from which a step may be called sharp, in the metric's unit."),
-    "equivalence": described(NUMBER, "The margin within which a series may be called flat, in the metric's unit."),
-    "along": described(TEXT, "Only the series along this axis; empty: all."),
-    "thresholds": described(array_of(NUMBER), "The levels that series may cross, in the metric's unit."),
-    "baseline": described(ID, "The grid that is subtracted."),
-    "baseline_revision": described(COUNT, "Its revision."),
-    "contender": described(ID, "The grid that it is subtracted from."),
-    "contender_revision": described(COUNT, "Its revision."),
-    "baseline_items": described(COUNT, "Which outcomes of its items were known; absent: none."),
-    "contender_items": described(COUNT, "Which outcomes of its items were known; absent: none."),
-    "baseline_model": described(TEXT, "The model that is subtracted."),
-    "baseline_variant": described(TEXT, "Its variant; absent: that of the contender."),
-    "contender_model": described(TEXT, "The model that it is subtracted from."),
-    "contender_variant": described(TEXT, "Its variant; absent: that of the baseline."),
-    "suite": described(TEXT, "The suite that the benchmarks are from."),
-}
+_KINDS = (
+    *("ranking", "sweet_spot", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
+    *("gate", "noise", "claims", "claim_plan", "stored_claims"),
+)
 
 SERVICE: dict[str, Shape] = {
     "Problem": object_of(
@@ -81,9 +44,10 @@ SERVICE: dict[str, Shape] = {
         detail=described(TEXT, "What is wrong there."),
     ),
     "Query": record(
-        "What was asked for: of these fields those that belong to its kind.",
-        **{name: may(one) for name, one in _QUERY.items()},
-    ),
+        "What was asked for: its kind, and the parameters that it was asked by, as they are understood.",
+        kind=may(described(one_of(*_KINDS), "What is asked for; absent of the usual statistics of a grid.")),
+    )
+    | {"additionalProperties": True},
     "Pending": extended(
         "Query",
         "What is being computed.",
