@@ -131,8 +131,6 @@ def _log(response: Response, fields: dict[str, Any], begun: float) -> None:
 
 
 class _Counted:
-    """The parts of an answer, whose bytes are counted as they are sent."""
-
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.size = 0

@@ -88,7 +88,6 @@ class EitherComparisonParameters(ComparisonParameters, OfOthersParameters):
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
-        """Refuse a mixture of ids and names, and half of either."""
         ids = [name for name in _OF_IDS if data.get(name) is not None]
         names = [name for name in (*_OF_NAMES, *_MORE_OF_NAMES) if data.get(name) not in (None, "", [])]
         names += [name for name in VARIANTS_OF_SIDES if data.get(name) == ""]

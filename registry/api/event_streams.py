@@ -139,7 +139,6 @@ class _Stream:
         return f"id: {write_cursor(self.project_id, position)}\n\n".encode()
 
     def _next(self, after: int) -> tuple[list[bytes], int]:
-        """The next few events behind a position, and the position behind them."""
         told = self.listener.told_after(after, _AT_ONCE)
         if told is not None:
             lines = [one.line for one in told if self.wanted.holds(one.type, one.data)]

@@ -218,7 +218,6 @@ class EventWatch:
 
 
 def _pause(rooms: Collection[_Room]) -> float:
-    """Seconds from one look to the next."""
     listeners = sum(len(room.listeners) for room in rooms)
     return min(LOOK_AT_LEAST, LOOK_EVERY / 2 + _FOR_EACH * listeners)
 

@@ -219,7 +219,6 @@ def _written(asked: _Asked, stretch: Stretch, form: str, following: str) -> byte
 
 
 def _address_behind(cursor: str) -> str:
-    """Path and query of what comes behind the cursor."""
     query = [(name, value) for name, value in request.args.items(multi=True) if name != "after"]
     # Who reads by a link reads on by it.
     link = [("share", g.share)] if "share" in g else []

@@ -124,7 +124,6 @@ def _length(file: BinaryIO) -> int:
 
 
 def _measured(export: Export, file: BinaryIO) -> Response:
-    """The headers of the whole, for HEAD."""
     with file:
         response = Response(content_type=MEDIA[export.form])
         response.headers["Content-Length"] = str(_length(file))

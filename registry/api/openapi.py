@@ -341,7 +341,6 @@ def suffixes_of(document: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _content(document: Mapping[str, Any], operation: Operation) -> dict[str, Any]:
-    """Content of the operation's successful response, by media type."""
     content: dict[str, Any] = looked_up(document, operation["responses"].get("200", {})).get("content", {})
     return content
 

@@ -224,7 +224,6 @@ def refer_to_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> 
 
 
 def _contents(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The content of every body and every answer, by media type."""
     for _, _, operation in operations(document):
         for answer in (operation.get("requestBody", {}), *operation["responses"].values()):
             yield from answer.get("content", {}).values()

@@ -98,7 +98,6 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
 
     @validates_schema
     def _check_policy(self, data: dict[str, Any], **_options: Any) -> None:
-        """Refuse what no grid could give an order of."""
         reason = unordered(data.get("method", METHODS[0]), data.get("missing", MISSING[0]))
         if reason is not None:
             raise ValidationError(reason, "missing")

@@ -22,9 +22,6 @@ from registry.operations.find import Filters
 from registry.operations.suites import members_of
 from registry.selection import KINDS
 
-_PLACEHOLDER = "<key>"
-"""Placeholder that documents write for the name of a label; clients made from older ones sent it as it stood there."""
-
 
 def slice_of_request(query: Mapping[str, Any], schema: type[Schema]) -> Slice:
     """The slice in the parameters `at.<axis>`; `Invalid` for a name that this schema does not have."""
@@ -106,13 +103,10 @@ def _check_names(query: Mapping[str, Any], schema: type[Schema], beginnings: tup
 
 
 def _labels() -> dict[str, list[str]]:
-    """The texts that are asked for of each label."""
     labels = {name.removeprefix("label."): texts for name, texts in request.args.lists() if name.startswith("label.")}
     faulty = [name for name, texts in labels.items() if any(has_control(text) for text in (name, *texts))]
     if faulty:
         raise Invalid([Fault(f"/label.{name}", "must not hold control characters") for name in faulty])
-    if _PLACEHOLDER in labels:
-        raise Invalid([Fault(f"/label.{_PLACEHOLDER}", "names no label: write its name for <key>, as in label.seed=0")])
     return labels
 
 

@@ -143,7 +143,6 @@ _SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
 
 
 def _errors() -> dict[str, dict[str, Any]]:
-    """The answers that operations refer to."""
     found: dict[str, dict[str, Any]] = {"Error": {"description": _ANY_ERROR, "content": _PROBLEM}}
     for status, name in ERRORS.items():
         meanings = [kind.meaning for kind in KINDS.values() if kind.status == status and kind is not KINDS["error"]]

@@ -191,7 +191,6 @@ class StatisticsParameters(Schema):
 
     @validates_schema
     def _check_part(self, data: dict[str, Any], **_options: Any) -> None:
-        """Refuse what the part does not have."""
         part = data.get("part")
         if (part == "thresholds") != ("value" in data):
             raise ValidationError("is needed with part=thresholds, and for nothing else", "value")
@@ -262,7 +261,6 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None =
 
 
 def _chosen(part: str, query: Mapping[str, Any], form: str) -> Part | None:
-    """The part of the document that is wanted; None: all of it."""
     along, lost = query.get("along"), query.get("lost")
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]

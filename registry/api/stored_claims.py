@@ -354,5 +354,4 @@ def _tag(row: Any, body: bytes) -> str:
 
 
 def _expected() -> Collection[str] | None:
-    """Tags of text and source that `If-Match` allows."""
     return [tag.partition("-")[0] for tag in known_tags("If-Match")] if "If-Match" in request.headers else None

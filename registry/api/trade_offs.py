@@ -79,7 +79,6 @@ class Asked:
 
     @property
     def _shared_slice(self) -> Slice:
-        """The levels that both quantities are of."""
         return tuple(one for one in self.sides[0].at if one in self.sides[1].at)
 
 

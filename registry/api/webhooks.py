@@ -220,7 +220,6 @@ def make_webhook(connection: Connection, row: Any, sent: dict[str, Any], project
 
 
 def _shown(row: Any, project: str, status: int) -> Response:
-    """A webhook with its secret."""
     document = to_document(webhook_of(row)) | {"secret": row.secret}
     answer = json_answer(document, status=status, Location=f"{API_PREFIX}/projects/{project}/webhooks/{row.id}")
     answer.headers["ETag"] = f'"{tag_of(row)}"'

@@ -116,7 +116,6 @@ def describe(
 def _relabelled(
     connection: Connection, grid_id: uuid.UUID, labels: dict[str, str], token_id: uuid.UUID | None
 ) -> GridSummary:
-    """The grid with a next revision that has these labels."""
     stored = lock_grid(connection, grid_id, None)
     grid = replace(stored.grid, labels=labels)
     return write_next_revision(

@@ -115,7 +115,6 @@ def delete_baseline(connection: Connection, actor: Actor, project_id: uuid.UUID,
 
 
 def _resolve_alerts(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:
-    """Resolve every alert of a baseline that is deleted."""
     going = (alerts.c.baseline_id == baseline_id, alerts.c.state != "resolved")
     resolved = {"state": "resolved", "resolution": "policy_deleted", "version": alerts.c.version + 1}
     ended = update(alerts).where(*going).values(resolved | {"updated_at": func.now()}).returning(alerts)
@@ -124,7 +123,6 @@ def _resolve_alerts(connection: Connection, project_id: uuid.UUID, baseline_id: 
 
 
 def _ask_no_more(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:
-    """Delete the standing questions of a baseline."""
     asked = cached_results.c.query
     mine = (asked["kind"].astext == BaselineQuery.kind, asked["baseline"].astext == str(baseline_id))
     connection.execute(delete(cached_results).where(cached_results.c.project_id == project_id, *mine))

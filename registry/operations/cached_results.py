@@ -82,7 +82,6 @@ def invalidated(wanted: ColumnElement[str], metric: ColumnElement[str]) -> Colum
 
 
 def _aliased() -> ColumnElement[bool]:
-    """Condition that a name in the query is an alias."""
     texts = ARRAY(Text)
     return exists().where(
         aliases.c.project_id == projects.c.id,

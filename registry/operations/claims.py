@@ -145,7 +145,6 @@ def _restriction(connection: Connection, project_id: uuid.UUID, scope: Scope, mi
 
 
 def _conditions(connection: Connection, project_id: uuid.UUID, scope: Scope) -> list[Any]:
-    """Conditions for the grids of an experiment, also under its aliases."""
     mine = (aliases.c.project_id == project_id, aliases.c.kind == "experiment", aliases.c.name == scope[0])
     experiments = [scope[0], *connection.scalars(select(aliases.c.alias).where(*mine))]
     return [

@@ -128,7 +128,6 @@ def updated_at() -> Any:
 
 
 def _names_of_axes() -> Any:
-    """Names of a revision's axes, without their levels."""
     return func.jsonb_path_query_array(revisions.c.axes, text("'$[*].name'"), type_=JSONB).label("axes")
 
 

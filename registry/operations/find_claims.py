@@ -216,7 +216,6 @@ def experiments_of_claims(connection: Connection, project_id: uuid.UUID, limit: 
 
 
 def _chosen(query: Select[Any], project_id: uuid.UUID, filters: ClaimFilters, grid: uuid.UUID | None) -> Select[Any]:
-    """The query with what it is about."""
     query = query.where(claims.c.project_id == project_id, claims.c.archived_at.is_(None))
     if filters.verdict:
         query = query.where(_VERDICT.in_(filters.verdict))

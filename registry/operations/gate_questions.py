@@ -110,7 +110,6 @@ def _before_content(
 
 
 def _same(joined: Mapping[tuple[str, str], str], one: str, other: str) -> bool:
-    """Whether two names of models, the other of which may be missing, are one."""
     return bool(other) and joined.get(("model", one), one) == joined.get(("model", other), other)
 
 

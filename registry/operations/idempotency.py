@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -69,19 +68,19 @@ def find_records(
 
 
 def find_response(
-    connection: Connection, project_id: uuid.UUID, key: str, request_digests: Collection[bytes]
+    connection: Connection, project_id: uuid.UUID, key: str, request_digest: bytes
 ) -> StoredResponse | None:
     """Stored response for this key, or None. The key is locked until the transaction ends.
 
     Raises `Busy` while another request with the key is under way, and `InvalidHeader` when the key came with a request
-    of none of these digests.
+    of another digest.
     """
     lock_key(connection, project_id, key)
     here = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.key == key)
     row: Any = connection.execute(select(idempotency_keys).where(*here)).one_or_none()
     if row is None:
         return None
-    if bytes(row.request_digest) not in request_digests:
+    if bytes(row.request_digest) != request_digest:
         raise InvalidHeader("the Idempotency-Key was used with another request")
     return StoredResponse(row.status, row.headers, bytes(row.body))
 

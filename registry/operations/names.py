@@ -240,5 +240,4 @@ def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.U
 
 
 def _mark(connection: Connection, project_id: uuid.UUID) -> None:
-    """Invalidate every ranking of the project."""
     connection.execute(insert(invalidations).values(project_id=project_id))

@@ -138,7 +138,6 @@ def _allow_deletion(connection: Connection) -> None:
 
 
 def _delete_verdicts(connection: Connection, chosen: ColumnElement[bool]) -> set[str]:
-    """Delete verdicts, and the alerts that follow from them; return the ids of both."""
     ids = select(gate_verdicts.c.id).where(chosen)
     told = connection.scalars(delete(alerts).where(alerts.c.verdict_id.in_(ids)).returning(alerts.c.id)).all()
     given = connection.scalars(delete(gate_verdicts).where(chosen).returning(gate_verdicts.c.id)).all()
@@ -193,7 +192,6 @@ def _delete_experiments(connection: Connection, project_id: uuid.UUID, given: se
 
 
 def _delete_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
-    """Delete the stored responses of idempotency keys that show such a grid."""
     latest = max(row.deleted_at or row.project_deleted_at for row in rows)
     shown = or_(*(func.strpos(func.encode(idempotency_keys.c.body, "escape"), str(row.id)) > 0 for row in rows))
     mine = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.created_at <= latest)
@@ -313,7 +311,6 @@ def purge_judgements(connection: Connection, project_id: uuid.UUID, grids: Seque
 
 
 def _request_lost(connection: Connection, project_id: uuid.UUID) -> None:
-    """Request each part that has claims and no cached result."""
     here = (claims.c.project_id == project_id, claims.c.archived_at.is_(None))
     there = select(cached_results.c.query_key).where(cached_results.c.project_id == project_id)
     lost = select(claims.c.experiment, claims.c.metric, claims.c.query_key).where(

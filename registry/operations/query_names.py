@@ -112,7 +112,6 @@ def quoted(names: Collection[str]) -> str:
 
 
 def _unknown_dimensions(query: Query, known: Callable[[], Collection[str]]) -> list[Fault]:
-    """A fault for each axis that a ranking or a table names and no grid has."""
     given: dict[str, tuple[str, ...]] = {"by": (query.by,)} if isinstance(query, RankingQuery) else {}
     if isinstance(query, AggregatesQuery):
         given = {"group_by": query.group_by, "over": query.over}

@@ -49,7 +49,6 @@ _OWNER = (
 
 
 def _statistics(document: ColumnElement[Any]) -> Select[Any]:
-    """Statement for the derivations of current revisions, with this column for their documents."""
     return (
         select(
             grids.c.id,

@@ -192,7 +192,6 @@ def _record(connection: Connection, actor: Actor, action: Action, row: Any, **mo
 
 
 def _locked(connection: Connection, claim_id: uuid.UUID, expected: Collection[str] | None) -> Any:
-    """Current row of a claim, locked until the end of the transaction."""
     here = (claims.c.id == claim_id, claims.c.archived_at.is_(None))
     row = connection.execute(select(claims).where(*here).with_for_update(key_share=True)).one_or_none()
     if row is None or (expected is not None and "*" not in expected and tag_of(row) not in expected):

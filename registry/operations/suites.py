@@ -52,7 +52,6 @@ def set_suite(
 def _check_texts(
     connection: Connection, project_id: uuid.UUID, texts: Sequence[str], members: Sequence[Member]
 ) -> None:
-    """Raise `Invalid` for a text that has levels and is the whole name of a benchmark too."""
     read = {one.text: one for one in members if one.levels}
     named = select(grids.c.benchmark).where(grids.c.project_id == project_id, grids.c.benchmark.in_(read)).distinct()
     faults = [

@@ -83,7 +83,6 @@ def test_repeated_filters_are_or_and_different_ones_and(shelf: Project) -> None:
         ("label.other=01", 0),
     ):
         assert len(find(shelf, *parse_qsl(query))) == grids, query
-    assert refused(shelf, "label.%3Ckey%3E=0") == ["/label.<key>"], "the placeholder of the document is no label"
 
 
 def test_an_id_is_found_by_its_first_characters(shelf: Project) -> None:

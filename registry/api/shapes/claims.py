@@ -27,7 +27,6 @@ from registry.claims.kinds import KINDS
 
 
 def _counted(shape: Shape) -> Shape:
-    """The page with the numbers of claims by their verdicts."""
     counts = described(ref("VerdictCounts"), "Of all that the filters but `verdict` find.")
     return shape | {
         "required": [*shape["required"], "counts"],
