@@ -18,7 +18,7 @@ from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import json_answer, known_tags
-from registry.api.schemas import Empty, PageParameters, about
+from registry.api.schemas import PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, tag_of
 from registry.results.codec import to_document
@@ -56,8 +56,7 @@ class AlertsParameters(PageParameters):
 blp = Blueprint("alerts", __name__, url_prefix=API_PREFIX, description="What contenders were shown to lose.")
 
 
-@blp.get("/projects/<project>/alerts")
-@blp.doc(operationId="listAlerts")
+@blp.get("/projects/<project>/alerts", operation="listAlerts")
 @blp.arguments(AlertsParameters, location="query")
 @blp.answers(reply(200, "A page of alerts", "Alerts", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
@@ -80,11 +79,9 @@ def document(row: Any) -> dict[str, Any]:
     return found
 
 
-@blp.get("/projects/<project>/alerts/<uuid:alert>")
-@blp.doc(operationId="getAlert")
-@blp.arguments(Empty, location="query")
+@blp.get("/projects/<project>/alerts/<uuid:alert>", operation="getAlert")
 @blp.answers(reply(200, "The alert", "Alert", headers=["ETag"]), public=True)
-def read_alert(_query: dict[str, Any], project: str, alert: uuid.UUID) -> Response:
+def read_alert(project: str, alert: uuid.UUID) -> Response:
     """Read an alert
 
     With the sentence of the verdict that failed last.
@@ -94,14 +91,9 @@ def read_alert(_query: dict[str, Any], project: str, alert: uuid.UUID) -> Respon
     return _answer(row)
 
 
-@blp.patch("/projects/<project>/alerts/<uuid:alert>")
-@blp.doc(operationId="updateAlert")
+@blp.patch("/projects/<project>/alerts/<uuid:alert>", operation="updateAlert")
 @blp.arguments(AlertChange, example=examples.ALERT_CHANGE)
-@blp.answers(
-    reply(200, "The alert", "Alert", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The alert", "Alert", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write()
 def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project: str, alert: uuid.UUID) -> Response:
     """Acknowledge or dismiss an alert

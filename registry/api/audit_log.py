@@ -38,8 +38,7 @@ def record_description(connection: Connection, project_id: uuid.UUID, published:
         record(connection, actor(connection), "grid.updated", stored.id, project_id=project_id, **told)
 
 
-@blp.get("/projects/<project>/audit")
-@blp.doc(operationId="listAudit")
+@blp.get("/projects/<project>/audit", operation="listAudit")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of acts, newest first", "Acts", example="audit", headers=["Link"]))
 def list_audit(query: dict[str, Any], project: str) -> Response:

@@ -20,7 +20,7 @@ from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_text, write_text
 from registry.api.query_schemas import GRID_ID
 from registry.api.responses import dumps, json_answer, known_tags
-from registry.api.schemas import Empty, NamesParameters, PageParameters, about
+from registry.api.schemas import NamesParameters, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import baselines
@@ -170,14 +170,12 @@ class VerdictsParameters(PageParameters):
 blp = Blueprint("baselines", __name__, url_prefix=API_PREFIX, description="What contenders are judged against.")
 
 
-@blp.put("/projects/<project>/baselines/<baseline>")
-@blp.doc(operationId="setBaseline")
+@blp.put("/projects/<project>/baselines/<baseline>", operation="setBaseline")
 @blp.arguments(BaselineIn, example=examples.BASELINE_IN)
 @blp.answers(
     reply(200, "Changed, or as it was", "Baseline", headers=["ETag"]),
     reply(201, "Created", "Baseline", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
+    parameters=["If-Match"],
 )
 @idempotent_write()
 def set_baseline(connection: Connection, row: Any, sent: dict[str, Any], project: str, baseline: str) -> Response:
@@ -227,8 +225,7 @@ def document(row: Any, reached: Reachable | None = None, **more: Any) -> dict[st
     return found
 
 
-@blp.get("/projects/<project>/baselines")
-@blp.doc(operationId="listBaselines")
+@blp.get("/projects/<project>/baselines", operation="listBaselines")
 @blp.arguments(NamesParameters, location="query")
 @blp.answers(reply(200, "A page of baselines", "Baselines", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
@@ -243,8 +240,7 @@ def list_all(query: dict[str, Any], project: str) -> Response:
     return page(found, query["limit"], document, lambda one: write_text(one.name))
 
 
-@blp.get("/projects/<project>/baselines/<baseline>")
-@blp.doc(operationId="getBaseline")
+@blp.get("/projects/<project>/baselines/<baseline>", operation="getBaseline")
 @blp.arguments(BaselineParameters, location="query")
 @blp.answers(reply(200, "The baseline", "Baseline", headers=["ETag"]), public=True)
 def read_baseline(query: dict[str, Any], project: str, baseline: str) -> Response:
@@ -271,12 +267,10 @@ def reached(connection: Connection, project_id: uuid.UUID, definition: Definitio
         return Reachable(False, warnings=tuple(Warning("gone", f"{at[1:]}: {told}") for at, told in error.faults))
 
 
-@blp.delete("/projects/<project>/baselines/<baseline>")
-@blp.doc(operationId="deleteBaseline")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.delete("/projects/<project>/baselines/<baseline>", operation="deleteBaseline")
+@blp.answers(reply(204, "Deleted"), parameters=["If-Match"])
 @idempotent_write()
-def delete_baseline(connection: Connection, row: Any, _query: dict[str, Any], project: str, baseline: str) -> Response:
+def delete_baseline(connection: Connection, row: Any, project: str, baseline: str) -> Response:
     """Delete a baseline
 
     With its versions; the audit log keeps them.

@@ -104,8 +104,7 @@ def _item(document: dict[str, Any], place: int) -> dict[str, Any]:
     return {**judgements[place], **told}
 
 
-@blp.get("/schemas/claim")
-@blp.doc(operationId="getClaimSchema")
+@blp.get("/schemas/claim", operation="getClaimSchema")
 @blp.answers(reply(200, "The JSON Schema", forms=["schema"]), public=True)
 def schema() -> Response:
     """Read the JSON Schema of a claim

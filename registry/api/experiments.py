@@ -16,7 +16,7 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import json_answer, known_tags, of_values, wanted_form
-from registry.api.schemas import Empty, ExperimentChange
+from registry.api.schemas import ExperimentChange
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.protocol import Rules
@@ -55,8 +55,7 @@ class ExperimentPath(PathConverter):
     regex = r"(?![^?]*/sweet-spot(?:\.(?:json|txt|md|csv))?\Z)[^/].*?"
 
 
-@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
-@blp.doc(operationId="getSweetSpot")
+@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot", operation="getSweetSpot")
 @blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Response:
@@ -68,8 +67,10 @@ def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Res
     return _answer(query, project, experiment, None)
 
 
-@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>")
-@blp.doc(operationId="getSweetSpotAs")
+@blp.get(
+    "/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>",
+    operation="getSweetSpotAs",
+)
 @blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suffix: str) -> Response:
@@ -77,15 +78,9 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
     return _answer(query, project, experiment, suffix)
 
 
-@blp.get("/projects/<project>/experiments/<experiment:experiment>")
-@blp.doc(operationId="getExperiment")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The experiment", "Experiment", headers=["ETag"]),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Response:
+@blp.get("/projects/<project>/experiments/<experiment:experiment>", operation="getExperiment")
+@blp.answers(reply(200, "The experiment", "Experiment", headers=["ETag"]), public=True, parameters=["If-None-Match"])
+def read_experiment(project: str, experiment: str) -> Response:
     """Read an experiment
 
     What people wrote about it, and how much it holds. An alias finds the experiment that it stands for. 404 for one
@@ -97,14 +92,9 @@ def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Re
     return json_answer(serializers.experiment(found, row.slug), tag=found.etag)
 
 
-@blp.patch("/projects/<project>/experiments/<experiment:experiment>")
-@blp.doc(operationId="updateExperiment")
+@blp.patch("/projects/<project>/experiments/<experiment:experiment>", operation="updateExperiment")
 @blp.arguments(ExperimentChange, example=examples.EXPERIMENT_CHANGE)
-@blp.answers(
-    reply(200, "The experiment", "Experiment", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The experiment", "Experiment", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write()
 def change_experiment(
     connection: Connection, row: Any, changes: dict[str, Any], project: str, experiment: str

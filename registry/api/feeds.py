@@ -156,13 +156,9 @@ _ANSWER["response"]["content"] = {
 }
 
 
-@blp.get("/projects/<project>/grids.ndjson")
-@blp.doc(operationId="exportGrids")
+@blp.get("/projects/<project>/grids.ndjson", operation="exportGrids")
 @blp.arguments(WholeGridsParameters, location="query")
-@blp.answers(
-    _ANSWER,
-    public=True,
-)
+@blp.answers(_ANSWER, public=True)
 def export_grids(query: dict[str, Any], project: str) -> Response:
     """Read all grids of a project with their cells
 

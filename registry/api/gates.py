@@ -47,12 +47,11 @@ def read_gate(query: dict[str, Any], project: str, baseline: str, suffix: str | 
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
-@blp.post("/projects/<project>/baselines/<baseline>/gate")
-@blp.doc(operationId="judgeGrid")
+@blp.post("/projects/<project>/baselines/<baseline>/gate", operation="judgeGrid", writes=False)
 @blp.answers(
     reply(200, _JUDGED, ready("Gate"), example="gate"),
     reply(202, "Pending"),
-    errors=[400, 413, 415],
+    errors=[413],
     public=True,
     parameters=["Prefer"],
     requestBody={
@@ -87,8 +86,7 @@ def judge_grid(project: str, baseline: str) -> Response:
 verdicts_blp = Blueprint("verdicts", __name__, url_prefix=API_PREFIX, description="What baselines found by themselves.")
 
 
-@verdicts_blp.get("/projects/<project>/baselines/<baseline>/verdicts")
-@verdicts_blp.doc(operationId="listVerdicts")
+@verdicts_blp.get("/projects/<project>/baselines/<baseline>/verdicts", operation="listVerdicts")
 @verdicts_blp.arguments(VerdictsParameters, location="query")
 @verdicts_blp.answers(reply(200, "A page of verdicts", "StoredVerdicts", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str, baseline: str) -> Response:

@@ -24,8 +24,7 @@ _OPTIONS: dict[str, Any] = {"errors": [409], "public": True, "parameters": ["lab
 _ID = "`Content-Location` has the grid's id."
 
 
-@blp.get("/projects/<project>/grid")
-@blp.doc(operationId="findGrid")
+@blp.get("/projects/<project>/grid", operation="findGrid")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
 @blp.answers(reply(200, f"The grid with its values. {_ID}", "Grid", forms=("txt", "md")), **_OPTIONS)
 def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
@@ -37,8 +36,7 @@ def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
     return _under_id(project, "")
 
 
-@blp.get("/projects/<project>/grid/<path:part>")
-@blp.doc(operationId="findGridPart")
+@blp.get("/projects/<project>/grid/<path:part>", operation="findGridPart")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
 @blp.answers(reply(200, f"What is answered under the grid's id. {_ID}"), reply(202, "Pending"), **_OPTIONS)
 def find_part_by_names(_query: dict[str, Any], project: str, part: str) -> Response:

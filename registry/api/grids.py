@@ -29,7 +29,7 @@ from registry.api.responses import (
     rendered,
     wanted_form,
 )
-from registry.api.schemas import DeleteParameters, Empty, FindParameters, GridChange, RevisionParameters
+from registry.api.schemas import DeleteParameters, FindParameters, GridChange, RevisionParameters
 from registry.api.selections import filters_of, slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
@@ -51,27 +51,17 @@ blp = Blueprint(
 )
 
 _FORMS = ("json", "txt", "md")
-_WRITES = [400, 409, 412, 413, 415]
 
 
-@blp.post("/projects/<project>/grids")
-@blp.doc(operationId="publishGrid")
+@blp.post("/projects/<project>/grids", operation="publishGrid")
 @blp.arguments(PublishParameters, location="query")
 @blp.answers(
     reply(
-        201,
-        "A new revision",
-        "GridSummary",
-        headers=["Location", "ETag", "Idempotent-Replayed", "Preference-Applied"],
+        201, "A new revision", "GridSummary", headers=["Location", "ETag", "Idempotent-Replayed", "Preference-Applied"]
     ),
-    reply(
-        200,
-        "The grid has this content already, or a dry run",
-        "GridSummary",
-        headers=["ETag"],
-    ),
-    errors=_WRITES,
-    parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match", "Prefer"],
+    reply(200, "The grid has this content already, or a dry run", "GridSummary", headers=["ETag"]),
+    errors=[413],
+    parameters=["If-None-Match-Any", "If-Match", "Prefer"],
     requestBody=publication.GRID_BODY,
 )
 def publish_grid(query: dict[str, Any], project: str) -> Response:
@@ -136,8 +126,7 @@ def published_answer(published: Published, *, made: int) -> Response:
     return response
 
 
-@blp.get("/projects/<project>/grids")
-@blp.doc(operationId="listGrids")
+@blp.get("/projects/<project>/grids", operation="listGrids")
 @blp.arguments(FindParameters, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "A page of grids, without values", "Grids", headers=["Link"]),
@@ -203,10 +192,9 @@ def read_grid(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None)
     return rendered(form, document, {"txt": grid_text, "md": grid_markdown}, tag)
 
 
-@blp.delete("/grids/<uuid:grid>")
-@blp.doc(operationId="deleteGrid")
+@blp.delete("/grids/<uuid:grid>", operation="deleteGrid")
 @blp.arguments(DeleteParameters, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.answers(reply(204, "Deleted"), parameters=["If-Match"])
 @idempotent_write()
 def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Delete a grid
@@ -219,15 +207,9 @@ def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: u
     return Response(status=204)
 
 
-@blp.post("/grids/<uuid:grid>/restore")
-@blp.doc(operationId="restoreGrid")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The grid", "GridSummary", headers=["ETag"]),
-    errors=[409],
-    parameters=["Idempotency-Key"],
-)
-def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
+@blp.post("/grids/<uuid:grid>/restore", operation="restoreGrid")
+@blp.answers(reply(200, "The grid", "GridSummary", headers=["ETag"]))
+def restore_grid(grid: uuid.UUID) -> Response:
     """Restore a deleted grid
 
     With the revisions that it had; one that is not deleted stays as it is. A grid that was purged is gone for good.
@@ -240,14 +222,13 @@ def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
     return written(lambda connection: owned(connection, grid, "writer", deleted=True), write)
 
 
-@blp.patch("/grids/<uuid:grid>/cells")
-@blp.doc(operationId="updateCells")
+@blp.patch("/grids/<uuid:grid>/cells", operation="updateCells")
 @blp.arguments(CellsIn, example=examples.CELLS_IN)
 @blp.arguments(AmendParameters, location="query")
 @blp.answers(
     reply(200, "The grid at its new revision", "GridSummary", headers=["ETag"]),
-    errors=_WRITES,
-    parameters=["Idempotency-Key", "If-Match", "Prefer"],
+    errors=[413],
+    parameters=["If-Match", "Prefer"],
 )
 def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Add or replace cells
@@ -273,14 +254,9 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
     return _computed(written(lambda connection: owned(connection, grid, "writer"), write))
 
 
-@blp.patch("/grids/<uuid:grid>")
-@blp.doc(operationId="updateGrid")
+@blp.patch("/grids/<uuid:grid>", operation="updateGrid")
 @blp.arguments(GridChange, example=examples.GRID_CHANGE)
-@blp.answers(
-    reply(200, "The grid", "GridSummary", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The grid", "GridSummary", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write()
 def change_grid(connection: Connection, row: Any, changes: dict[str, Any], grid: uuid.UUID) -> Response:
     """Change a grid's description or labels

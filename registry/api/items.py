@@ -103,16 +103,10 @@ class ItemsParameters(RevisionParameters):
 blp = Blueprint("items", __name__, url_prefix=API_PREFIX, description="What came out of each item behind a cell.")
 
 
-@blp.post("/grids/<uuid:grid>/items")
-@blp.doc(operationId="addItems")
+@blp.post("/grids/<uuid:grid>/items", operation="addItems")
 @blp.arguments(ItemsIn, example=examples.ITEMS_IN)
 @blp.arguments(RevisionParameters, location="query")
-@blp.answers(
-    reply(201, "Added", "Items"),
-    reply(200, "The revision has these outcomes already", "Items"),
-    errors=[400, 409, 413, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Added", "Items"), reply(200, "The revision has these outcomes already", "Items"), errors=[413])
 @idempotent_write()
 def post_items(
     connection: Connection, row: Any, sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID
@@ -130,8 +124,7 @@ def post_items(
     return json_answer(_document(found), status=201 if found.is_new else 200)
 
 
-@blp.get("/grids/<uuid:grid>/items")
-@blp.doc(operationId="getItems")
+@blp.get("/grids/<uuid:grid>/items", operation="getItems")
 @blp.arguments(ItemsParameters, location="query")
 @blp.answers(reply(200, "The outcomes", "Items"), public=True)
 def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:

@@ -18,7 +18,7 @@ from registry.api.fields import Name
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInUseParameters, NamesParameters, SuiteIn
+from registry.api.schemas import KINDS, AliasIn, ByIdParameters, NamesInUseParameters, NamesParameters, SuiteIn
 from registry.api.selections import of_suite
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
@@ -30,14 +30,9 @@ from registry.results.codec import to_document
 blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
 
 
-@blp.post("/projects/<project>/aliases")
-@blp.doc(operationId="createAlias")
+@blp.post("/projects/<project>/aliases", operation="createAlias")
 @blp.arguments(AliasIn, example=examples.ALIAS_IN)
-@blp.answers(
-    reply(201, "Created", "Alias", headers=["Location"]),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created", "Alias", headers=["Location"]))
 @idempotent_write()
 def make_alias(connection: Connection, row: Any, sent: dict[str, Any], project: str) -> Response:
     """Create an alias
@@ -49,8 +44,7 @@ def make_alias(connection: Connection, row: Any, sent: dict[str, Any], project: 
     return json_answer(serializers.alias(made), status=201, Location=place)
 
 
-@blp.get("/projects/<project>/aliases")
-@blp.doc(operationId="listAliases")
+@blp.get("/projects/<project>/aliases", operation="listAliases")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of aliases", "Aliases", headers=["Link"]), public=True)
 def list_aliases(query: dict[str, Any], project: str) -> Response:
@@ -65,14 +59,10 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
     return page(rows, query["limit"], serializers.alias, lambda row: str(row.id))
 
 
-@blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
-@blp.doc(operationId="deleteAlias")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409], parameters=["Idempotency-Key"])
+@blp.delete("/projects/<project>/aliases/<uuid:alias_id>", operation="deleteAlias")
+@blp.answers(reply(204, "Deleted"))
 @idempotent_write()
-def remove_alias(
-    connection: Connection, row: Any, _query: dict[str, Any], project: str, alias_id: uuid.UUID
-) -> Response:
+def remove_alias(connection: Connection, row: Any, project: str, alias_id: uuid.UUID) -> Response:
     """Delete an alias
 
     Grids that say the alias count by their own name from now on.
@@ -81,8 +71,10 @@ def remove_alias(
     return Response(status=204)
 
 
-@blp.get(f"/projects/<project>/names/<any({','.join(f'{kind}s' for kind in (*KINDS, 'metric'))},axes):kind>")
-@blp.doc(operationId="listNames")
+@blp.get(
+    f"/projects/<project>/names/<any({','.join(f'{kind}s' for kind in (*KINDS, 'metric'))},axes):kind>",
+    operation="listNames",
+)
 @blp.arguments(NamesInUseParameters, location="query")
 @blp.answers(reply(200, "A page of names with their counts", "Names", headers=["Link"]), public=True)
 def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
@@ -110,15 +102,9 @@ def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
 suites_blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="Benchmarks that are ranked together.")
 
 
-@suites_blp.put("/projects/<project>/suites/<path:suite>")
-@suites_blp.doc(operationId="setSuite")
+@suites_blp.put("/projects/<project>/suites/<path:suite>", operation="setSuite")
 @suites_blp.arguments(SuiteIn, example=examples.SUITE_IN)
-@suites_blp.answers(
-    reply(200, "Changed", "Suite"),
-    reply(201, "Created", "Suite"),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@suites_blp.answers(reply(200, "Changed", "Suite"), reply(201, "Created", "Suite"))
 @idempotent_write()
 def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: str, suite: str) -> Response:
     """Set a suite
@@ -135,8 +121,7 @@ def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: s
     return json_answer(serializers.suite(found) | {"warnings": doubts}, status=201 if is_new else 200)
 
 
-@suites_blp.get("/projects/<project>/suites")
-@suites_blp.doc(operationId="listSuites")
+@suites_blp.get("/projects/<project>/suites", operation="listSuites")
 @suites_blp.arguments(NamesParameters, location="query")
 @suites_blp.answers(reply(200, "A page of suites", "Suites", headers=["Link"]), public=True)
 def list_suites(query: dict[str, Any], project: str) -> Response:
@@ -151,11 +136,9 @@ def list_suites(query: dict[str, Any], project: str) -> Response:
     return page(found, query["limit"], serializers.suite, lambda one: write_text(one.name))
 
 
-@suites_blp.get("/projects/<project>/suites/<path:suite>")
-@suites_blp.doc(operationId="getSuite")
-@suites_blp.arguments(Empty, location="query")
+@suites_blp.get("/projects/<project>/suites/<path:suite>", operation="getSuite")
 @suites_blp.answers(reply(200, "The suite", "Suite"), public=True)
-def read_suite(_query: dict[str, Any], project: str, suite: str) -> Response:
+def read_suite(project: str, suite: str) -> Response:
     """Read a suite
 
     With its benchmarks.
@@ -165,12 +148,10 @@ def read_suite(_query: dict[str, Any], project: str, suite: str) -> Response:
         return json_answer(serializers.suite(suites.find_suite(connection, row.id, suite)))
 
 
-@suites_blp.delete("/projects/<project>/suites/<path:suite>")
-@suites_blp.doc(operationId="deleteSuite")
-@suites_blp.arguments(Empty, location="query")
-@suites_blp.answers(reply(204, "Deleted"), errors=[409], parameters=["Idempotency-Key"])
+@suites_blp.delete("/projects/<project>/suites/<path:suite>", operation="deleteSuite")
+@suites_blp.answers(reply(204, "Deleted"))
 @idempotent_write()
-def delete_suite(connection: Connection, row: Any, _query: dict[str, Any], project: str, suite: str) -> Response:
+def delete_suite(connection: Connection, row: Any, project: str, suite: str) -> Response:
     """Delete a suite
 
     Grids stay as they are.

@@ -150,14 +150,9 @@ def _options(query: dict[str, Any]) -> Options:
     return Options(query["palette"], query["theme"], (low, high))
 
 
-@blp.get("/grids/<uuid:grid>/badge.svg")
-@blp.doc(operationId="getBadgeSvg")
+@blp.get("/grids/<uuid:grid>/badge.svg", operation="getBadgeSvg")
 @blp.arguments(BadgeParameters, location="query")
-@blp.answers(
-    reply(200, "The picture", forms=["svg"], headers=["ETag"]),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@blp.answers(reply(200, "The picture", forms=["svg"], headers=["ETag"]), public=True, parameters=["If-None-Match"])
 def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid's best value as a badge
 

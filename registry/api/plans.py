@@ -154,16 +154,9 @@ class PlanIn(Body):
 blp = Blueprint("plans", __name__, url_prefix=API_PREFIX, description="What the next measurement takes.")
 
 
-@blp.post("/projects/<project>/plan")
-@blp.doc(operationId="makePlan")
+@blp.post("/projects/<project>/plan", operation="makePlan", writes=False)
 @blp.arguments(PlanIn, example=examples.PLAN_IN)
-@blp.answers(
-    reply(200, "The plan", "Plan"),
-    reply(202, "Pending"),
-    errors=[400, 415],
-    public=True,
-    parameters=["Prefer"],
-)
+@blp.answers(reply(200, "The plan", "Plan"), reply(202, "Pending"), public=True, parameters=["Prefer"])
 @asks
 def make_plan(sent: dict[str, Any], project: str) -> Response:
     """Plan the next measurement

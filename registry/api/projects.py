@@ -18,7 +18,6 @@ from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import (
     ByIdParameters,
     DeletedProjectParameters,
-    Empty,
     ProjectChange,
     ProjectIn,
     ProjectsParameters,
@@ -33,14 +32,9 @@ from registry.operations.auth import authorize, own_token
 blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
 
 
-@blp.post("/projects")
-@blp.doc(operationId="createProject")
+@blp.post("/projects", operation="createProject")
 @blp.arguments(ProjectIn, example=examples.PROJECT_IN)
-@blp.answers(
-    reply(201, "Created", "Project", headers=["Location", "Idempotent-Replayed"]),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created", "Project", headers=["Location", "Idempotent-Replayed"]))
 def make_project(sent: dict[str, Any]) -> Response:
     """Create a project
 
@@ -55,8 +49,7 @@ def make_project(sent: dict[str, Any]) -> Response:
     return made(sent["slug"], make)
 
 
-@blp.get("/projects")
-@blp.doc(operationId="listProjects")
+@blp.get("/projects", operation="listProjects")
 @blp.arguments(ProjectsParameters, location="query")
 @blp.answers(reply(200, "A page of projects", "Projects", headers=["Link"]), public=True)
 def list_projects(query: dict[str, Any]) -> Response:
@@ -76,15 +69,9 @@ def list_projects(query: dict[str, Any]) -> Response:
     return page(rows, query["limit"], serializers.project, lambda row: str(row.slug))
 
 
-@blp.get("/projects/<project>")
-@blp.doc(operationId="getProject")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The project", "Project", headers=["ETag"]),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def read_project(_query: dict[str, Any], project: str) -> Response:
+@blp.get("/projects/<project>", operation="getProject")
+@blp.answers(reply(200, "The project", "Project", headers=["ETag"]), public=True, parameters=["If-None-Match"])
+def read_project(project: str) -> Response:
     """Read a project
 
     A private one only with a token for it: 404 without.
@@ -105,14 +92,9 @@ def _expect(connection: Connection, project_id: uuid.UUID) -> Any:
     return row
 
 
-@blp.patch("/projects/<project>")
-@blp.doc(operationId="updateProject")
+@blp.patch("/projects/<project>", operation="updateProject")
 @blp.arguments(ProjectChange, example={"visibility": "public"})
-@blp.answers(
-    reply(200, "The changed project", "Project", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The changed project", "Project", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write("admin")
 def change_project(connection: Connection, home: Any, changes: dict[str, Any], project: str) -> Response:
     """Change a project's name, visibility, description or labels
@@ -128,10 +110,9 @@ def change_project(connection: Connection, home: Any, changes: dict[str, Any], p
     return answer
 
 
-@blp.delete("/projects/<project>")
-@blp.doc(operationId="deleteProject")
+@blp.delete("/projects/<project>", operation="deleteProject")
 @blp.arguments(DeletedProjectParameters, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.answers(reply(204, "Deleted"), parameters=["If-Match"])
 @idempotent_write("admin")
 def delete_project(connection: Connection, row: Any, query: dict[str, Any], project: str) -> Response:
     """Delete a project
@@ -144,11 +125,9 @@ def delete_project(connection: Connection, row: Any, query: dict[str, Any], proj
     return Response(status=204)
 
 
-@blp.post("/projects/<project>/restore")
-@blp.doc(operationId="restoreProject")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(200, "The project", "Project"), errors=[409], parameters=["Idempotency-Key"])
-def restore_project(_query: dict[str, Any], project: str) -> Response:
+@blp.post("/projects/<project>/restore", operation="restoreProject")
+@blp.answers(reply(200, "The project", "Project"))
+def restore_project(project: str) -> Response:
     """Restore a deleted project
 
     With all that it held; one that is not deleted stays as it is. A project that was purged is gone for good. Needs the
@@ -172,19 +151,9 @@ def _without_secret(made: Response) -> Response:
     return registry_error(Conflict(detail), Location=place)
 
 
-@blp.post("/projects/<project>/tokens")
-@blp.doc(operationId="createToken")
+@blp.post("/projects/<project>/tokens", operation="createToken")
 @blp.arguments(TokenIn, example=examples.TOKEN_IN)
-@blp.answers(
-    reply(
-        201,
-        "Created; the secret is shown this once",
-        "TokenSecret",
-        headers=["Location"],
-    ),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created; the secret is shown this once", "TokenSecret", headers=["Location"]))
 @idempotent_write("admin", kept=_without_secret)
 def make_token(connection: Connection, home: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a token for a project
@@ -198,8 +167,7 @@ def make_token(connection: Connection, home: Any, sent: dict[str, Any], project:
     return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
 
 
-@blp.get("/projects/<project>/tokens")
-@blp.doc(operationId="listTokens")
+@blp.get("/projects/<project>/tokens", operation="listTokens")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", headers=["Link"]))
 def list_tokens(query: dict[str, Any], project: str) -> Response:
@@ -214,14 +182,10 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
     return page(rows, query["limit"], serializers.token, lambda row: str(row.id))
 
 
-@blp.delete("/projects/<project>/tokens/<uuid:token_id>")
-@blp.doc(operationId="revokeToken")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
+@blp.delete("/projects/<project>/tokens/<uuid:token_id>", operation="revokeToken")
+@blp.answers(reply(204, "Revoked"))
 @idempotent_write("admin")
-def revoke_token(
-    connection: Connection, row: Any, _query: dict[str, Any], project: str, token_id: uuid.UUID
-) -> Response:
+def revoke_token(connection: Connection, row: Any, project: str, token_id: uuid.UUID) -> Response:
     """Revoke a token at once
 
     Requests with it are answered 401 from now on. Needs the role admin.
@@ -233,11 +197,9 @@ def revoke_token(
 identity_blp = Blueprint("identity", __name__, url_prefix=API_PREFIX, description="Who is calling.")
 
 
-@identity_blp.get("/whoami")
-@identity_blp.doc(operationId="whoami")
-@identity_blp.arguments(Empty, location="query")
+@identity_blp.get("/whoami", operation="whoami")
 @identity_blp.answers(reply(200, "The token that was sent, without its secret", "Identity"))
-def whoami(_query: dict[str, Any]) -> Response:
+def whoami() -> Response:
     """Read the token that is sent
 
     Its name, its role, the project that it is for (null: all of them) and when it expires. 401 without a token.

@@ -142,14 +142,8 @@ _BODY = {
 }
 
 
-@blp.post("/projects/<project>/grids/batch")
-@blp.doc(operationId="publishGrids")
-@blp.answers(
-    reply(200, "An answer for each grid, in order", "BatchAnswer"),
-    errors=[400, 409, 413, 415],
-    parameters=["Idempotency-Key"],
-    requestBody=_BODY,
-)
+@blp.post("/projects/<project>/grids/batch", operation="publishGrids")
+@blp.answers(reply(200, "An answer for each grid, in order", "BatchAnswer"), errors=[413], requestBody=_BODY)
 def publish_batch(project: str) -> Response:
     """Publish many grids
 

@@ -25,8 +25,7 @@ class RepeatNoiseParameters(SelectedParameters):
 blp = Blueprint("noise", __name__, url_prefix=API_PREFIX, description="What a value varies by of itself.")
 
 
-@blp.get("/projects/<project>/noise")
-@blp.doc(operationId="getNoise")
+@blp.get("/projects/<project>/noise", operation="getNoise")
 @blp.arguments(RepeatNoiseParameters, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example="noise", headers=["ETag"]),

@@ -22,8 +22,7 @@ from registry.api.smorest import reply
 from registry.operations.read import compare_revisions, list_revisions, read_history
 
 
-@blp.get("/grids/<uuid:grid>/revisions")
-@blp.doc(operationId="listRevisions")
+@blp.get("/grids/<uuid:grid>/revisions", operation="listRevisions")
 @blp.arguments(RevisionsParameters, location="query")
 @blp.answers(reply(200, "A page of revisions", "Revisions", headers=["Link"]), public=True)
 def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -37,13 +36,10 @@ def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
     return page(rows, query["limit"], serializers.revision, lambda row: str(row.number))
 
 
-@blp.get("/grids/<uuid:grid>/history")
-@blp.doc(operationId="getHistory")
+@blp.get("/grids/<uuid:grid>/history", operation="getHistory")
 @blp.arguments(HistoryParameters, location="query", unknown=INCLUDE)
 @blp.answers(
-    reply(200, "A page of revisions with these cells", "History", headers=["Link"]),
-    public=True,
-    parameters=["slice"],
+    reply(200, "A page of revisions with these cells", "History", headers=["Link"]), public=True, parameters=["slice"]
 )
 def history(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read what cells were at each revision
@@ -60,14 +56,9 @@ def history(query: dict[str, Any], grid: uuid.UUID) -> Response:
     return page(shown, len(found), serializers.recorded, lambda one: str(one.stored.revision))
 
 
-@blp.get("/grids/<uuid:grid>/difference")
-@blp.doc(operationId="diffRevisions")
+@blp.get("/grids/<uuid:grid>/difference", operation="diffRevisions")
 @blp.arguments(DifferenceParameters, location="query")
-@blp.answers(
-    reply(200, "What changed", "Difference", headers=["ETag"]),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@blp.answers(reply(200, "What changed", "Difference", headers=["ETag"]), public=True, parameters=["If-None-Match"])
 def difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Compare two revisions of a grid
 

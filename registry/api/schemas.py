@@ -158,10 +158,6 @@ class SuiteIn(Body):
     )
 
 
-class Empty(Schema):
-    """No query parameters."""
-
-
 class PageParameters(Schema):
     limit = PageLimit(metadata=about("How many items a page has at most."))
 

@@ -17,7 +17,6 @@ from registry.api.idempotency import idempotent_write
 from registry.api.metrics import Scrape
 from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
-from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
 from registry.operations import retry
@@ -39,8 +38,7 @@ _ROOT = {
 blp = Blueprint("service", __name__, description="The service itself.")
 
 
-@blp.get("/healthz")
-@blp.doc(operationId="healthz")
+@blp.get("/healthz", operation="healthz")
 @blp.answers(reply(200, "The process answers", "Health", example={"status": "ok", "version": __version__}), public=True)
 def healthz() -> Response:
     """Is the process alive?
@@ -50,8 +48,7 @@ def healthz() -> Response:
     return json_answer({"status": "ok", "version": __version__})
 
 
-@blp.get(API_PREFIX)
-@blp.doc(operationId="getRoot")
+@blp.get(API_PREFIX, operation="getRoot")
 @blp.answers(reply(200, "Where to go from here", "Root", example=_ROOT), public=True)
 def root() -> Response:
     """Find the resources
@@ -61,8 +58,7 @@ def root() -> Response:
     return json_answer(_ROOT)
 
 
-@blp.get("/readyz")
-@blp.doc(operationId="readyz")
+@blp.get("/readyz", operation="readyz")
 @blp.answers(reply(200, "Requests can be served", "Readiness", example=examples.READY), public=True)
 def readyz() -> Response:
     """Can requests be served?
@@ -79,8 +75,7 @@ def readyz() -> Response:
     return json_answer({"status": "ready", "writes": parts().database.writes, **backlogs})
 
 
-@blp.get("/metrics")
-@blp.doc(operationId="getMetrics")
+@blp.get("/metrics", operation="getMetrics")
 @blp.answers(reply(200, "Prometheus text", forms=["txt"]), public=True)
 def metrics() -> Response:
     """Metrics for Prometheus
@@ -98,8 +93,7 @@ def metrics() -> Response:
     return Response(Scrape(parts(), health, activity, clock).text(), content_type=CONTENT_TYPE_LATEST)
 
 
-@blp.get(f"{API_PREFIX}/limits")
-@blp.doc(operationId="getLimits")
+@blp.get(f"{API_PREFIX}/limits", operation="getLimits")
 @blp.answers(reply(200, "The limits", "Limits"), public=True)
 def limits() -> Response:
     """What one request may hold, how long it takes at most, and how often one may ask
@@ -133,16 +127,10 @@ def limits() -> Response:
 retry_blp = Blueprint("retry", __name__, url_prefix=API_PREFIX, description="Failed jobs, tried again.")
 
 
-@retry_blp.post("/projects/<project>/retry")
-@retry_blp.doc(operationId="retryFailed")
-@retry_blp.arguments(Empty, location="query")
-@retry_blp.answers(
-    reply(200, "How many are due again", "Retried", example={"derivations": 2, "answers": 1}),
-    errors=[409],
-    parameters=["Idempotency-Key"],
-)
+@retry_blp.post("/projects/<project>/retry", operation="retryFailed")
+@retry_blp.answers(reply(200, "How many are due again", "Retried", example={"derivations": 2, "answers": 1}))
 @idempotent_write()
-def retry_failed(connection: Connection, row: Any, _query: dict[str, Any], project: str) -> Response:
+def retry_failed(connection: Connection, row: Any, project: str) -> Response:
     """Try failed jobs again
 
     Statistics of the project's grids, and its rankings and other answers, that were given up are due at once, with

@@ -15,7 +15,7 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page
 from registry.api.responses import json_answer
-from registry.api.schemas import ByIdParameters, Empty, ShareIn
+from registry.api.schemas import ByIdParameters, ShareIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations import shares
 
@@ -34,14 +34,9 @@ def take_links(app: Flask) -> None:
     app.before_request(take)
 
 
-@blp.post("/projects/<project>/shares")
-@blp.doc(operationId="createShare")
+@blp.post("/projects/<project>/shares", operation="createShare")
 @blp.arguments(ShareIn, example=examples.SHARE_IN)
-@blp.answers(
-    reply(201, "Created; the link is shown this once", "ShareLink"),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created; the link is shown this once", "ShareLink"))
 @idempotent_write("admin")
 def make_share(connection: Connection, home: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a share link
@@ -55,8 +50,7 @@ def make_share(connection: Connection, home: Any, sent: dict[str, Any], project:
     return json_answer(serializers.share(row) | {"url": parts().settings.url + address}, status=201)
 
 
-@blp.get("/projects/<project>/shares")
-@blp.doc(operationId="listShares")
+@blp.get("/projects/<project>/shares", operation="listShares")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of shares, without links", "Shares", headers=["Link"]))
 def list_shares(query: dict[str, Any], project: str) -> Response:
@@ -71,12 +65,10 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
     return page(rows, query["limit"], serializers.share, lambda row: str(row.id))
 
 
-@blp.delete("/projects/<project>/shares/<uuid:share_id>")
-@blp.doc(operationId="deleteShare")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
+@blp.delete("/projects/<project>/shares/<uuid:share_id>", operation="deleteShare")
+@blp.answers(reply(204, "Revoked"))
 @idempotent_write("admin")
-def take_back(connection: Connection, row: Any, _query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
+def take_back(connection: Connection, row: Any, project: str, share_id: uuid.UUID) -> Response:
     """Revoke a share link
 
     It is worthless at once.

@@ -34,6 +34,29 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         described: Callable[..., Any] = super().arguments(schema(), **options)
         return described
 
+    def route(self, rule: str, *, operation: str, writes: bool | None = None, **options: Any) -> Callable[..., Any]:
+        """Override flask-smorest's: with the operation's id, no query if the view takes none, and what all writes say.
+
+        A view of another method than GET writes, if it is not said that it does not.
+        """
+        stores = options["methods"] != ["GET"] if writes is None else writes
+        add = super().route(rule, **options)
+
+        def decorate(view: Any) -> Any:
+            given = view._apidoc["arguments"]["parameters"]
+            sent = [one["in"] for one in given if isinstance(one, Mapping)]
+            has_body = "json" in sent or "requestBody" in view._apidoc["manual_doc"]
+            errors = {400, 415} if has_body else set()
+            errors |= ({409} if stores else set()) | ({412} if "If-Match" in given else set())
+            if stores:
+                given.insert(0, "Idempotency-Key")
+            if not sent:
+                view = self.arguments(Schema, location="query", as_kwargs=True)(view)
+            responses = {status: ERRORS[status] for status in sorted(errors)}
+            return add(self.doc(operationId=operation, responses=responses)(view))
+
+        return decorate
+
     def answers(
         self,
         *described: dict[str, Any],
@@ -102,8 +125,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             answered = described(view)
             for path, name, endpoint in ((rule, "", ""), (twin, "As", "_as")):
                 sent = self.arguments(schema, location="query", unknown=unknown)(answered)
-                served = self.doc(operationId=f"{operation}{name}")(sent)
-                self.get(path, endpoint=f"{view.__name__}{endpoint}")(served)
+                self.get(path, endpoint=f"{view.__name__}{endpoint}", operation=f"{operation}{name}")(sent)
             return view
 
         return decorate

@@ -23,7 +23,7 @@ from registry.api.long_poll import preference, waited
 from registry.api.paging import page
 from registry.api.request_body import sent_json
 from registry.api.responses import dumps, known_tags, send
-from registry.api.schemas import ByIdParameters, Empty, RevisionsParameters, about, many_names
+from registry.api.schemas import ByIdParameters, RevisionsParameters, about, many_names
 from registry.api.smorest import API_PREFIX, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import read_claim
@@ -92,11 +92,10 @@ _ADDED = (
     ),
     reply(202, "Pending"),
 )
-_ADDS: dict[str, Any] = {"errors": [400, 409, 413, 415], "parameters": ["Idempotency-Key", "Prefer"]}
+_ADDS: dict[str, Any] = {"errors": [413], "parameters": ["Prefer"]}
 
 
-@blp.post("/projects/<project>/claims")
-@blp.doc(operationId="addClaims")
+@blp.post("/projects/<project>/claims", operation="addClaims")
 @blp.arguments(DryRun, location="query")
 @blp.answers(*_ADDED, requestBody=BODY, **_ADDS)
 def add_claims(query: dict[str, Any], project: str) -> Response:
@@ -163,8 +162,7 @@ def _judged(response: Response) -> Response:
     return response
 
 
-@blp.get("/projects/<project>/claims")
-@blp.doc(operationId="listClaims")
+@blp.get("/projects/<project>/claims", operation="listClaims")
 @blp.arguments(ClaimsParameters, location="query")
 @blp.answers(reply(200, "A page of claims", "StoredClaims", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
@@ -183,15 +181,13 @@ def list_all(query: dict[str, Any], project: str) -> Response:
     return page(found, query["limit"], _listed, lambda one: str(one.id), more={"counts": counts})
 
 
-@blp.get("/claims/<uuid:claim>")
-@blp.doc(operationId="getClaim")
-@blp.arguments(Empty, location="query")
+@blp.get("/claims/<uuid:claim>", operation="getClaim")
 @blp.answers(
     reply(200, "The claim", "StoredClaim", headers=["ETag", "Preference-Applied"]),
     public=True,
     parameters=["Prefer", "If-None-Match"],
 )
-def read_claim_kept(_query: dict[str, Any], claim: uuid.UUID) -> Response:
+def read_claim_kept(claim: uuid.UUID) -> Response:
     """Read a claim
 
     With its latest judgement. `state` is `ready` where that is of the grids as they are now, and `checked_at` says when
@@ -209,13 +205,9 @@ def _row(claim_id: uuid.UUID) -> Any:
         return row
 
 
-@blp.get("/claims/<uuid:claim>/judgements")
-@blp.doc(operationId="listJudgements")
+@blp.get("/claims/<uuid:claim>/judgements", operation="listJudgements")
 @blp.arguments(JudgementsParameters, location="query")
-@blp.answers(
-    reply(200, "A page of judgements", "RecordedJudgements", headers=["Link"]),
-    public=True,
-)
+@blp.answers(reply(200, "A page of judgements", "RecordedJudgements", headers=["Link"]), public=True)
 def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """List the judgements of a claim
 
@@ -229,13 +221,10 @@ def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     return page(found, query["limit"], _recorded, lambda row: str(row.number))
 
 
-@blp.patch("/claims/<uuid:claim>")
-@blp.doc(operationId="updateClaim")
-@blp.arguments(Empty, location="query")
+@blp.patch("/claims/<uuid:claim>", operation="updateClaim")
 @blp.answers(
     reply(200, "The claim", "StoredClaim", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
+    parameters=["If-Match"],
     requestBody={
         "required": True,
         "content": {
@@ -246,7 +235,7 @@ def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
         },
     },
 )
-def change_claim(_query: dict[str, Any], claim: uuid.UUID) -> Response:
+def change_claim(claim: uuid.UUID) -> Response:
     """Change the text or the source of a claim
 
     Another statement is another claim. `If-Match` holds for text and source: it stays valid when the claim is judged
@@ -281,12 +270,10 @@ def _changes(sent: Any, row: Any) -> dict[str, Any]:
     return {name: read[name] for name in sent}
 
 
-@blp.delete("/claims/<uuid:claim>")
-@blp.doc(operationId="deleteClaim")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Removed"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.delete("/claims/<uuid:claim>", operation="deleteClaim")
+@blp.answers(reply(204, "Removed"), parameters=["If-Match"])
 @idempotent_write()
-def delete_claim(connection: Connection, row: Any, _query: dict[str, Any], claim: uuid.UUID) -> Response:
+def delete_claim(connection: Connection, row: Any, claim: uuid.UUID) -> Response:
     """Remove a claim
 
     It is judged no more. Posting the same statement brings it back with its judgements, until it is purged.
@@ -295,14 +282,9 @@ def delete_claim(connection: Connection, row: Any, _query: dict[str, Any], claim
     return Response(status=204)
 
 
-@blp.get("/claims/<uuid:claim>/badge.svg")
-@blp.doc(operationId="getClaimBadgeSvg")
+@blp.get("/claims/<uuid:claim>/badge.svg", operation="getClaimBadgeSvg")
 @blp.arguments(ClaimBadgeParameters, location="query")
-@blp.answers(
-    reply(200, "The picture", forms=["svg"], headers=["ETag"]),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@blp.answers(reply(200, "The picture", forms=["svg"], headers=["ETag"]), public=True, parameters=["If-None-Match"])
 def badge_as_svg(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """Draw the verdict on a claim as a badge
 

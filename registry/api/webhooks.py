@@ -22,7 +22,7 @@ from registry.api.idempotency import idempotent_write
 from registry.api.paging import page
 from registry.api.problems import registry_error
 from registry.api.responses import json_answer, known_tags
-from registry.api.schemas import ByIdParameters, Empty, PageParameters, about
+from registry.api.schemas import ByIdParameters, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.destinations import LONGEST_URL, read_destination
 from registry.errors import Conflict
@@ -195,19 +195,9 @@ def _without_secret(made: Response) -> Response:
     return registry_error(Conflict(detail), Location=place)
 
 
-@blp.post("/projects/<project>/webhooks")
-@blp.doc(operationId="createWebhook")
+@blp.post("/projects/<project>/webhooks", operation="createWebhook")
 @blp.arguments(WebhookIn, example=examples.WEBHOOK_IN)
-@blp.answers(
-    reply(
-        201,
-        "Created; the secret is shown this once",
-        "WebhookSecret",
-        headers=["Location", "ETag"],
-    ),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created; the secret is shown this once", "WebhookSecret", headers=["Location", "ETag"]))
 @idempotent_write("admin", kept=_without_secret)
 def make_webhook(connection: Connection, row: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a webhook
@@ -226,8 +216,7 @@ def _shown(row: Any, project: str, status: int) -> Response:
     return answer
 
 
-@blp.get("/projects/<project>/webhooks")
-@blp.doc(operationId="listWebhooks")
+@blp.get("/projects/<project>/webhooks", operation="listWebhooks")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of webhooks, without secrets", "Webhooks", headers=["Link"]))
 def list_all(query: dict[str, Any], project: str) -> Response:
@@ -242,11 +231,9 @@ def list_all(query: dict[str, Any], project: str) -> Response:
     return page(rows, query["limit"], lambda one: to_document(webhook_of(one)), lambda one: str(one.id))
 
 
-@blp.get("/projects/<project>/webhooks/<uuid:webhook>")
-@blp.doc(operationId="getWebhook")
-@blp.arguments(Empty, location="query")
+@blp.get("/projects/<project>/webhooks/<uuid:webhook>", operation="getWebhook")
 @blp.answers(reply(200, "The webhook, without its secret", "Webhook", headers=["ETag"]))
-def read_webhook(_query: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
+def read_webhook(project: str, webhook: uuid.UUID) -> Response:
     """Read a webhook
 
     Without its secret.
@@ -256,14 +243,9 @@ def read_webhook(_query: dict[str, Any], project: str, webhook: uuid.UUID) -> Re
     return _answer(row)
 
 
-@blp.patch("/projects/<project>/webhooks/<uuid:webhook>")
-@blp.doc(operationId="updateWebhook")
+@blp.patch("/projects/<project>/webhooks/<uuid:webhook>", operation="updateWebhook")
 @blp.arguments(WebhookChange, example=examples.WEBHOOK_CHANGE)
-@blp.answers(
-    reply(200, "The webhook", "Webhook", headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The webhook", "Webhook", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write("admin")
 def change_webhook(
     connection: Connection, row: Any, sent: dict[str, Any], project: str, webhook: uuid.UUID
@@ -285,14 +267,10 @@ def _expected() -> Expect | None:
     return known_tags("If-Match") if "If-Match" in request.headers else None
 
 
-@blp.delete("/projects/<project>/webhooks/<uuid:webhook>")
-@blp.doc(operationId="deleteWebhook")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.delete("/projects/<project>/webhooks/<uuid:webhook>", operation="deleteWebhook")
+@blp.answers(reply(204, "Deleted"), parameters=["If-Match"])
 @idempotent_write("admin")
-def delete_webhook(
-    connection: Connection, row: Any, _query: dict[str, Any], project: str, webhook: uuid.UUID
-) -> Response:
+def delete_webhook(connection: Connection, row: Any, project: str, webhook: uuid.UUID) -> Response:
     """Delete a webhook
 
     With its deliveries, those that were not sent included.
@@ -301,21 +279,10 @@ def delete_webhook(
     return Response(status=204)
 
 
-@blp.post("/projects/<project>/webhooks/<uuid:webhook>/rotate")
-@blp.doc(operationId="rotateWebhookSecret")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(
-        200,
-        "The new secret, shown this once",
-        "WebhookSecret",
-        headers=["Location", "ETag"],
-    ),
-    errors=[409],
-    parameters=["Idempotency-Key"],
-)
+@blp.post("/projects/<project>/webhooks/<uuid:webhook>/rotate", operation="rotateWebhookSecret")
+@blp.answers(reply(200, "The new secret, shown this once", "WebhookSecret", headers=["Location", "ETag"]))
 @idempotent_write("admin", kept=_without_secret)
-def rotate(connection: Connection, row: Any, _query: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
+def rotate(connection: Connection, row: Any, project: str, webhook: uuid.UUID) -> Response:
     """Rotate the secret of a webhook
 
     For 24 hours what is sent has two signatures, by the new secret and by the one before.
@@ -326,8 +293,7 @@ def rotate(connection: Connection, row: Any, _query: dict[str, Any], project: st
 deliveries_blp = Blueprint("deliveries", __name__, url_prefix=API_PREFIX, description="What was sent to webhooks.")
 
 
-@deliveries_blp.get("/projects/<project>/webhooks/<uuid:webhook>/deliveries")
-@deliveries_blp.doc(operationId="listDeliveries")
+@deliveries_blp.get("/projects/<project>/webhooks/<uuid:webhook>/deliveries", operation="listDeliveries")
 @deliveries_blp.arguments(DeliveriesParameters, location="query")
 @deliveries_blp.answers(reply(200, "A page of deliveries", "Deliveries", headers=["Link"]))
 def list_deliveries_of(query: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
@@ -342,12 +308,10 @@ def list_deliveries_of(query: dict[str, Any], project: str, webhook: uuid.UUID) 
     return page(found, query["limit"], lambda one: to_document(delivery_of(*one, row)), lambda one: str(one[0].id))
 
 
-@deliveries_blp.post("/projects/<project>/webhooks/<uuid:webhook>/test")
-@deliveries_blp.doc(operationId="testWebhook")
-@deliveries_blp.arguments(Empty, location="query")
-@deliveries_blp.answers(reply(202, "It will be sent", "Delivery"), errors=[409], parameters=["Idempotency-Key"])
+@deliveries_blp.post("/projects/<project>/webhooks/<uuid:webhook>/test", operation="testWebhook")
+@deliveries_blp.answers(reply(202, "It will be sent", "Delivery"))
 @idempotent_write("admin")
-def test(connection: Connection, row: Any, _query: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
+def test(connection: Connection, row: Any, project: str, webhook: uuid.UUID) -> Response:
     """Send a test to a webhook
 
     Of the type `webhook.test`, which is not in the feed of events. `deliveries` has what came of it.
@@ -361,14 +325,9 @@ def _accepted(connection: Connection, project_id: uuid.UUID, webhook: uuid.UUID,
     return json_answer(to_document(found), status=202)
 
 
-@deliveries_blp.post("/projects/<project>/webhooks/<uuid:webhook>/recover")
-@deliveries_blp.doc(operationId="recoverWebhook")
+@deliveries_blp.post("/projects/<project>/webhooks/<uuid:webhook>/recover", operation="recoverWebhook")
 @deliveries_blp.arguments(RecoverIn, example=examples.RECOVER_IN)
-@deliveries_blp.answers(
-    reply(202, "They will be sent", "Recovery"),
-    errors=[400, 409, 410, 415],
-    parameters=["Idempotency-Key"],
-)
+@deliveries_blp.answers(reply(202, "They will be sent", "Recovery"), errors=[410])
 @idempotent_write("admin")
 def recover(connection: Connection, row: Any, sent: dict[str, Any], project: str, webhook: uuid.UUID) -> Response:
     """Send what a webhook has missed
@@ -381,16 +340,10 @@ def recover(connection: Connection, row: Any, sent: dict[str, Any], project: str
     return json_answer(to_document(Recovery(count)), status=202)
 
 
-@deliveries_blp.post("/deliveries/<uuid:delivery>/redeliver")
-@deliveries_blp.doc(operationId="redeliver")
-@deliveries_blp.arguments(Empty, location="query")
-@deliveries_blp.answers(
-    reply(202, "It will be sent again", "Delivery"),
-    errors=[409],
-    parameters=["Idempotency-Key"],
-)
+@deliveries_blp.post("/deliveries/<uuid:delivery>/redeliver", operation="redeliver")
+@deliveries_blp.answers(reply(202, "It will be sent again", "Delivery"))
 @idempotent_write("admin")
-def redeliver(connection: Connection, row: Any, _query: dict[str, Any], delivery: uuid.UUID) -> Response:
+def redeliver(connection: Connection, row: Any, delivery: uuid.UUID) -> Response:
     """Send a delivery again
 
     With the same `webhook-id`, and if it fails as often as a new one.
