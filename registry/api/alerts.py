@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, get_args
 
-from flask import Response, request
+from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
@@ -17,7 +17,7 @@ from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_key, write_key
-from registry.api.responses import json_answer, known_tags
+from registry.api.responses import expected_tags, json_answer
 from registry.api.schemas import PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, tag_of
@@ -101,8 +101,7 @@ def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project
     One that is dismissed stays so while it goes on failing. A verdict that passes resolves any; a failure after that
     opens it again.
     """
-    expect = known_tags("If-Match") if "If-Match" in request.headers else None
-    return _answer(answer_alert(connection, actor(connection), row.id, alert, sent, expect))
+    return _answer(answer_alert(connection, actor(connection), row.id, alert, sent, expected_tags()))
 
 
 def _answer(row: Any) -> Response:

@@ -10,8 +10,8 @@ from flask import Response
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.context import caller, enter, parts
-from registry.api.paging import page
+from registry.api.context import caller
+from registry.api.paging import listed
 from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
@@ -50,8 +50,4 @@ def list_audit(query: dict[str, Any], project: str) -> Response:
     request that did it.
     Nothing is changed or removed here. Needs the role admin.
     """
-    before = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = list_records(connection, row.id, before, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.audit_entry, lambda row: str(row.id))
+    return listed(project, query, list_records, serializers.audit_entry, role="admin")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
-from flask import Response, request
+from flask import Response
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 from sqlalchemy import Connection
 
@@ -17,9 +17,9 @@ from registry.api.audit_log import actor
 from registry.api.context import enter, parts
 from registry.api.fields import Body, Choice, Few, Matching, Name, Number, Whole
 from registry.api.idempotency import idempotent_write
-from registry.api.paging import page, read_text, write_text
+from registry.api.paging import listed
 from registry.api.query_schemas import GRID_ID
-from registry.api.responses import dumps, json_answer, known_tags
+from registry.api.responses import dumps, expected_tags, json_answer
 from registry.api.schemas import NamesParameters, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
@@ -186,7 +186,7 @@ def set_baseline(connection: Connection, row: Any, sent: dict[str, Any], project
     """
     if not re.fullmatch(NAME, baseline):
         raise Invalid([Fault("", f"the name of a baseline {NAME_RULE}")])
-    found, is_new, reached = kept(connection, row.id, baseline, sent, _expected())
+    found, is_new, reached = kept(connection, row.id, baseline, sent, expected_tags())
     answer = Response(dumps(document(found, reached)), 201 if is_new else 200, content_type="application/json")
     answer.headers["ETag"] = f'"{tag_of(found)}"'
     return answer
@@ -213,10 +213,6 @@ def _definition(sent: Mapping[str, Any]) -> Definition:
     return from_document(Definition, {name: sent[name] for name in fields} | {"policy": policy})
 
 
-def _expected() -> Expect:
-    return known_tags("If-Match") if "If-Match" in request.headers else None
-
-
 def document(row: Any, reached: Reachable | None = None, **more: Any) -> dict[str, Any]:
     """A baseline as it is served, with what was computed of it."""
     told = {"name": row.name, "policy_version": row.version, "updated_at": row.created_at.isoformat()}
@@ -233,11 +229,7 @@ def list_all(query: dict[str, Any], project: str) -> Response:
 
     By name, without what is computed.
     """
-    after = read_text(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        found = list_baselines(connection, row.id, after, query["limit"] + 1)
-    return page(found, query["limit"], document, lambda one: write_text(one.name))
+    return listed(project, query, list_baselines, document, by="name")
 
 
 @blp.get("/projects/<project>/baselines/<baseline>", operation="getBaseline")
@@ -275,5 +267,5 @@ def delete_baseline(connection: Connection, row: Any, project: str, baseline: st
 
     With its versions; the audit log keeps them.
     """
-    baselines.delete_baseline(connection, actor(connection), row.id, baseline, _expected())
+    baselines.delete_baseline(connection, actor(connection), row.id, baseline, expected_tags())
     return Response(status=204)

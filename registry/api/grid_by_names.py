@@ -9,7 +9,6 @@ import flask
 from flask import Response, current_app, request
 from marshmallow import INCLUDE
 from werkzeug.datastructures import ImmutableMultiDict
-from werkzeug.exceptions import MethodNotAllowed
 
 from registry.api.context import enter, parts
 from registry.api.schemas import GridByNamesParameters
@@ -63,13 +62,8 @@ def amend_by_names(project: str) -> Response:
     return _under_id(project, "/cells")
 
 
-def delete_by_names(project: str) -> Response:
-    raise MethodNotAllowed(["GET", "HEAD"], f"A grid is deleted by its id, which GET here tells: {API_PREFIX}/grids/…")
-
-
 _served("grid.<any(json,txt,md):suffix>", find_form_by_names)
 _served("grid/cells", amend_by_names, "PATCH")
-_served("grid", delete_by_names, "DELETE")
 
 
 def _under_id(project: str, part: str) -> Response:

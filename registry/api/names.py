@@ -16,7 +16,7 @@ from registry.api.audit_log import actor
 from registry.api.context import enter, parts
 from registry.api.fields import Name
 from registry.api.idempotency import idempotent_write
-from registry.api.paging import page, read_text, write_text
+from registry.api.paging import listed, page, read_text, write_text
 from registry.api.responses import json_answer
 from registry.api.schemas import KINDS, AliasIn, ByIdParameters, NamesInUseParameters, NamesParameters, SuiteIn
 from registry.api.selections import of_suite
@@ -52,11 +52,7 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
 
     The oldest first.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        rows = names.list_aliases(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.alias, lambda row: str(row.id))
+    return listed(project, query, names.list_aliases, serializers.alias)
 
 
 @blp.delete("/projects/<project>/aliases/<uuid:alias_id>", operation="deleteAlias")
@@ -129,11 +125,7 @@ def list_suites(query: dict[str, Any], project: str) -> Response:
 
     By name.
     """
-    after = read_text(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        found = suites.list_suites(connection, row.id, after, query["limit"] + 1)
-    return page(found, query["limit"], serializers.suite, lambda one: write_text(one.name))
+    return listed(project, query, suites.list_suites, serializers.suite, by="name")
 
 
 @suites_blp.get("/projects/<project>/suites/<path:suite>", operation="getSuite")

@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.context import caller, enter, parts, project_for
+from registry.api.context import caller, parts, project_for
 from registry.api.idempotency import idempotent_write, made, written
-from registry.api.paging import page
+from registry.api.paging import listed, page
 from registry.api.problems import registry_error
 from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import (
@@ -175,11 +175,7 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
 
     The oldest first, without those that were revoked. Needs the role admin.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = auth.list_tokens(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.token, lambda row: str(row.id))
+    return listed(project, query, auth.list_tokens, serializers.token, role="admin")
 
 
 @blp.delete("/projects/<project>/tokens/<uuid:token_id>", operation="revokeToken")

@@ -80,6 +80,11 @@ def known_tags(header: str = "If-None-Match") -> tuple[str, ...]:
     return ("*",) if given.strip() == "*" else tuple(_TAG.findall(given))
 
 
+def expected_tags() -> tuple[str, ...] | None:
+    """The entity tags that `If-Match` allows; None when there is no such header."""
+    return known_tags("If-Match") if "If-Match" in request.headers else None
+
+
 def expected_revisions() -> tuple[str, ...] | None:
     """The revision tags that `If-Match` allows; None when there is no such header.
 

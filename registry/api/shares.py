@@ -11,9 +11,9 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.context import enter, parts
+from registry.api.context import parts
 from registry.api.idempotency import idempotent_write
-from registry.api.paging import page
+from registry.api.paging import listed
 from registry.api.responses import json_answer
 from registry.api.schemas import ByIdParameters, ShareIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
@@ -58,11 +58,7 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
 
     The oldest first, without the links themselves. Needs the role admin.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = shares.list_shares(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.share, lambda row: str(row.id))
+    return listed(project, query, shares.list_shares, serializers.share, role="admin")
 
 
 @blp.delete("/projects/<project>/shares/<uuid:share_id>", operation="deleteShare")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, get_args
 
-from flask import Response, request
+from flask import Response
 from marshmallow import ValidationError, fields, validate, validates_schema
 from sqlalchemy import Connection
 
@@ -19,15 +19,14 @@ from registry.api.events import PATTERNS
 from registry.api.fields import Body, Choice, Few, Instant, Matching, Name, name_shape
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
-from registry.api.paging import page
+from registry.api.paging import listed, page
 from registry.api.problems import registry_error
-from registry.api.responses import json_answer, known_tags
+from registry.api.responses import expected_tags, json_answer
 from registry.api.schemas import ByIdParameters, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.destinations import LONGEST_URL, read_destination
 from registry.errors import Conflict
 from registry.operations import deliveries, webhooks
-from registry.operations.baselines import Expect
 from registry.operations.deliveries import delivery_of, find_delivery, list_deliveries, start_of_recovery
 from registry.operations.events import PATTERN as CURSOR
 from registry.operations.webhooks import find_webhook, list_webhooks, tag_of, webhook_of
@@ -224,11 +223,7 @@ def list_all(query: dict[str, Any], project: str) -> Response:
 
     The oldest first, without their secrets.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = list_webhooks(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], lambda one: to_document(webhook_of(one)), lambda one: str(one.id))
+    return listed(project, query, list_webhooks, lambda one: to_document(webhook_of(one)), role="admin")
 
 
 @blp.get("/projects/<project>/webhooks/<uuid:webhook>", operation="getWebhook")
@@ -254,17 +249,13 @@ def change_webhook(
 
     Or disable and enable it. What happened while it was disabled is sent by `recover`.
     """
-    return _answer(webhooks.change_webhook(connection, actor(connection), row, webhook, sent, _expected()))
+    return _answer(webhooks.change_webhook(connection, actor(connection), row, webhook, sent, expected_tags()))
 
 
 def _answer(row: Any) -> Response:
     answer = json_answer(to_document(webhook_of(row)))
     answer.headers["ETag"] = f'"{tag_of(row)}"'
     return answer
-
-
-def _expected() -> Expect | None:
-    return known_tags("If-Match") if "If-Match" in request.headers else None
 
 
 @blp.delete("/projects/<project>/webhooks/<uuid:webhook>", operation="deleteWebhook")
@@ -275,7 +266,7 @@ def delete_webhook(connection: Connection, row: Any, project: str, webhook: uuid
 
     With its deliveries, those that were not sent included.
     """
-    webhooks.remove_webhook(connection, actor(connection), row.id, webhook, _expected())
+    webhooks.remove_webhook(connection, actor(connection), row.id, webhook, expected_tags())
     return Response(status=204)
 
 
