@@ -10,7 +10,7 @@ import pytest
 
 from tests.house import ACCURACY, House, Project, publication
 
-SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
+SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric", "cell_count")
 SCORE: dict[str, Any] = {"axes": [], "values": 50.0}
 
 
@@ -57,7 +57,8 @@ def shelf(house: House) -> Project:
     sent = [
         publication(
             experiment=f"e{e}", benchmark=f"b{b}", model=f"m{m}", variant=f"v{v}" if v else "",
-            metric=ACCURACY | {"name": f"x{x}"}, labels={"git_sha": f"{e}{b}", "job": str(m)}, **SCORE,
+            metric=ACCURACY | {"name": f"x{x}"}, labels={"git_sha": f"{e}{b}", "job": str(m)}, axes=[],
+            values=50.0 if m else None,
         )
         for e, b, m, v, x in itertools.product(range(2), repeat=5)
     ]  # fmt: skip
