@@ -17,7 +17,7 @@ from registry.api.query_schemas import (
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint
+from registry.api.smorest import Blueprint
 from registry.grids.slices import Slice
 from registry.query import REDUCTIONS, SLOT_POLICIES, SORTS, AggregatesQuery
 from registry.renderings.aggregates import aggregates_csv, aggregates_latex, aggregates_markdown, aggregates_text
@@ -91,9 +91,7 @@ def unsorted(group_by: Sequence[str], value: str | None, sort: str) -> str | Non
     return None
 
 
-blp = Blueprint(
-    "aggregates", __name__, url_prefix=API_PREFIX, description="Tables of models by benchmarks, and others."
-)
+blp = Blueprint("aggregates", "Tables of models by benchmarks, and others.")
 
 _FORMS = ("json", "txt", "md", "csv", "tex", "svg", "png")
 _RENDERERS = of_values(

@@ -19,7 +19,7 @@ from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import expected_tags, json_answer
 from registry.api.schemas import PageParameters, about
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, tag_of
 from registry.results.codec import to_document
 from registry.results.verdicts import AlertState, DismissalReason
@@ -53,7 +53,7 @@ class AlertsParameters(PageParameters):
     )
 
 
-blp = Blueprint("alerts", __name__, url_prefix=API_PREFIX, description="What contenders were shown to lose.")
+blp = Blueprint("alerts", "What contenders were shown to lose.")
 
 
 @blp.get("/projects/<project>/alerts", operation="listAlerts")

@@ -14,12 +14,12 @@ from registry.api.context import caller
 from registry.api.paging import listed
 from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.operations.amend import told_changes
 from registry.operations.audit_log import Actor, list_records, record
 from registry.operations.publish import Published
 
-blp = Blueprint("audit", __name__, url_prefix=API_PREFIX, description="Who did what and when.")
+blp = Blueprint("audit", "Who did what and when.")
 
 
 def actor(connection: Connection) -> Actor:

@@ -21,7 +21,7 @@ from registry.api.paging import listed
 from registry.api.query_schemas import GRID_ID
 from registry.api.responses import dumps, expected_tags, json_answer
 from registry.api.schemas import NamesParameters, PageParameters, about
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import baselines
 from registry.operations.alerts import alerts_of
@@ -167,7 +167,7 @@ class VerdictsParameters(PageParameters):
     cursor = Matching("[1-9][0-9]{0,8}", "is not a cursor of this list", metadata=about("`next` of the page before."))
 
 
-blp = Blueprint("baselines", __name__, url_prefix=API_PREFIX, description="What contenders are judged against.")
+blp = Blueprint("baselines", "What contenders are judged against.")
 
 
 @blp.put("/projects/<project>/baselines/<baseline>", operation="setBaseline")

@@ -14,7 +14,7 @@ from registry.api.context import enter, parts
 from registry.api.long_poll import preference, unready
 from registry.api.request_body import sent_json
 from registry.api.responses import MEDIA, json_answer
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
 from registry.claims.wording import read_as
@@ -23,7 +23,7 @@ from registry.operations.claims import Questions, questions_of
 from registry.operations.claims_across import Placed, apart, joined_judgement
 from registry.results.codec import from_bytes
 
-blp = Blueprint("claims", __name__, url_prefix=API_PREFIX, description="What is said of results, judged against them.")
+blp = Blueprint("claims", "What is said of results, judged against them.")
 
 _CLAIM = {"$ref": "#/components/schemas/Claim"}
 BODY = {

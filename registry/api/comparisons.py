@@ -20,7 +20,7 @@ from registry.api.query_schemas import (
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, ready
+from registry.api.smorest import Blueprint, ready
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
 from registry.operations.find import Filters, the_only_grid
@@ -120,9 +120,7 @@ _MIXED = (
 )
 
 
-blp = Blueprint(
-    "comparisons", __name__, url_prefix=API_PREFIX, description="How far one grid, or one model, is from another."
-)
+blp = Blueprint("comparisons", "How far one grid, or one model, is from another.")
 
 _FORMS = ("json", "txt", "md", "csv")
 _RENDERERS = of_values(Comparison, {"txt": comparison_text, "md": comparison_markdown, "csv": comparison_csv})

@@ -81,7 +81,7 @@ class EventsParameters(PageParameters):
     metric = Name(metadata=about("Only events of this metric."))
 
 
-blp = Blueprint("events", __name__, url_prefix=API_PREFIX, description="What was done, in one order.")
+blp = Blueprint("events", "What was done, in one order.")
 
 FORMS = ("json", "atom", "cloudevents", "sse")
 

@@ -18,7 +18,7 @@ from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import json_answer, known_tags, of_values, wanted_form
 from registry.api.schemas import ExperimentChange
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import Blueprint, ready, reply
 from registry.grids.protocol import Rules
 from registry.operations.amend import told_changes
 from registry.operations.audit_log import record
@@ -27,7 +27,7 @@ from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 from registry.results.sweet_spot import SweetSpot
 
-blp = Blueprint("experiments", __name__, url_prefix=API_PREFIX, description="All grids of an experiment together.")
+blp = Blueprint("experiments", "All grids of an experiment together.")
 
 _FORMS = ("json", "txt", "md", "csv")
 _RENDERERS = of_values(SweetSpot, {"txt": sweet_spot_text, "md": sweet_spot_markdown, "csv": sweet_spot_csv})

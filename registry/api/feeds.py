@@ -16,7 +16,7 @@ from registry.api.exports import Export, send_export, send_stream
 from registry.api.responses import MEDIA, dumps, wanted_form
 from registry.api.schemas import CellsParameters, FeedParameters, WholeGridsParameters
 from registry.api.selections import filters_of, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.grids.slices import Slice, read_slice, slice_document
 from registry.operations.events import head_of, write_cursor
 from registry.operations.export import Selection, exported, exported_grids, grids_of, select_cells, select_revision
@@ -28,7 +28,7 @@ from registry.renderings.feed import columns_of, sliced_cells
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
 from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
 
-blp = Blueprint("feeds", __name__, url_prefix=API_PREFIX, description="Cells as one tidy table, for other programs.")
+blp = Blueprint("feeds", "Cells as one tidy table, for other programs.")
 
 FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
 _WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
@@ -111,9 +111,7 @@ def export_of(
     return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)
 
 
-cells_blp = Blueprint(
-    "cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each."
-)
+cells_blp = Blueprint("cells", "The measured cells of a grid, one row each.")
 
 
 @cells_blp.in_forms(

@@ -15,7 +15,7 @@ from registry.api.paging import page
 from registry.api.publication import read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import json_answer, of_values, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import Blueprint, ready, reply
 from registry.operations.alerts import list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline
 from registry.operations.cached_results import forget_result
@@ -24,7 +24,7 @@ from registry.renderings.gate import gate_markdown, gate_text
 from registry.results.codec import from_bytes, to_document
 from registry.results.gates import Gate
 
-blp = Blueprint("gates", __name__, url_prefix=API_PREFIX, description="Whether a contender is as good as a baseline.")
+blp = Blueprint("gates", "Whether a contender is as good as a baseline.")
 
 _FORMS = ("json", "txt", "md")
 _RENDERERS = of_values(Gate, {"txt": gate_text, "md": gate_markdown})
@@ -83,7 +83,7 @@ def judge_grid(project: str, baseline: str) -> Response:
     return json_answer(from_bytes(found.document))
 
 
-verdicts_blp = Blueprint("verdicts", __name__, url_prefix=API_PREFIX, description="What baselines found by themselves.")
+verdicts_blp = Blueprint("verdicts", "What baselines found by themselves.")
 
 
 @verdicts_blp.get("/projects/<project>/baselines/<baseline>/verdicts", operation="listVerdicts")

@@ -16,7 +16,7 @@ from registry.api.selections import named_filters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.find import the_only_grid
 
-blp = Blueprint("grid by names", __name__, url_prefix=API_PREFIX, description="The one grid that has these names.")
+blp = Blueprint("grid by names", "The one grid that has these names.")
 
 _NAMES = ("experiment", "benchmark", "model", "variant", "metric")
 _OPTIONS: dict[str, Any] = {"errors": [409], "public": True, "parameters": ["labels"]}

@@ -46,9 +46,7 @@ from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_
 from registry.renderings.grid import grid_markdown, grid_text
 from registry.results.inputs import Warning
 
-blp = Blueprint(
-    "grids", __name__, url_prefix=API_PREFIX, description="The values of one metric over zero to four axes."
-)
+blp = Blueprint("grids", "The values of one metric over zero to four axes.")
 
 _FORMS = ("json", "txt", "md")
 

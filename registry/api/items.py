@@ -21,7 +21,7 @@ from registry.api.grid_fields import Cells
 from registry.api.idempotency import idempotent_write
 from registry.api.responses import json_answer
 from registry.api.schemas import RevisionParameters, about
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.grids.intake.levels import has_control
 from registry.grids.intake.sent_items import read_items
 from registry.grids.outcomes import Outcomes
@@ -100,7 +100,7 @@ class ItemsParameters(RevisionParameters):
     outcomes = fields.Boolean(load_default=False, metadata=about("With every outcome, and the ids of the items."))
 
 
-blp = Blueprint("items", __name__, url_prefix=API_PREFIX, description="What came out of each item behind a cell.")
+blp = Blueprint("items", "What came out of each item behind a cell.")
 
 
 @blp.post("/grids/<uuid:grid>/items", operation="addItems")

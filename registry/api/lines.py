@@ -16,7 +16,7 @@ from registry.api.charts import FORMS, LinesParameters, renderers
 from registry.api.context import enter, parts
 from registry.api.responses import of_values, wanted_form
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
@@ -32,7 +32,7 @@ from registry.results.lines import Lines
 from registry.selection import KINDS
 from registry.views.lines import MOST_LINES, lines_of
 
-blp = Blueprint("lines", __name__, url_prefix=API_PREFIX, description="Several names along one axis.")
+blp = Blueprint("lines", "Several names along one axis.")
 
 _TABLES = {"txt": lines_text, "md": lines_markdown, "csv": lines_csv}
 

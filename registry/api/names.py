@@ -27,7 +27,7 @@ from registry.operations.find import FILTERED, Filters
 from registry.operations.names import axes_in_use, names_in_use
 from registry.results.codec import to_document
 
-blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
+blp = Blueprint("names", "What grids are called, and what is the same.")
 
 
 @blp.post("/projects/<project>/aliases", operation="createAlias")
@@ -95,7 +95,7 @@ def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
     return page(found, query["limit"], dict, lambda one: write_text(one["name"]))
 
 
-suites_blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="Benchmarks that are ranked together.")
+suites_blp = Blueprint("suites", "Benchmarks that are ranked together.")
 
 
 @suites_blp.put("/projects/<project>/suites/<path:suite>", operation="setSuite")

@@ -18,7 +18,7 @@ from registry.api.fields import Choice, Matching, Name, Quantity
 from registry.api.responses import dumps, not_modified, send, wanted_form
 from registry.api.schemas import RevisionParameters, about
 from registry.api.selections import slice_mark, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
@@ -70,7 +70,7 @@ class BadgeParameters(Schema):
             raise ValidationError({"level" if "axis" in data else "axis": ["axis and level come together"]})
 
 
-blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture.")
+blp = Blueprint("pictures", "A grid as a picture.")
 
 _LOOK = "4"
 """Grows when a picture of the same numbers comes out differently."""

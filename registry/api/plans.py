@@ -25,7 +25,7 @@ from registry.api.long_poll import unready
 from registry.api.query_schemas import GRID_ID
 from registry.api.responses import json_answer
 from registry.api.schemas import about, many_names
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.claims.grammar import read_claim
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.baselines import find_baseline
@@ -151,7 +151,7 @@ class PlanIn(Body):
             raise ValidationError("must be above alpha", "power")
 
 
-blp = Blueprint("plans", __name__, url_prefix=API_PREFIX, description="What the next measurement takes.")
+blp = Blueprint("plans", "What the next measurement takes.")
 
 
 @blp.post("/projects/<project>/plan", operation="makePlan", writes=False)

@@ -29,7 +29,7 @@ from registry.operations import acts, auth, projects
 from registry.operations.amend import changed_labels, told_changes
 from registry.operations.auth import authorize, own_token
 
-blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
+blp = Blueprint("projects", "Who owns results; the boundary of access.")
 
 
 @blp.post("/projects", operation="createProject")
@@ -190,7 +190,7 @@ def revoke_token(connection: Connection, row: Any, project: str, token_id: uuid.
     return Response(status=204)
 
 
-identity_blp = Blueprint("identity", __name__, url_prefix=API_PREFIX, description="Who is calling.")
+identity_blp = Blueprint("identity", "Who is calling.")
 
 
 @identity_blp.get("/whoami", operation="whoami")

@@ -21,7 +21,7 @@ from registry.api.idempotency import written
 from registry.api.problems import problem_of
 from registry.api.request_body import read_lines, sent_bytes, sent_json
 from registry.api.responses import json_answer
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
 from registry.grids.intake.faults import Limits
@@ -129,7 +129,7 @@ def _submission(found: ImportedGrid) -> Submission:
     return replace(submission, warnings=(*notes, *own))
 
 
-blp = Blueprint("batch", __name__, url_prefix=API_PREFIX, description="Many grids in one request.")
+blp = Blueprint("batch", "Many grids in one request.")
 
 _BODY = {
     "required": True,

@@ -19,7 +19,7 @@ from registry.api.query_schemas import (
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.query import METHODS, MISSING, TARGETS, RankingQuery
@@ -102,7 +102,7 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
             raise ValidationError(reason, "missing")
 
 
-blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
+blp = Blueprint("rankings", "Who is better, how surely, and over what.")
 
 _FORMS = ("json", "txt", "md", "csv", "tex")
 _RENDERERS = of_values(

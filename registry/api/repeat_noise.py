@@ -14,7 +14,7 @@ from registry.api.query_schemas import (
 )
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import Blueprint, ready, reply
 from registry.query import RepeatNoiseQuery
 
 
@@ -22,7 +22,7 @@ class RepeatNoiseParameters(SelectedParameters):
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
 
 
-blp = Blueprint("noise", __name__, url_prefix=API_PREFIX, description="What a value varies by of itself.")
+blp = Blueprint("noise", "What a value varies by of itself.")
 
 
 @blp.get("/projects/<project>/noise", operation="getNoise")

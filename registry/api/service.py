@@ -35,7 +35,7 @@ _ROOT = {
     },
 }
 
-blp = Blueprint("service", __name__, description="The service itself.")
+blp = Blueprint("service", "The service itself.", prefix="")
 
 
 @blp.get("/healthz", operation="healthz")
@@ -124,7 +124,7 @@ def limits() -> Response:
     )
 
 
-retry_blp = Blueprint("retry", __name__, url_prefix=API_PREFIX, description="Failed jobs, tried again.")
+retry_blp = Blueprint("retry", "Failed jobs, tried again.")
 
 
 @retry_blp.post("/projects/<project>/retry", operation="retryFailed")

@@ -16,10 +16,10 @@ from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed
 from registry.api.responses import json_answer
 from registry.api.schemas import ByIdParameters, ShareIn
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
 from registry.operations import shares
 
-blp = Blueprint("shares", __name__, url_prefix=API_PREFIX, description="Links that open one path without a token.")
+blp = Blueprint("shares", "Links that open one path without a token.")
 
 
 def take_links(app: Flask) -> None:

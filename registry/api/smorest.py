@@ -29,6 +29,9 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = Parser()
 
+    def __init__(self, name: str, description: str, prefix: str = API_PREFIX) -> None:
+        super().__init__(name, __name__, url_prefix=prefix, description=description)
+
     def arguments(self, schema: type[Schema], **options: Any) -> Callable[..., Any]:
         """Override flask-smorest's, with one schema object for all requests: making one costs more than using it."""
         described: Callable[..., Any] = super().arguments(schema(), **options)

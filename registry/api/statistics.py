@@ -19,7 +19,7 @@ from registry.api.query_schemas import fields_wanted
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
 from registry.api.schemas import about, loss_wanted
 from registry.api.selections import slice_of_request
-from registry.api.smorest import API_PREFIX, Blueprint
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice
@@ -199,9 +199,7 @@ class StatisticsParameters(Schema):
                 raise ValidationError("is for all statistics or part=trends", name)
 
 
-blp = Blueprint(
-    "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
-)
+blp = Blueprint("statistics", "Numbers that were computed and nobody posted.")
 
 
 @blp.in_forms(

@@ -16,7 +16,7 @@ from registry.api.feeds import FORMS
 from registry.api.responses import wanted_form
 from registry.api.schemas import StatisticsTableParameters
 from registry.api.selections import filters_of
-from registry.api.smorest import API_PREFIX, Blueprint
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, pointer_to
 from registry.operations.export import Selection, exported_statistics, select_statistics
@@ -27,7 +27,7 @@ from registry.renderings.rows import Row, csv_of_rows, json_of_rows, ndjson_of_r
 from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.statistics_feed import columns_of, rows_of
 
-blp = Blueprint("statistics_feeds", __name__, url_prefix=API_PREFIX, description="A statistic of every grid, tidy.")
+blp = Blueprint("statistics_feeds", "A statistic of every grid, tidy.")
 
 _VERSION = "2"
 """Grows when the same statistics are written differently."""

@@ -17,7 +17,7 @@ from registry.api.context import enter, parts
 from registry.api.long_poll import usual_wait
 from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
 from registry.api.selections import QUANTITIES, faults_of, selected, slices_of_request
-from registry.api.smorest import API_PREFIX, Blueprint
+from registry.api.smorest import Blueprint
 from registry.grids.slices import Slice, with_slice
 from registry.operations.find import with_aliases
 from registry.operations.names import joined_names
@@ -36,7 +36,7 @@ from registry.results.codec import from_bytes, from_document, to_document
 from registry.results.trade_offs import TradeOff
 from registry.views.trade_offs import MOST_POINTS, Side, of_label, of_table, trade_off_of
 
-blp = Blueprint("trade-offs", __name__, url_prefix=API_PREFIX, description="Two quantities against each other.")
+blp = Blueprint("trade-offs", "Two quantities against each other.")
 
 _TABLES = {"txt": trade_off_text, "md": trade_off_markdown, "csv": trade_off_csv}
 

@@ -182,7 +182,7 @@ class DeliveriesParameters(PageParameters):
     cursor = Matching(_ID, "is not a cursor of this list", metadata=about("`next` of the page before."))
 
 
-blp = Blueprint("webhooks", __name__, url_prefix=API_PREFIX, description="Where the events of a project are sent.")
+blp = Blueprint("webhooks", "Where the events of a project are sent.")
 
 
 def _without_secret(made: Response) -> Response:
@@ -281,7 +281,7 @@ def rotate(connection: Connection, row: Any, project: str, webhook: uuid.UUID) -
     return _shown(webhooks.rotate_secret(connection, actor(connection), row.id, webhook), project, 200)
 
 
-deliveries_blp = Blueprint("deliveries", __name__, url_prefix=API_PREFIX, description="What was sent to webhooks.")
+deliveries_blp = Blueprint("deliveries", "What was sent to webhooks.")
 
 
 @deliveries_blp.get("/projects/<project>/webhooks/<uuid:webhook>/deliveries", operation="listDeliveries")
