@@ -105,6 +105,4 @@ def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project
 
 
 def _answer(row: Any) -> Response:
-    answer = json_answer(document(row))
-    answer.headers["ETag"] = f'"{tag_of(row)}"'
-    return answer
+    return json_answer(document(row), ETag=f'"{tag_of(row)}"')

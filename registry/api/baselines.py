@@ -19,7 +19,7 @@ from registry.api.fields import Body, Choice, Few, Matching, Name, Number, Whole
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed
 from registry.api.query_schemas import GRID_ID
-from registry.api.responses import dumps, expected_tags, json_answer
+from registry.api.responses import expected_tags, json_answer
 from registry.api.schemas import NamesParameters, PageParameters, about
 from registry.api.smorest import Blueprint, reply
 from registry.errors import Fault, Invalid
@@ -187,9 +187,7 @@ def set_baseline(connection: Connection, row: Any, sent: dict[str, Any], project
     if not re.fullmatch(NAME, baseline):
         raise Invalid([Fault("", f"the name of a baseline {NAME_RULE}")])
     found, is_new, reached = kept(connection, row.id, baseline, sent, expected_tags())
-    answer = Response(dumps(document(found, reached)), 201 if is_new else 200, content_type="application/json")
-    answer.headers["ETag"] = f'"{tag_of(found)}"'
-    return answer
+    return json_answer(document(found, reached), status=201 if is_new else 200, ETag=f'"{tag_of(found)}"')
 
 
 def kept(
@@ -246,9 +244,8 @@ def read_baseline(query: dict[str, Any], project: str, baseline: str) -> Respons
         going, precision = alerts_of(connection, row.id)
         more = {"alerts_open": going, "alert_precision": to_document(precision)}
         definition = from_document(Definition, row.definition)
-        answer = json_answer(document(row, reached(connection, project_id, definition), **more))
-    answer.headers["ETag"] = f'"{tag_of(row)}"'
-    return answer
+        told = document(row, reached(connection, project_id, definition), **more)
+    return json_answer(told, ETag=f'"{tag_of(row)}"')
 
 
 def reached(connection: Connection, project_id: uuid.UUID, definition: Definition) -> Reachable:

@@ -118,9 +118,7 @@ def change_experiment(
     if declared is not None:
         set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
         found = find_experiment(connection, row.id, found.name)
-    answer = json_answer(serializers.experiment(found, project))
-    answer.headers["ETag"] = f'"{found.etag}"'
-    return answer
+    return json_answer(serializers.experiment(found, project), ETag=f'"{found.etag}"')
 
 
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:

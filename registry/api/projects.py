@@ -105,9 +105,7 @@ def change_project(connection: Connection, home: Any, changes: dict[str, Any], p
     if "labels" in changes:
         values["labels"] = changed_labels(before.labels, changes["labels"], parts().settings.max_labels)
     row = acts.update_project(connection, actor(connection), home.id, values, told_changes(changes))
-    answer = json_answer(serializers.project(row))
-    answer.headers["ETag"] = f'"{_tag(row)}"'
-    return answer
+    return json_answer(serializers.project(row), ETag=f'"{_tag(row)}"')
 
 
 @blp.delete("/projects/<project>", operation="deleteProject")

@@ -210,9 +210,8 @@ def make_webhook(connection: Connection, row: Any, sent: dict[str, Any], project
 
 def _shown(row: Any, project: str, status: int) -> Response:
     document = to_document(webhook_of(row)) | {"secret": row.secret}
-    answer = json_answer(document, status=status, Location=f"{API_PREFIX}/projects/{project}/webhooks/{row.id}")
-    answer.headers["ETag"] = f'"{tag_of(row)}"'
-    return answer
+    place = f"{API_PREFIX}/projects/{project}/webhooks/{row.id}"
+    return json_answer(document, status=status, Location=place, ETag=f'"{tag_of(row)}"')
 
 
 @blp.get("/projects/<project>/webhooks", operation="listWebhooks")
@@ -253,9 +252,7 @@ def change_webhook(
 
 
 def _answer(row: Any) -> Response:
-    answer = json_answer(to_document(webhook_of(row)))
-    answer.headers["ETag"] = f'"{tag_of(row)}"'
-    return answer
+    return json_answer(to_document(webhook_of(row)), ETag=f'"{tag_of(row)}"')
 
 
 @blp.delete("/projects/<project>/webhooks/<uuid:webhook>", operation="deleteWebhook")
