@@ -146,14 +146,13 @@ id: AQW3bQ9KcgI
 data: {"id":"8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11","position":2,"type":"grid.published",…}
 
 """
-_ANSWERS["events_forms"]["sse"] = _STREAM
+_ANSWERS["events_forms"] = {"sse": _STREAM}
 _SUFFIXES = {
     "txt": "Text",
     "md": "Markdown",
     "csv": "Csv",
     "tex": "Latex",
     "ndjson": "Ndjson",
-    "atom": "Atom",
     "sse": "Stream",
 }
 
