@@ -19,6 +19,7 @@ from registry.api import (
     grids,
     items,
     lines,
+    moved,
     names,
     openapi,
     pictures,
@@ -38,6 +39,7 @@ from registry.api import (
     trade_offs,
     webhooks,
 )
+from registry.api.arguments import note_old_words
 from registry.api.long_poll import note_preference
 from registry.api.smorest import Api, Blueprint
 
@@ -50,6 +52,7 @@ def register(app: Flask) -> None:
     request_body.register(app)
     shares.take_links(app)
     app.after_request(note_preference)
+    app.after_request(note_old_words)
     stored = (projects, grids, grid_by_names, revisions, publication, items, feeds, statistics_feeds)
     answers = (statistics, pictures, rankings, comparisons, aggregates, experiments, lines, trade_offs, plans)
     judged = (claims, stored_claims, baselines, gates, alerts, repeat_noise)
@@ -58,4 +61,5 @@ def register(app: Flask) -> None:
         for blueprint in vars(module).values():
             if isinstance(blueprint, Blueprint) and blueprint.name not in app.blueprints:
                 api.register_blueprint(blueprint)
+    app.register_blueprint(moved.blp)
     openapi.register(app, api)

@@ -22,7 +22,7 @@ from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
-from registry.query import METHODS, MISSING, TARGETS, RankingQuery
+from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery
 from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
 from registry.results.policies import unordered
 from registry.results.ranking import Ranking
@@ -51,14 +51,15 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
         ),
     )
     method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
-    missing = Choice(*MISSING, load_default="matched", metadata=about(_MISSING))
+    missing = Choice(*MISSING, old=OLD_WORDS["missing"], load_default="matched", metadata=about(_MISSING))
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
     target = Choice(
         *TARGETS,
+        old=OLD_WORDS["target"],
         load_default=TARGETS[0],
         metadata=about(
             "What could change the answer: running these cells again, other questions of these benchmarks, or other"
-            " benchmarks."
+            " benchmarks. `fixed_cells` is the old word for the first."
         ),
     )
     pairs_of = Name(

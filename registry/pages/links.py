@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote, urlencode
 
 from flask import Response, g, request
 
+from registry.api.arguments import OLD_SINCE
 from registry.api.smorest import API_PREFIX
 from registry.operations.shares import reaches
 from registry.results.target_pages import page_of_name
@@ -98,7 +99,7 @@ def moved(project: str, view: str, experiment: str = "") -> Response:
     lone = {("y", f"{OF_METRIC}{text}") for name, text in [*asked, *given] if name == "metric"}
     kept = [one for one in given if one[0] not in dict(asked) and one not in lone]
     address = located(place, [*asked, *kept, *([("share", g.share)] if "share" in g else [])])
-    return Response(status=308, headers={"Location": address})
+    return Response(status=308, headers={"Location": address, "Deprecation": OLD_SINCE})
 
 
 def _changed(changes: Mapping[str, Any]) -> Query:

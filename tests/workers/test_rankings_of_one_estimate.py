@@ -81,7 +81,11 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
     assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     assert document["assumes"] == ["independent_trials"]
+    assert answered(project, target="fixed_cells") == document
     assert document["target"] == "rerun"
+    assert answered(project, missing="observed") == answered(project, missing="available")
+    asked = {"experiment": document["experiment"], "metric": document["metric"], "missing": "observed"}
+    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).headers["Deprecation"].startswith("@")
     assert replace(QUESTION, target="rerun").key == QUESTION.key
 
 
