@@ -48,7 +48,6 @@ class Query(Selection):
         return Selection.to_query(self) + [(name, str(one)) for name, values in several for one in values]
 
     def _identity(self) -> dict[str, Any]:
-        """Content by which equal queries are recognised."""
         return self.document()
 
 
@@ -125,7 +124,6 @@ class AggregatesQuery(Query):
 
     @property
     def _column(self) -> bool:
-        """Whether rows are sorted by the column of a name, which is none of an axis."""
         return self.sort not in SORTS and self.group_by[-1] in KINDS
 
     @property

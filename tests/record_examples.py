@@ -105,9 +105,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/difference?from=1&to=2")
     ask("history", "GET", f"grids/{grid}/history?at.Type=1&at.Length=5")
-    told = "projects/demo/events?type=grid.published&limit=1"
-    ask("events", "GET", told)
-    forms("events_forms", told, "atom")
+    ask("events", "GET", "projects/demo/events?type=grid.published&limit=1")
     ask("limits", "GET", "limits")
     return answers
 

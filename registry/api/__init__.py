@@ -9,17 +9,13 @@ from registry.api import (
     alerts,
     audit_log,
     baselines,
-    batch,
-    cells,
     claims,
     comparisons,
-    deliveries,
     events,
     experiments,
     feeds,
     gates,
     grid_by_names,
-    grid_notes,
     grids,
     items,
     lines,
@@ -30,26 +26,22 @@ from registry.api import (
     plans,
     problems,
     projects,
+    publication,
     rankings,
     repeat_noise,
     request_body,
-    retry,
     revisions,
     service,
     shares,
     statistics,
     statistics_feeds,
     stored_claims,
-    suites,
     trade_offs,
-    verdicts,
     webhooks,
-    whoami,
-    whole_grids,
 )
 from registry.api.arguments import note_old_words
 from registry.api.long_poll import note_preference
-from registry.api.smorest import Api
+from registry.api.smorest import Api, Blueprint
 
 
 def register(app: Flask) -> None:
@@ -61,14 +53,13 @@ def register(app: Flask) -> None:
     shares.take_links(app)
     app.after_request(note_preference)
     app.after_request(note_old_words)
+    stored = (projects, grids, grid_by_names, revisions, publication, items, feeds, statistics_feeds)
     answers = (statistics, pictures, rankings, comparisons, aggregates, experiments, lines, trade_offs, plans)
-    judged = (claims, stored_claims, baselines, gates, verdicts, alerts, repeat_noise)
-    told = (events, webhooks, deliveries)
-    stored = (projects, grids, grid_by_names, grid_notes, revisions, batch, cells, items)
-    exported = (feeds, whole_grids, statistics_feeds)  # the first two share a blueprint
-    others = (names, suites, whoami, audit_log, shares, retry, service)
-    modules = (*stored, *exported, *answers, *judged, *told, *others)
-    for blueprint in dict.fromkeys(module.blp for module in modules):
-        api.register_blueprint(blueprint)
+    judged = (claims, stored_claims, baselines, gates, alerts, repeat_noise)
+    others = (events, webhooks, names, audit_log, shares, service)
+    for module in (*stored, *answers, *judged, *others):
+        for blueprint in vars(module).values():
+            if isinstance(blueprint, Blueprint) and blueprint.name not in app.blueprints:
+                api.register_blueprint(blueprint)
     app.register_blueprint(moved.blp)
     openapi.register(app, api)

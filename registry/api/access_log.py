@@ -14,8 +14,7 @@ from werkzeug.wsgi import ClosingIterator
 from registry.api.context import parts
 from registry.api.event_streams import is_stream
 from registry.api.metrics import IN_FLIGHT, REFUSALS, count_request
-from registry.api.problems import request_id
-from registry.api.request_ids import trace_id
+from registry.api.problems import request_id, trace_id
 from registry.storage.statements import begin_times, request_deadline, times_so_far
 from registry.tracing import annotate, current_traceparent, request_span
 
@@ -132,8 +131,6 @@ def _log(response: Response, fields: dict[str, Any], begun: float) -> None:
 
 
 class _Counted:
-    """The parts of an answer, whose bytes are counted as they are sent."""
-
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.size = 0

@@ -3,29 +3,60 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, get_args
 
-from flask import Response, request
+from flask import Response
+from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.alert_schemas import AlertChange, AlertsParameters
 from registry.api.audit_log import actor
+from registry.api.baselines import NAME, NAME_RULE
 from registry.api.context import enter, parts
+from registry.api.fields import Body, Choice, Matching
+from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_key, write_key
-from registry.api.responses import json_answer, known_tags
-from registry.api.schemas import Empty
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations import acts
-from registry.operations.alerts import alert_of, find_alert, list_alerts, tag_of
+from registry.api.responses import expected_tags, json_answer
+from registry.api.schemas import PageParameters, about
+from registry.api.smorest import Blueprint, reply
+from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, tag_of
 from registry.results.codec import to_document
+from registry.results.verdicts import AlertState, DismissalReason
 
-blp = Blueprint("alerts", __name__, url_prefix=API_PREFIX, description="What contenders were shown to lose.")
+_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
-@blp.get("/projects/<project>/alerts")
-@blp.doc(operationId="listAlerts")
+class AlertChange(Body):
+    """What an alert was: real, or dismissed for a reason."""
+
+    state = Choice("acknowledged", "dismissed", required=True, metadata=about("What is made of it."))
+    reason = Choice(
+        *get_args(DismissalReason),
+        metadata=about("dismissed: `noise` and `wrong` count against the baseline's precision, the others for it."),
+    )
+    note = Markdown(metadata=about("For people; it stays if not given."))
+
+    @validates_schema
+    def _check_reason(self, data: dict[str, Any], **_options: Any) -> None:
+        if data.get("state") == "dismissed" and "reason" not in data:
+            raise ValidationError("is required for a dismissal", "reason")
+        if data.get("state") == "acknowledged" and "reason" in data:
+            raise ValidationError("is of a dismissal", "reason")
+
+
+class AlertsParameters(PageParameters):
+    state = fields.List(Choice(*get_args(AlertState)), load_default=list, metadata=about("Only these; repeat for OR."))
+    baseline = Matching(NAME, f"the name of a baseline {NAME_RULE}", metadata=about("Only alerts of this baseline."))
+    cursor = Matching(
+        f"[0-9a-f]{{1,14}}~{_ID}", "is not a cursor of this list", metadata=about("`next` of the page before.")
+    )
+
+
+blp = Blueprint("alerts", "What contenders were shown to lose.")
+
+
+@blp.get("/projects/<project>/alerts", operation="listAlerts")
 @blp.arguments(AlertsParameters, location="query")
 @blp.answers(reply(200, "A page of alerts", "Alerts", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
@@ -48,11 +79,9 @@ def document(row: Any) -> dict[str, Any]:
     return found
 
 
-@blp.get("/projects/<project>/alerts/<uuid:alert>")
-@blp.doc(operationId="getAlert")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(200, "The alert", "Alert", example=examples.ALERT, headers=["ETag"]), public=True)
-def read_alert(_query: dict[str, Any], project: str, alert: uuid.UUID) -> Response:
+@blp.get("/projects/<project>/alerts/<uuid:alert>", operation="getAlert")
+@blp.answers(reply(200, "The alert", "Alert", headers=["ETag"]), public=True)
+def read_alert(project: str, alert: uuid.UUID) -> Response:
     """Read an alert
 
     With the sentence of the verdict that failed last.
@@ -62,14 +91,9 @@ def read_alert(_query: dict[str, Any], project: str, alert: uuid.UUID) -> Respon
     return _answer(row)
 
 
-@blp.patch("/projects/<project>/alerts/<uuid:alert>")
-@blp.doc(operationId="updateAlert")
+@blp.patch("/projects/<project>/alerts/<uuid:alert>", operation="updateAlert")
 @blp.arguments(AlertChange, example=examples.ALERT_CHANGE)
-@blp.answers(
-    reply(200, "The alert", "Alert", example=examples.ALERT, headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The alert", "Alert", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write()
 def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project: str, alert: uuid.UUID) -> Response:
     """Acknowledge or dismiss an alert
@@ -77,11 +101,8 @@ def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project
     One that is dismissed stays so while it goes on failing. A verdict that passes resolves any; a failure after that
     opens it again.
     """
-    expect = known_tags("If-Match") if "If-Match" in request.headers else None
-    return _answer(acts.answer_alert(connection, actor(connection), row.id, alert, sent, expect))
+    return _answer(answer_alert(connection, actor(connection), row.id, alert, sent, expected_tags()))
 
 
 def _answer(row: Any) -> Response:
-    answer = json_answer(document(row))
-    answer.headers["ETag"] = f'"{tag_of(row)}"'
-    return answer
+    return json_answer(document(row), ETag=f'"{tag_of(row)}"')

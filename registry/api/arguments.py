@@ -9,16 +9,13 @@ from flask import Request, Response, request
 from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 
-from registry.api.context import authorize_body, parts
+from registry.api.context import authorize_body
 from registry.api.fields import UNKNOWN, unknown
 from registry.api.request_body import sent_json
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import escaped
 from registry.query import OLD_WORDS
 
-LONGEST_KEPT = 300
-"""Bytes of the longest query that is not read again when it is asked again."""
-MOST_KEPT = 256
 _REPEATED = ("label.", "at.", "x.at.", "y.at.")
 """Beginnings of the names that no schema knows, and that may come several times."""
 
@@ -38,17 +35,6 @@ class Parser(FlaskParser):
     """Arguments are read strictly: unknown names are faults, bodies go through the one reader."""
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012 (webargs declares it so)
-
-    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **options: Any) -> Any:
-        """Override webargs', which reads a query anew for every request: pages and jobs ask the same ones all day."""
-        if location != "query" or len(request.query_string) > LONGEST_KEPT:
-            return super().parse(argmap, req, location=location, **options)
-        known, asked = parts().read_queries, (argmap, options.get("unknown"), *request.args.items(multi=True))
-        if (found := known.get(asked)) is None:
-            if len(known) >= MOST_KEPT:
-                known.clear()
-            found = known[asked] = super().parse(argmap, req, location=location, **options)
-        return {name: list(given) if isinstance(given, list) else given for name, given in found.items()}
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         authorize_body()
@@ -90,7 +76,6 @@ def _faults(messages: Any, pointer: str, schema: Any) -> Iterator[Fault]:
 
 
 def _schema_of(schema: Any, name: str) -> Any:
-    """The schema of a field that holds an object, or a list of them."""
     field = None if schema is None else schema.fields.get(name)
     field = field.inner if isinstance(field, fields.List) else field
     return field.schema if isinstance(field, fields.Nested) else None

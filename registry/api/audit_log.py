@@ -9,17 +9,17 @@ from typing import Any
 from flask import Response
 from sqlalchemy import Connection
 
-from registry.api import examples, serializers
-from registry.api.context import caller, enter, parts
-from registry.api.paging import page
+from registry.api import serializers
+from registry.api.context import caller
+from registry.api.paging import listed
 from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import Blueprint, reply
+from registry.operations.amend import told_changes
 from registry.operations.audit_log import Actor, list_records, record
-from registry.operations.labels import told_changes
 from registry.operations.publish import Published
 
-blp = Blueprint("audit", __name__, url_prefix=API_PREFIX, description="Who did what and when.")
+blp = Blueprint("audit", "Who did what and when.")
 
 
 def actor(connection: Connection) -> Actor:
@@ -38,10 +38,9 @@ def record_description(connection: Connection, project_id: uuid.UUID, published:
         record(connection, actor(connection), "grid.updated", stored.id, project_id=project_id, **told)
 
 
-@blp.get("/projects/<project>/audit")
-@blp.doc(operationId="listAudit")
+@blp.get("/projects/<project>/audit", operation="listAudit")
 @blp.arguments(ByIdParameters, location="query")
-@blp.answers(reply(200, "A page of acts, newest first", "Acts", example=examples.AUDIT, headers=["Link"]))
+@blp.answers(reply(200, "A page of acts, newest first", "Acts", example="audit", headers=["Link"]))
 def list_audit(query: dict[str, Any], project: str) -> Response:
     """Read the audit log
 
@@ -51,8 +50,4 @@ def list_audit(query: dict[str, Any], project: str) -> Response:
     request that did it.
     Nothing is changed or removed here. Needs the role admin.
     """
-    before = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = list_records(connection, row.id, before, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.audit_entry, lambda row: str(row.id))
+    return listed(project, query, list_records, serializers.audit_entry, role="admin")

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
+import orjson
 from flask import Response
 from sqlalchemy import Connection
 
 from registry.api.context import caller, parts
 from registry.api.long_poll import preference, unready, usual_wait, waited
 from registry.api.responses import known_tags, rendered, send_stored, tagged
-from registry.errors import Busy
+from registry.errors import Busy, Fault, Invalid
 from registry.operations.auth import authorize
 from registry.operations.cached_results import find_result, is_usual, note_read, progress_of, request_result, resolve
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import Query
 from registry.results.codec import from_bytes
+from registry.results.field_paths import NoKey, Tree, selected, tree_of, unknown_path
 
 Renderers = Mapping[str, Callable[[Any], str | bytes]]
 _NAMED = ("experiment", "metric")
@@ -136,3 +139,36 @@ def _room(connection: Connection) -> int:
     """The questions that may be open at once for this caller: without a token a fifth of all."""
     most = parts().settings.max_open_questions
     return max(1, most // _FOR_ANYONE) if caller(connection).is_anyone else most
+
+
+_POINTER = "/fields"
+
+
+def part_asked(
+    query: Mapping[str, Any], kind: type, form: str, *, only: Collection[str] | None = None, of: Part | None = None
+) -> Part | None:
+    """The part of a document of this type that a query asks for with `fields`, of the part `of` if that is given;
+    `of` itself where it does not ask.
+
+    `Invalid` for a path that no such document has (`only`: the fields at its top), and in another form than JSON.
+    """
+    if "fields" not in query:
+        return of
+    if form != "json":
+        raise Invalid([Fault(_POINTER, f"is for JSON; the {form} form has what it has")])
+    if (wrong := unknown_path(query["fields"], kind, only)) is not None:
+        raise Invalid([Fault(_POINTER, wrong)])
+    tree = tree_of(query["fields"])
+    mark = sha256(orjson.dumps(tree, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
+
+    def select(document: dict[str, Any]) -> dict[str, Any]:
+        return _selected(document if of is None else of.select(document), tree, kind)
+
+    return Part(f"{of.mark if of else ''}-f{mark}", select)
+
+
+def _selected(document: dict[str, Any], tree: Tree, kind: type) -> dict[str, Any]:
+    try:
+        return selected(document, tree, kind)
+    except NoKey as missing:
+        raise Invalid([Fault(_POINTER, str(missing))]) from None

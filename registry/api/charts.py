@@ -1,27 +1,104 @@
-"""What the answers with charts share: the options of their pictures, their forms."""
+"""Parameters of charts over several grids (lines and trade-offs), the options of their pictures, their forms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from registry.api.responses import MEDIA, dumps
-from registry.api.smorest import ready, reply
+from marshmallow import Schema, ValidationError, validates_schema
+
+from registry.api.fields import Choice, Matching, Name, Whole
+from registry.api.pictures import scale_of_png
+from registry.api.query_schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters
+from registry.api.responses import dumps
+from registry.api.schemas import about
+from registry.grids.grid import Direction
+from registry.query import SLOT_POLICIES
 from registry.renderings.forest import Forest, forest_png, forest_svg, forest_vega
+from registry.renderings.heatmap import THEMES
 from registry.renderings.lines import ChartOptions
+from registry.renderings.lines.options import XScale
 from registry.renderings.lines.png import chart_png
 from registry.results.lines import Lines
 from registry.results.trade_offs import TradeOff
 
+NARROWEST, WIDEST = 320, 2_000
+_SCALES = get_args(XScale)
+_SCALE = "Of the horizontal axis in pictures; linear where it has a level of 0 or less"
+_QUANTITY = r"(metric|label):[^\x00-\x1f\x7f]{1,200}"
+
+
+class ChartParameters(Schema):
+    """What charts add to a selection."""
+
+    missing = Choice(
+        *SLOT_POLICIES,
+        load_default="matched",
+        metadata=about(
+            "`matched`: means over the slots that all names share that have any. `available`: over those that each has,"
+            " so that two means may be over different slots."
+        ),
+    )
+    band = Choice(
+        "interval",
+        "none",
+        load_default="interval",
+        metadata=about("Whether pictures show the 95 % intervals of the means."),
+    )
+    theme = Choice(*THEMES, load_default="light", metadata=about("The colours of pictures."))
+    width = Whole(
+        NARROWEST,
+        WIDEST,
+        text=True,
+        load_default=880,
+        metadata=about("Of pictures, in pixels; the height follows from it."),
+    )
+    scale = scale_of_png()
+
+
+class LinesParameters(SelectedParameters, SharedSlotsParameters, ChartParameters):
+    x = Choice(*_SCALES, metadata=about(_SCALE + "; that of the axis if not given."))
+    along = Name(
+        empty=True,
+        load_default="",
+        metadata=about("The axis that the lines run along; if not given, the one in order with the most levels."),
+    )
+    by = Matching(
+        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
+        "is model, variant, benchmark or axis:<name>",
+        load_default="model",
+        metadata=about("What has a line: `model`, `variant`, `benchmark` or `axis:<name>`."),
+    )
+
+
+def _quantity(which: str, example: str) -> Any:
+    told = f"The {which} axis: `metric:<name>`, or `label:<key>` for a numeric label such as the size of a model."
+    return Matching(_QUANTITY, "is metric:<name> or label:<key>", required=True, metadata=about(told, example))
+
+
+def _better(which: str) -> Any:
+    told = f"The better end of {which}, where its metric says none; of a label it is `lower` if not given."
+    return Choice(*get_args(Direction), metadata=about(told))
+
+
+class TradeOffParameters(NarrowedParameters, SharedSlotsParameters, ChartParameters):
+    x = _quantity("horizontal", "label:params")
+    y = _quantity("vertical", "metric:accuracy")
+    by = Choice("model", "variant", load_default="model", metadata=about("What has a point."))
+    x_better = _better("x")
+    y_better = _better("y")
+    x_scale = Choice(*_SCALES, load_default="linear", metadata=about(_SCALE + "."))
+    y_scale = Choice(*_SCALES, load_default="linear", metadata=about("Of the vertical axis in pictures."))
+
+    @validates_schema
+    def measured(self, data: Any, **_options: Any) -> None:
+        if all(data.get(axis, "").startswith("label:") for axis in ("x", "y")):
+            raise ValidationError({"y": ["is a label, as x is: one of the two must be a metric"]})
+
+
 Chart = TypeVar("Chart", Lines, TradeOff)
 PICTURES = ("svg", "png", "vl.json")
 FORMS = ("json", "txt", "md", "csv", *PICTURES)
-
-
-def charted(told: str, shape: str, example: Any, forms: Mapping[str, str | None]) -> dict[str, Any]:
-    """The answer with a chart, in words and as pictures."""
-    pictures = [MEDIA[form] for form in FORMS if form not in ("json", *forms)]
-    return reply(200, told, ready(shape), example=example, forms=forms, media=pictures, headers=["ETag"])
 
 
 def renderers(

@@ -13,8 +13,8 @@ from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.api.long_poll import preference, unready
 from registry.api.request_body import sent_json
-from registry.api.responses import json_answer
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.responses import MEDIA, json_answer
+from registry.api.smorest import Blueprint, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
 from registry.claims.wording import read_as
@@ -23,9 +23,8 @@ from registry.operations.claims import Questions, questions_of
 from registry.operations.claims_across import Placed, apart, joined_judgement
 from registry.results.codec import from_bytes
 
-blp = Blueprint("claims", __name__, url_prefix=API_PREFIX, description="What is said of results, judged against them.")
+blp = Blueprint("claims", "What is said of results, judged against them.")
 
-_SCHEMA = "application/schema+json"
 _CLAIM = {"$ref": "#/components/schemas/Claim"}
 BODY = {
     "required": True,
@@ -105,13 +104,12 @@ def _item(document: dict[str, Any], place: int) -> dict[str, Any]:
     return {**judgements[place], **told}
 
 
-@blp.get("/schemas/claim")
-@blp.doc(operationId="getClaimSchema")
-@blp.answers(reply(200, "The JSON Schema", media=[_SCHEMA]), public=True)
+@blp.get("/schemas/claim", operation="getClaimSchema")
+@blp.answers(reply(200, "The JSON Schema", forms=["schema"]), public=True)
 def schema() -> Response:
     """Read the JSON Schema of a claim
 
     For editors, and for models that write claims from sentences. What it refuses is refused; what it takes may still
     name what is not there, or have fields that do not go together: the answer is then 422 with pointers.
     """
-    return json_answer(claim_schema(), Content_Type=_SCHEMA)
+    return json_answer(claim_schema(), Content_Type=MEDIA["schema"])

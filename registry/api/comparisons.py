@@ -6,25 +6,33 @@ import uuid
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE
+from marshmallow import Schema, ValidationError, validates_schema
 from sqlalchemy import Connection
 
-from registry.api import examples
-from registry.api.cached_results import answer_to
+from registry.api.cached_results import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.context import enter, parts
-from registry.api.filters import slice_of_request
-from registry.api.partial import part_asked
-from registry.api.query_schemas import BENCHMARKS_OF_SIDES, EitherComparisonParameters
-from registry.api.responses import MEDIA, of_values, wanted_form
-from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.fields import Matching, Name, Share, Whole
+from registry.api.query_schemas import (
+    GRID_ID,
+    OfOthersParameters,
+    fields_wanted,
+)
+from registry.api.responses import of_values, wanted_form
+from registry.api.schemas import about
+from registry.api.selections import selected, slice_of_request
+from registry.api.smorest import Blueprint, ready
 from registry.errors import NotAcceptable
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
 from registry.operations.find import Filters, the_only_grid
 from registry.operations.query_names import check_slice_of_grid
-from registry.query import SIDES, ComparisonQuery, ModelComparisonQuery, model_comparison
+from registry.query import (
+    SIDES,
+    ComparisonQuery,
+    ModelComparisonQuery,
+    model_comparison,
+)
 from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
 from registry.renderings.comparison_of_models import (
     model_comparison_csv,
@@ -35,9 +43,87 @@ from registry.renderings.forest import forest_of_models
 from registry.results.comparison import Comparison
 from registry.results.model_comparison import ModelComparison
 
-blp = Blueprint(
-    "comparisons", __name__, url_prefix=API_PREFIX, description="How far one grid, or one model, is from another."
+
+def _grid(text: str, example: str, *, required: bool) -> Any:
+    return Matching(GRID_ID, "must be the id of a grid", required=required, metadata=about(text, example))
+
+
+class ComparisonParameters(Schema):
+    fields = fields_wanted()
+    baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=True)
+    contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=True)
+    baseline_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
+    contender_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+
+
+_OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
+
+
+_OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
+
+
+BENCHMARKS_OF_SIDES = ("baseline_benchmark", "contender_benchmark")
+
+
+VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
+
+
+_MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of", *BENCHMARKS_OF_SIDES)
+
+
+class EitherComparisonParameters(ComparisonParameters, OfOthersParameters):
+    """A comparison of two grids by their ids, or of two models by name, which alone takes what narrows a selection."""
+
+    baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=False)
+    contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=False)
+    experiment = Name(metadata=about("In place of ids: compare models by name, in this experiment."))
+    metric = Name(metadata=about("By name: the name of the metric."))
+    baseline_model = Name(metadata=about("By name: the model that is subtracted."))
+    contender_model = Name(metadata=about("By name: the model that it is subtracted from."))
+    baseline_variant = Name(
+        empty=True,
+        metadata=about("By name: the baseline's variant; with that of the contender, or neither: the same of both."),
+    )
+    contender_variant = Name(empty=True, metadata=about("By name: the contender's variant."))
+    baseline_benchmark = Name(metadata=about("By name: that of the baseline's grid. With it, two grids are compared."))
+    contender_benchmark = Name(metadata=about("By name: that of the contender's grid, where it is another one."))
+
+    @validates_schema
+    def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
+        ids = [name for name in _OF_IDS if data.get(name) is not None]
+        names = [name for name in (*_OF_NAMES, *_MORE_OF_NAMES) if data.get(name) not in (None, "", [])]
+        names += [name for name in VARIANTS_OF_SIDES if data.get(name) == ""]
+        if ids and names:
+            raise ValidationError({name: [_MIXED] for name in names})
+        needed = _OF_NAMES if names else _OF_IDS[:2]
+        if absent := [name for name in needed if name not in data]:
+            raise ValidationError({name: [_REQUIRED] for name in absent})
+        self.check_pair(data, BENCHMARKS_OF_SIDES, "benchmark", "suite")
+        if data.get("as_of") and BENCHMARKS_OF_SIDES[0] in data:
+            raise ValidationError("is for models: compare revisions of two grids by their ids", "as_of")
+        self.check_pair(data, VARIANTS_OF_SIDES, "variant")
+
+    def check_pair(self, data: dict[str, Any], pair: tuple[str, ...], *instead: str) -> None:
+        """`ValidationError` where one of a pair is given alone, or beside what it stands in the place of."""
+        given = [name for name in pair if name in data]
+        if len(given) == 1:
+            [other] = {*pair} - {*given}
+            raise ValidationError(f"is needed with {given[0]}", other)
+        if given and (both := [name for name in instead if data[name]]):
+            raise ValidationError(f"is chosen by {pair[0]} and {pair[1]}; give one or the other", both[0])
+
+
+_REQUIRED = "Missing data for required field."
+
+
+_MIXED = (
+    "cannot be given with ids: compare two grids by baseline and contender, or two models by experiment, metric,"
+    " baseline_model and contender_model"
 )
+
+
+blp = Blueprint("comparisons", "How far one grid, or one model, is from another.")
 
 _FORMS = ("json", "txt", "md", "csv")
 _FORMS_OF_MODELS = (*_FORMS, *PICTURES)
@@ -51,29 +137,21 @@ _RENDERERS_OF_MODELS = of_values(
         **forests(forest_of_models),
     },
 )
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The comparison, or why it failed; by names, that of the models",
-        {"anyOf": [*ready("Comparison")["oneOf"], {"$ref": "#/components/schemas/ModelComparison"}]},
-        example=examples.COMPARISON,
-        forms=examples.COMPARISON_FORMS,
-        media=[MEDIA[form] for form in PICTURES],
-        headers=["ETag"],
-    ),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
+
+
+@blp.in_forms(
+    "/projects/<project>/comparisons",
+    "getComparison",
+    _FORMS_OF_MODELS,
+    EitherComparisonParameters,
+    "The comparison, or why it failed; by names, that of the models",
+    {"anyOf": [*ready("Comparison")["oneOf"], {"$ref": "#/components/schemas/ModelComparison"}]},
+    example="comparison",
     errors=[409],
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/projects/<project>/comparisons")
-@blp.doc(operationId="getComparison")
-@blp.arguments(EitherComparisonParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_comparison(query: dict[str, Any], project: str) -> Response:
+def read_comparison(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Compare two grids, or two models
 
     Contender less baseline, on the cells that both have. By ids: two grids; without revisions the current ones, and an
@@ -85,19 +163,6 @@ def read_comparison(query: dict[str, Any], project: str) -> Response:
     `baseline_benchmark` and `contender_benchmark` two grids are compared, as by ids. Computed when it is first asked
     (`202`, `Prefer: wait=10` waits) and kept.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv,svg,png,vl.json):suffix>")
-@blp.doc(operationId="getComparisonAs")
-@blp.arguments(EitherComparisonParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Compare two grids, or two models, in the form that the suffix names"""
-    return _answer(query, project, suffix)
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     wanted = slice_of_request(query, EitherComparisonParameters)
     of_models = "experiment" in query and BENCHMARKS_OF_SIDES[0] not in query
     form = wanted_form(suffix, _FORMS_OF_MODELS if of_models else _FORMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from flask import current_app, g, request
@@ -43,8 +43,6 @@ class Parts:
     streams: StreamPlaces
     large_bodies: threading.Semaphore
     """Requests with a large body that are read and answered at once."""
-    read_queries: dict[Any, Any] = field(default_factory=dict, init=False)
-    """What queries say, by their schemas and texts; the settings bound some of it."""
 
     @property
     def limits(self) -> Limits:

@@ -23,9 +23,7 @@ from registry.api.metrics import STREAMS
 from registry.api.responses import MEDIA
 from registry.errors import RegistryError, Unavailable
 from registry.operations.auth import Caller
-from registry.operations.event_cursors import check_kept, write_cursor
-from registry.operations.event_permits import lasting
-from registry.operations.events import Wanted, head_of, read_events
+from registry.operations.events import Wanted, check_kept, head_of, lasting, read_events, write_cursor
 from registry.operations.shares import find_share
 from registry.storage.database import Database
 
@@ -141,7 +139,6 @@ class _Stream:
         return f"id: {write_cursor(self.project_id, position)}\n\n".encode()
 
     def _next(self, after: int) -> tuple[list[bytes], int]:
-        """The next few events behind a position, and the position behind them."""
         told = self.listener.told_after(after, _AT_ONCE)
         if told is not None:
             lines = [one.line for one in told if self.wanted.holds(one.type, one.data)]

@@ -18,9 +18,7 @@ import orjson
 import structlog
 
 from registry.errors import RegistryError
-from registry.operations.event_cursors import write_cursor
-from registry.operations.event_permits import lasting
-from registry.operations.events import heads_of, read_events
+from registry.operations.events import heads_of, lasting, read_events, write_cursor
 from registry.results.codec import to_document
 from registry.results.event_documents import event_of
 from registry.storage.database import Database
@@ -220,7 +218,6 @@ class EventWatch:
 
 
 def _pause(rooms: Collection[_Room]) -> float:
-    """Seconds from one look to the next."""
     listeners = sum(len(room.listeners) for room in rooms)
     return min(LOOK_AT_LEAST, LOOK_EVERY / 2 + _FOR_EACH * listeners)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Mapping
@@ -11,40 +12,78 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, g, request
+from marshmallow import fields
 
-from registry.api import examples
 from registry.api.context import caller, enter, parts
-from registry.api.event_schemas import NAMES, NOW, EventsParameters
 from registry.api.event_streams import Permit, open_stream
+from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.long_poll import place_to_wait, preference
-from registry.api.responses import MEDIA, common, dumps, not_modified, send, tagged, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations.event_cursors import check_kept, read_cursor, write_cursor
-from registry.operations.events import Stretch, Wanted, head_of, latest_events, position_before, read_events
+from registry.api.responses import common, dumps, not_modified, send, tagged, wanted_form
+from registry.api.schemas import PageParameters, about
+from registry.api.smorest import API_PREFIX, Blueprint
+from registry.operations.events import (
+    PATTERN,
+    Stretch,
+    Wanted,
+    check_kept,
+    head_of,
+    latest_events,
+    position_before,
+    read_cursor,
+    read_events,
+    write_cursor,
+)
 from registry.renderings.atom import FeedHead, atom_feed
 from registry.results.codec import to_document
 from registry.results.event_documents import Event, cloud_event, event_of
-from registry.results.events import OF_ADMINISTRATION
+from registry.results.events import OF_ADMINISTRATION, TYPES
 from registry.storage.arrivals import EVERYTHING
 
-blp = Blueprint("events", __name__, url_prefix=API_PREFIX, description="What was done, in one order.")
+NOW = "now"
+NAMES = ("experiment", "benchmark", "model", "variant", "metric")
+"""Fields of an event's data that select events."""
+KINDS = tuple(dict.fromkeys(f"{one.partition('.')[0]}.*" for one in TYPES))
+"""Patterns of all types of a kind, such as `claim.*`."""
+PATTERNS = (EVERYTHING, *KINDS, *TYPES)
+"""All that may choose types of events, of the feed and of a webhook alike."""
+
+
+class Place(Matching):
+    """A place in a feed: a cursor, `now`, or an instant, which is read."""
+
+    _INSTANT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]{5,18}(?:[Zz]|[+ -][0-9]{2}:?[0-9]{2})?)?"
+
+    def __init__(self, **options: Any) -> None:
+        wanted = "must be a cursor of this feed, now, or an instant such as 2026-11-21T08:00:00Z"
+        super().__init__(rf"{NOW}|{self._INSTANT}|{PATTERN}", wanted, **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        found = super()._deserialize(value, attr, data, **options)
+        return Instant().deserialize(found, attr, data) if re.fullmatch(self._INSTANT, found) else found
+
+
+class EventsParameters(PageParameters):
+    after = Place(
+        metadata=about(
+            "What was seen: `next` or `head` of a page; `now`; or an instant, for what was recorded from then on. If it"
+            " is not given, all that is kept; of an Atom feed the latest, of a stream what comes from now on."
+        )
+    )
+    type = fields.List(
+        Choice(*PATTERNS),
+        load_default=list,
+        metadata=about("Only these types: one such as `claim.flipped`, `claim.*` for all of a kind; repeat for OR."),
+    )
+    experiment = Name(metadata=about("Only events of this experiment."))
+    benchmark = Name(metadata=about("Only events of this benchmark."))
+    model = Name(metadata=about("Only events of this model."))
+    variant = Name(empty=True, metadata=about("Only events of this variant."))
+    metric = Name(metadata=about("Only events of this metric."))
+
+
+blp = Blueprint("events", "What was done, in one order.")
 
 FORMS = ("json", "atom", "cloudevents", "sse")
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "Events behind the cursor; a stream of them; CloudEvents 1.0; or an Atom feed",
-        "Events",
-        example=examples.EVENTS,
-        forms=examples.EVENTS_FORMS,
-        media=[MEDIA["cloudevents"].partition(";")[0]],
-        headers=["ETag", "Link", "Preference-Applied"],
-    ),
-    reply(304, "Not modified"),
-    errors=[410],
-    public=True,
-    parameters=["If-None-Match", "Prefer", "Last-Event-ID"],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +105,19 @@ class _Asked:
         return write_cursor(self.project_id, position)
 
 
-@blp.get("/projects/<project>/events")
-@blp.doc(operationId="listEvents")
-@blp.arguments(EventsParameters, location="query")
-@_DESCRIBED
-def list_events(query: dict[str, Any], project: str) -> Response:
+@blp.in_forms(
+    "/projects/<project>/events",
+    "listEvents",
+    FORMS,
+    EventsParameters,
+    "Events behind the cursor; a stream of them; CloudEvents 1.0; or an Atom feed",
+    "Events",
+    suffixes=("json", "atom"),
+    errors=[410],
+    parameters=["Prefer", "Last-Event-ID"],
+    headers=["Link", "Preference-Applied"],
+)
+def list_events(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Read what was done
 
     Events in the order of their positions. A position is only given to what is committed, so whoever has read up to a
@@ -82,19 +129,6 @@ def list_events(query: dict[str, Any], project: str) -> Response:
 
     Events of tokens, shares and webhooks are left out unless the caller administers the project.
     """
-    return _events(query, project, None)
-
-
-@blp.get("/projects/<project>/events.<any(json,atom):suffix>")
-@blp.doc(operationId="listEventsAs")
-@blp.arguments(EventsParameters, location="query")
-@_DESCRIBED
-def list_events_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Read what was done in the form that the suffix names"""
-    return _events(query, project, suffix)
-
-
-def _events(query: Mapping[str, Any], project: str, suffix: str | None) -> Response:
     form = wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -185,7 +219,6 @@ def _written(asked: _Asked, stretch: Stretch, form: str, following: str) -> byte
 
 
 def _address_behind(cursor: str) -> str:
-    """Path and query of what comes behind the cursor."""
     query = [(name, value) for name, value in request.args.items(multi=True) if name != "after"]
     # Who reads by a link reads on by it.
     link = [("share", g.share)] if "share" in g else []

@@ -123,73 +123,6 @@ ALERT_CHANGE = {"state": "dismissed", "reason": "expected", "note": "The longer 
 ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
 
 
-_TABLES = ("txt", "md", "csv", "tex")
-
-
-def _answer(name: str) -> Any:
-    return _ANSWERS.get(name)
-
-
-def _forms(name: str, *forms: str) -> dict[str, str | None]:
-    """An example of each form besides JSON that a resource has; None where none is kept, to keep the document small."""
-    kept = _ANSWERS.get(name, {})
-    return {form: kept.get(form) for form in forms or ("txt", "md", "csv")}
-
-
-PROJECT = _answer("project")
-TOKEN_SECRET = _answer("token_secret")
-IDENTITY = _answer("identity")
-SHARE_LINK = _answer("share_link")
-EXPERIMENT = _answer("experiment")
-ALIAS = _answer("alias")
-SUITE = _answer("suite")
-BASELINE = _answer("baseline")
-WEBHOOK_SECRET = _answer("webhook_secret")
-WEBHOOK = _answer("webhook")
-DELIVERY = _answer("delivery")
-RECOVERY = _answer("recovery")
-ALERT = _answer("alert")
-EVENTS = _answer("events")
-_STREAM = """\
-retry: 3120
-id: AWiZ1nSsRAE
-
-id: AQW3bQ9KcgI
-data: {"id":"8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11","position":2,"type":"grid.published",…}
-
-"""
-EVENTS_FORMS = _forms("events_forms", "atom") | {"sse": _STREAM}
-STORED_VERDICTS = _answer("stored_verdicts")
-GATE = _answer("gate")
-NOISE = _answer("noise")
-AUDIT = _answer("audit")
-NAMES = _answer("names")
-GRID_SUMMARY = _answer("grid_summary")
-GRID = _answer("grid")
-GRID_FORMS = _forms("grid_forms", "txt", "md")
-ITEMS = _answer("items")
-BATCH_ANSWER = _answer("batch_answer")
-CELLS = _answer("cells")
-CELLS_FORMS = _forms("cells_forms", "csv", "ndjson")
-FEED = _answer("feed")
-FEED_FORMS = _forms("feed_forms", "csv", "ndjson")
-WHOLE_GRIDS = _forms("whole_grids_forms", "ndjson")
-TRENDS_FEED = _answer("trends_feed")
-REVISIONS = _answer("revisions")
-DIFFERENCE = _answer("difference")
-HISTORY = _answer("history")
-STATISTICS = _answer("statistics")
-STATISTICS_FORMS = _forms("statistics_forms")
-PENDING = _answer("pending")
-LINES = _answer("lines")
-LINES_FORMS = _forms("lines_forms")
-TRADE_OFF = _answer("trade_off")
-TRADE_OFF_FORMS = _forms("trade_off_forms")
-PLAN = _answer("plan")
-RANKING = _answer("ranking")
-RANKING_FORMS = _forms("ranking_forms", *_TABLES)
-COMPARISON = _answer("comparison")
-COMPARISON_FORMS = _forms("comparison_forms")
 CLAIM: dict[str, Any] = {
     "kind": "trend",
     "about": {
@@ -202,37 +135,42 @@ CLAIM: dict[str, Any] = {
     "goes": "down",
     "text": "Accuracy falls with length.",
 }
-JUDGEMENT = _answer("judgement")
 CLAIM_CHANGE = {"text": "Accuracy falls as sequences grow.", "source": {"url": "README.md", "line": 12}}
-STORED_CLAIM = _answer("stored_claim")
-AGGREGATES = _answer("aggregates")
-AGGREGATES_FORMS = _forms("aggregates_forms", *_TABLES)
-SWEET_SPOT = _answer("sweet_spot")
-SWEET_SPOT_FORMS = _forms("sweet_spot_forms")
 _NOTHING = {"pending": 0, "failed": 0, "oldest_seconds": 0.0}
 READY = {"status": "ready", "writes": "taken", "derivations": _NOTHING, "answers": _NOTHING}
-LIMITS = _answer("limits")
+_STREAM = """\
+retry: 3120
+id: AWiZ1nSsRAE
 
+id: AQW3bQ9KcgI
+data: {"id":"8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11","position":2,"type":"grid.published",…}
 
+"""
+_ANSWERS["events_forms"] = {"sse": _STREAM}
 _SUFFIXES = {
     "txt": "Text",
     "md": "Markdown",
     "csv": "Csv",
     "tex": "Latex",
     "ndjson": "Ndjson",
-    "atom": "Atom",
     "sse": "Stream",
 }
 
 
+def answer(name: str, form: str = "json") -> Any:
+    """The recorded answer of this name in a form; None where none is kept, to keep the document small."""
+    return _ANSWERS.get(name) if form == "json" else _ANSWERS.get(f"{name}_forms", {}).get(form)
+
+
 def named() -> dict[str, Any]:
     """Every example by its name in the document: `GridIn`, `StatisticsMarkdown`."""
+    told = {name: one for name, one in globals().items() if name.isupper() and not name.startswith("_")}
     found: dict[str, Any] = {}
-    for constant, example in globals().items():
-        if constant.isupper() and not constant.startswith("_"):
-            name = "".join(word.capitalize() for word in constant.split("_") if word != "FORMS")
-            if constant.endswith("_FORMS"):
-                found |= {f"{name}{_SUFFIXES[suffix]}": text for suffix, text in example.items()}
-            else:
-                found[name] = example
+    for name, example in (told | _ANSWERS).items():
+        of = name.lower().removesuffix("_forms")
+        component = "".join(word.capitalize() for word in of.split("_"))
+        if name.endswith("_forms"):
+            found |= {f"{component}{_SUFFIXES[form]}": text for form, text in example.items()}
+        else:
+            found[component] = example
     return found

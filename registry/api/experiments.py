@@ -11,26 +11,23 @@ from werkzeug.routing import PathConverter
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.cached_results import answer_to
+from registry.api.cached_results import answer_to, part_asked
 from registry.api.context import enter, parts
-from registry.api.filters import slice_of_request
 from registry.api.idempotency import idempotent_write
-from registry.api.partial import part_asked
 from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import json_answer, known_tags, of_values, wanted_form
-from registry.api.schemas import Empty, ExperimentChange
-from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.schemas import ExperimentChange
+from registry.api.selections import selected, slice_of_request
+from registry.api.smorest import Blueprint, ready, reply
 from registry.grids.protocol import Rules
-from registry.operations import acts
+from registry.operations.amend import told_changes
 from registry.operations.audit_log import record
-from registry.operations.experiments import describe_experiment, find_experiment
-from registry.operations.labels import told_changes
+from registry.operations.experiments import describe_experiment, find_experiment, set_protocol_rules
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 from registry.results.sweet_spot import SweetSpot
 
-blp = Blueprint("experiments", __name__, url_prefix=API_PREFIX, description="All grids of an experiment together.")
+blp = Blueprint("experiments", "All grids of an experiment together.")
 
 _FORMS = ("json", "txt", "md", "csv")
 _RENDERERS = of_values(SweetSpot, {"txt": sweet_spot_text, "md": sweet_spot_markdown, "csv": sweet_spot_csv})
@@ -39,12 +36,11 @@ _DESCRIBED = blp.answers(
         200,
         "The sweet spot, or why there is none",
         ready("SweetSpot"),
-        example=examples.SWEET_SPOT,
-        forms=examples.SWEET_SPOT_FORMS,
+        example="sweet_spot",
+        forms=("txt", "md", "csv"),
         headers=["ETag"],
     ),
     reply(202, "Pending"),
-    reply(304, "Not modified"),
     public=True,
     parameters=["slice", "Prefer", "If-None-Match"],
 )
@@ -59,8 +55,7 @@ class ExperimentPath(PathConverter):
     regex = r"(?![^?]*/sweet-spot(?:\.(?:json|txt|md|csv))?\Z)[^/].*?"
 
 
-@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
-@blp.doc(operationId="getSweetSpot")
+@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot", operation="getSweetSpot")
 @blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Response:
@@ -72,8 +67,10 @@ def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Res
     return _answer(query, project, experiment, None)
 
 
-@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>")
-@blp.doc(operationId="getSweetSpotAs")
+@blp.get(
+    "/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>",
+    operation="getSweetSpotAs",
+)
 @blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suffix: str) -> Response:
@@ -81,16 +78,9 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
     return _answer(query, project, experiment, suffix)
 
 
-@blp.get("/projects/<project>/experiments/<experiment:experiment>")
-@blp.doc(operationId="getExperiment")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The experiment", "Experiment", example=examples.EXPERIMENT, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Response:
+@blp.get("/projects/<project>/experiments/<experiment:experiment>", operation="getExperiment")
+@blp.answers(reply(200, "The experiment", "Experiment", headers=["ETag"]), public=True, parameters=["If-None-Match"])
+def read_experiment(project: str, experiment: str) -> Response:
     """Read an experiment
 
     What people wrote about it, and how much it holds. An alias finds the experiment that it stands for. 404 for one
@@ -102,14 +92,9 @@ def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Re
     return json_answer(serializers.experiment(found, row.slug), tag=found.etag)
 
 
-@blp.patch("/projects/<project>/experiments/<experiment:experiment>")
-@blp.doc(operationId="updateExperiment")
+@blp.patch("/projects/<project>/experiments/<experiment:experiment>", operation="updateExperiment")
 @blp.arguments(ExperimentChange, example=examples.EXPERIMENT_CHANGE)
-@blp.answers(
-    reply(200, "The experiment", "Experiment", example=examples.EXPERIMENT, headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The experiment", "Experiment", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write()
 def change_experiment(
     connection: Connection, row: Any, changes: dict[str, Any], project: str, experiment: str
@@ -131,11 +116,9 @@ def change_experiment(
         told = told_changes(changes)
         record(connection, actor(connection), "experiment.updated", found.name, project_id=row.id, **told)
     if declared is not None:
-        acts.set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
+        set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
         found = find_experiment(connection, row.id, found.name)
-    answer = json_answer(serializers.experiment(found, project))
-    answer.headers["ETag"] = f'"{found.etag}"'
-    return answer
+    return json_answer(serializers.experiment(found, project), ETag=f'"{found.etag}"')
 
 
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:

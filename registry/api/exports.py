@@ -1,27 +1,34 @@
-"""Send an export: whole and as it is written, or a range of it.
+"""Send an export: whole and as it is written, or a range of it, from a file that is kept.
 
 Ranges are answered here, for Werkzeug's answer to a suffix longer than the body is 416 where RFC 9110 (14.1.2) wants
 all of it, and Polars sends such suffixes. A range needs the export's length, so the export is first written to a file,
-which is kept; one of more than `max_range_cells` cells is sent whole, which RFC 9110 allows.
+which is kept; one of more than `max_range_cells` cells is sent whole, which RFC 9110 allows. A file's name is the hash
+of its database and of what the export's entity tag says of its content, so a file is never stale; several processes,
+and several registries, may share the directory.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import re
+import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 from typing import BinaryIO
 
 import structlog
 from flask import Response, request
 from werkzeug.exceptions import RequestedRangeNotSatisfiable
 
-from registry.api import export_cache
 from registry.api.context import parts
 from registry.api.responses import MEDIA, accepts_gzip, common, not_modified, packed, take_turn
+from registry.settings import Settings
 
 log = structlog.get_logger()
 _BLOCK = 256 * 1024
@@ -75,7 +82,7 @@ def _file(export: Export) -> BinaryIO | None:
     if export.cells <= _SMALL:
         return io.BytesIO(b"".join(export.pieces()))
     try:
-        return export_cache.opened(parts().settings, export.tag, export.pieces())
+        return opened(parts().settings, export.tag, export.pieces())
     except OSError as error:
         log.warning("exports cannot be kept", reason=str(error))
         return io.BytesIO(b"".join(export.pieces())) if export.at_once else None
@@ -117,7 +124,6 @@ def _length(file: BinaryIO) -> int:
 
 
 def _measured(export: Export, file: BinaryIO) -> Response:
-    """The headers of the whole, for HEAD."""
     with file:
         response = Response(content_type=MEDIA[export.form])
         response.headers["Content-Length"] = str(_length(file))
@@ -148,3 +154,54 @@ def _blocks(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
         while size > 0 and (block := file.read(min(_BLOCK, size))):
             size -= len(block)
             yield block
+
+
+def directory_of(settings: Settings) -> Path:
+    """The directory of the files, made where it is not there."""
+    name = f"results-registry-exports-{os.getuid()}"
+    directory = Path(settings.exports) if settings.exports else Path(tempfile.gettempdir()) / name
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if directory.stat().st_uid != os.getuid():
+        raise PermissionError(f"{directory} belongs to someone else")
+    return directory
+
+
+def opened(settings: Settings, name: str, pieces: Iterable[bytes]) -> BinaryIO:
+    """The file of that name, open for reading; written from the pieces if it is not there. OSError as it comes."""
+    directory = directory_of(settings)
+    told = f"{settings.database_url}\n{name}"
+    path = directory / f"{sha256(told.encode()).hexdigest()}.export"
+    try:
+        found = path.open("rb")
+    except FileNotFoundError:
+        pass
+    else:
+        with suppress(OSError):
+            os.utime(path)
+        return found
+    handle, being_written = tempfile.mkstemp(dir=directory, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for piece in pieces:
+                file.write(piece)
+        made = Path(being_written).open("rb")  # noqa: SIM115 (the caller closes it)
+        Path(being_written).replace(path)
+    except BaseException:
+        Path(being_written).unlink(missing_ok=True)
+        raise
+    prune(directory, settings.exports_size)
+    return made
+
+
+def prune(directory: Path, most: int) -> None:
+    """Remove the files that were not read for longest, until the others fit."""
+    kept = []
+    for path in directory.glob("*.export"):
+        with suppress(FileNotFoundError):
+            status = path.stat()
+            kept.append((status.st_mtime, status.st_size, path))
+    size = 0
+    for _, one, path in sorted(kept, reverse=True):
+        size += one
+        if size > most:
+            path.unlink(missing_ok=True)

@@ -1,31 +1,34 @@
-"""The tidy cells of a project: one table of every grid that passes the filters, unpaged and streamed."""
+"""Tidy cells, a row each: of a grid, or of every grid of a project that passes the filters; and its grids whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
 import orjson
-from flask import Response, request
-from marshmallow import INCLUDE
+from flask import Response, request, stream_with_context
 
-from registry.api import examples
-from registry.api.context import enter, parts
-from registry.api.exports import Export, send_export
-from registry.api.filters import filters_of
-from registry.api.responses import MEDIA, wanted_form
-from registry.api.schemas import FeedParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.grids.slices import Slice, read_slice
-from registry.operations.aliases import joined_names
-from registry.operations.export import Selection, exported, grids_of, select_cells
-from registry.operations.query_names import check_filters, check_slice_of_grids
+from registry.api import examples, serializers
+from registry.api.context import enter, grid_row, parts
+from registry.api.exports import Export, send_export, send_stream
+from registry.api.responses import MEDIA, dumps, wanted_form
+from registry.api.schemas import CellsParameters, FeedParameters, WholeGridsParameters
+from registry.api.selections import filters_of, slice_of_request
+from registry.api.smorest import Blueprint, reply
+from registry.grids.slices import Slice, read_slice, slice_document
+from registry.operations.events import head_of, write_cursor
+from registry.operations.export import Selection, exported, exported_grids, grids_of, select_cells, select_revision
+from registry.operations.find import Filters
+from registry.operations.names import joined_names
+from registry.operations.query_names import check_filters, check_slice_of_grid, check_slice_of_grids
+from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.renderings.feed import columns_of, sliced_cells
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
 from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
 
-blp = Blueprint("feeds", __name__, url_prefix=API_PREFIX, description="Cells as one tidy table, for other programs.")
+blp = Blueprint("feeds", "Cells as one tidy table, for other programs.")
 
 FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
 _WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
@@ -38,30 +41,18 @@ _WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
 _VERSION = "4"
 """Grows when the same cells are written differently."""
 
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The cells: grid, revision, experiment, benchmark, model, variant, metric, unit, a text and a number "
-        "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at, protocol",
-        "Feed",
-        example=examples.FEED,
-        forms=examples.FEED_FORMS,
-        media=[MEDIA["parquet"], MEDIA["arrow"]],
-        headers=["ETag", "Accept-Ranges"],
-    ),
-    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
-    reply(304, "Not modified"),
-    errors=[416, 501],
-    public=True,
-    parameters=["labels", "slice", "If-None-Match", "Range", "If-Range"],
+
+@blp.in_forms(
+    "/projects/<project>/cells",
+    "getProjectCells",
+    FORMS,
+    FeedParameters,
+    "The cells: grid, revision, experiment, benchmark, model, variant, metric, unit, a text and a number "
+    "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at, protocol",
+    "Feed",
+    parameters=["labels", "slice", "Range", "If-Range"],
 )
-
-
-@blp.get("/projects/<project>/cells")
-@blp.doc(operationId="getProjectCells")
-@blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_feed(query: dict[str, Any], project: str) -> Response:
+def read_feed(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Read all cells of a project
 
     One table of every grid that passes the filters, the oldest grid first; never paged. The columns are the same for
@@ -80,19 +71,6 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that no spreadsheet runs it; the
     other forms have the text as it is.
     """
-    return _feed(query, project, None)
-
-
-@blp.get("/projects/<project>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
-@blp.doc(operationId="getProjectCellsAs")
-@blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Read all cells of a project in the form that the suffix names"""
-    return _feed(query, project, suffix)
-
-
-def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     filters, wanted = filters_of(query, FeedParameters, also=("at.",)), read_slice(request.args.lists())
     form = wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
@@ -131,3 +109,78 @@ def export_of(
         return writer(columns, cut, explicit=explicit, **more)
 
     return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)
+
+
+cells_blp = Blueprint("cells", "The measured cells of a grid, one row each.")
+
+
+@cells_blp.in_forms(
+    "/grids/<uuid:grid>/cells",
+    "getCells",
+    FORMS,
+    CellsParameters,
+    "The measured cells",
+    "Cells",
+    errors=[413],
+    parameters=["slice", "Range", "If-Range"],
+)
+def read_cells(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
+    """Read a grid's cells
+
+    Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed with
+    `names=sent`: a grid's own path has its names as they were posted. So do the objects of the JSON, and besides them
+    each cell's coordinate as `at`. Tables for people are forms of the grid.
+    """
+    wanted = slice_of_request(query, CellsParameters)
+    with parts().database.reading() as connection:
+        stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
+        if wanted:
+            check_slice_of_grid(connection, grid, stored.revision, wanted)
+    form, tag = wanted_form(suffix, FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
+    axes = tuple(axis.name for axis in stored.grid.axes)
+    selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
+    head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}
+    head |= {"slice": slice_document(wanted)} if wanted else {}
+    return send_export(export_of(selection, form, tag, query["missing"] == "explicit", head, wanted))
+
+
+CURSOR, POSITION = "Registry-Events-Cursor", "Registry-Events-Position"
+_PIECE = 64 * 1024
+
+
+_ANSWER = reply(200, "A grid a line", headers=[CURSOR, POSITION])
+_ANSWER["response"]["content"] = {
+    MEDIA["ndjson"]: {"schema": {"type": "string"}, "example": examples.answer("whole_grids", "ndjson")}
+}
+
+
+@blp.get("/projects/<project>/grids.ndjson", operation="exportGrids")
+@blp.arguments(WholeGridsParameters, location="query")
+@blp.answers(_ANSWER, public=True)
+def export_grids(query: dict[str, Any], project: str) -> Response:
+    """Read all grids of a project with their cells
+
+    The oldest grid first, never paged. A line is what `getGrid` answers, and can be sent to `publishGrids`. The grids
+    are at least as new as the events up to `Registry-Events-Cursor`.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+    with parts().database.snapshot() as connection:
+        head = head_of(connection, row.id).position
+        selection = select_cells(connection, row.id, Filters(ids=query["grid"]))
+    response = send_stream(
+        "ndjson", stream_with_context(_lines(exported_grids(parts().database.reading, selection))), selection.cells
+    )
+    response.headers[CURSOR], response.headers[POSITION] = write_cursor(row.id, head), str(head)
+    return response
+
+
+def _lines(found: Iterable[StoredGrid]) -> Iterator[bytes]:
+    """The lines, so many at once as are worth sending: a grid may have a million cells."""
+    piece = bytearray()
+    for one in found:
+        piece += dumps(serializers.grid(one)) + b"\n"
+        if len(piece) >= _PIECE:
+            yield bytes(piece)
+            piece.clear()
+    yield bytes(piece)

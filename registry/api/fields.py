@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
@@ -11,11 +11,39 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, pre_load
 
 from registry.api.context import parts
+from registry.api.shapes.words import PRINTABLE
 from registry.grids.intake.faults import number, unsigned_zero, whole
 from registry.grids.intake.levels import MAX_AXES, has_control
 from registry.settings import Settings
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
+
+
+def own_fields(of: type[Any] = fields.Field) -> Iterator[tuple[type[Any], tuple[str, str | None]]]:
+    """The fields that apispec does not know, each with its type and format in JSON Schema."""
+    for one in of.__subclasses__():
+        if "KIND" in vars(one):
+            yield one, one.KIND
+        yield from own_fields(one)
+
+
+def shape_of(settings: Settings) -> Callable[..., dict[str, Any]]:
+    """What else JSON Schema says of a field, with the limits of these settings: what its `shape` does."""
+
+    def described(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
+        shape: dict[str, Any] = field.shape(settings) if hasattr(field, "shape") else {}
+        return shape
+
+    return described
+
+
+def name_shape(longest: int) -> dict[str, Any]:
+    """The shape of a text without control characters."""
+    return {"maxLength": longest, "pattern": PRINTABLE}
+
+
+def _between(least: float | None, most: float | None) -> dict[str, Any]:
+    return {name: bound for name, bound in (("minimum", least), ("maximum", most)) if bound is not None}
 
 
 class Body(Schema):
@@ -34,15 +62,27 @@ class Body(Schema):
         return {name: value for name, value in data.items() if value is not None or name not in absent}
 
 
+def bodies() -> list[type[Schema]]:
+    """The schemas of all that is sent, an object within another before that one; those with an underscore are bases."""
+    found: list[type[Schema]] = [*Body.__subclasses__()]
+    for one in found:
+        found += one.__subclasses__()
+    return [one for one in found if not one.__name__.startswith("_")]
+
+
 class Name(fields.Field[str]):
     """A text without control characters, as long as a name may be; not empty unless `empty` is allowed."""
 
+    KIND = "string", None
     TIMES = 1
     """As long as so many names."""
 
     def __init__(self, *, empty: bool = False, **options: Any) -> None:
         super().__init__(**options)
         self.empty = empty
+
+    def shape(self, settings: Settings) -> dict[str, Any]:
+        return name_shape(self.TIMES * settings.max_name) | ({} if self.empty else {"minLength": 1})
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str):
@@ -66,10 +106,14 @@ class Member(Name):
 class Words(fields.Field[tuple[str, ...]]):
     """Words to look for, in a query: 1 to 8 in a text of at most 200 characters, with spaces between them."""
 
+    KIND = "string", None
     LONGEST, MOST = 200, 8
     _WORD = r"[^ \u0000-\u001f\u007f-\u009f]+"
     PATTERN = rf" *{_WORD}( +{_WORD}){{0,{MOST - 1}}} *"
     """Of the whole text."""
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"minLength": 1, "maxLength": self.LONGEST, "pattern": f"^{self.PATTERN}$"}
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
@@ -89,6 +133,10 @@ class Words(fields.Field[tuple[str, ...]]):
 class PostedClaim(fields.Field[Any]):
     """A claim as it was sent; `registry.claims.grammar` reads it."""
 
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        claim = {"$ref": "#/components/schemas/Claim"}
+        return {"anyOf": [claim, {"type": "null"}]} if self.allow_none else claim
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, Mapping):
             raise ValidationError("must be an object")
@@ -98,9 +146,14 @@ class PostedClaim(fields.Field[Any]):
 class Matching(fields.Field[str]):
     """A text of which the whole matches a pattern; `wanted` says so in words."""
 
+    KIND = "string", None
+
     def __init__(self, pattern: str | re.Pattern[str], wanted: str, **options: Any) -> None:
         super().__init__(**options)
         self.pattern, self.wanted = re.compile(pattern), wanted
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"pattern": f"^({self.pattern.pattern})$"}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str) or not self.pattern.fullmatch(value):
@@ -115,10 +168,15 @@ _FEW = 8
 class Choice(fields.Field[str]):
     """One of a few words. `old` words are still read, as those that they stand for."""
 
+    KIND = "string", None
+
     def __init__(self, *words: str, old: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.old = old or {}
         self.words = tuple(dict.fromkeys((*words, *self.old)))
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"enum": [*self.words, *([None] if self.allow_none else [])]}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str) or value not in self.words:
@@ -144,6 +202,10 @@ class Dimensions(fields.List[Any]):
         super().__init__(fields.String(), **options)
         self.most = most
 
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        one = {"type": "string", "pattern": PRINTABLE, "minLength": 1}
+        return {"items": one, "minItems": 1, "maxItems": self.most, "uniqueItems": True}
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         given = value if isinstance(value, list) else [value]
         found = [one for text in given if isinstance(text, str) for one in self._BETWEEN.split(text)]
@@ -161,9 +223,14 @@ class Dimensions(fields.List[Any]):
 class Number(fields.Field[float]):
     """A finite JSON number from `least` to `most`, where they are given; no string, no boolean."""
 
+    KIND = "number", None
+
     def __init__(self, *, least: float | None = None, most: float | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.least, self.most = least, most
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return _between(self.least, self.most)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
         found = self._read(value)
@@ -182,7 +249,11 @@ class Number(fields.Field[float]):
 class Share(fields.Field[float]):
     """A number between 0 and 1, as text in a query; so near to either that no quantile is finite, it is refused."""
 
+    KIND = "number", None
     LEAST, MOST = 1e-9, 1 - 1e-9
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return _between(self.LEAST, self.MOST)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
         try:
@@ -206,9 +277,14 @@ class Quantity(Number):
 class Whole(fields.Field[int]):
     """A whole number from `least` to `most`: a JSON number (30.0 is whole), in a query (`text`) its digits."""
 
+    KIND = "integer", None
+
     def __init__(self, least: int, most: int, *, text: bool = False, **options: Any) -> None:
         super().__init__(**options)
         self.least, self.most, self.text = least, most, text
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return _between(self.least, self.most)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> int:
         if self.text and isinstance(value, str) and _DIGITS.fullmatch(value):
@@ -231,6 +307,9 @@ class Few(fields.List[Any]):
 class Axes(fields.List[Any]):
     """The axes of a grid; too many are refused before any is read."""
 
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"maxItems": MAX_AXES}
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
         if isinstance(value, list) and len(value) > MAX_AXES:
             raise ValidationError(f"a grid has at most {MAX_AXES} axes, not {len(value)}")
@@ -243,6 +322,7 @@ class Instant(fields.Field[datetime]):
     A `+` that was not escaped arrives as a space and is read as the `+` that it was.
     """
 
+    KIND = "string", "date-time"
     _FORM = re.compile(
         r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+ -]\d\d:?\d\d)?)?", re.ASCII
     )
@@ -278,6 +358,9 @@ class PageLimit(Whole):
     """Number of items on a page: 1 to the setting `max_page`, 100 if that is not less and nothing is said."""
 
     USUAL = 100
+
+    def shape(self, settings: Settings) -> dict[str, Any]:
+        return _between(1, settings.max_page) | {"default": self.usual(settings)}
 
     def __init__(self, **options: Any) -> None:
         super().__init__(1, 2**31 - 1, text=True, load_default=lambda: self.usual(parts().settings), **options)

@@ -1,4 +1,4 @@
-"""Gates: the verdict on a contender of a baseline."""
+"""Gates: the verdict on a contender of a baseline, and those that the baseline gave by itself."""
 
 from __future__ import annotations
 
@@ -7,68 +7,39 @@ from typing import Any
 from flask import Response
 
 from registry.api import examples
-from registry.api.baseline_schemas import GateParameters
+from registry.api.baselines import GateParameters, VerdictsParameters
 from registry.api.cached_results import answer_to, answered, ask, settled
 from registry.api.context import asks, authorize_body, enter, parts
 from registry.api.long_poll import unready
+from registry.api.paging import page
 from registry.api.publication import read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import json_answer, of_values, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import Blueprint, ready, reply
+from registry.operations.alerts import list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline
 from registry.operations.cached_results import forget_result
 from registry.operations.gate_questions import gate_of_content, gate_of_model
 from registry.renderings.gate import gate_markdown, gate_text
-from registry.results.codec import from_bytes
+from registry.results.codec import from_bytes, to_document
 from registry.results.gates import Gate
 
-blp = Blueprint("gates", __name__, url_prefix=API_PREFIX, description="Whether a contender is as good as a baseline.")
+blp = Blueprint("gates", "Whether a contender is as good as a baseline.")
 
 _FORMS = ("json", "txt", "md")
 _RENDERERS = of_values(Gate, {"txt": gate_text, "md": gate_markdown})
-_VERDICT = reply(
-    200,
-    "The verdict, or why it failed",
-    ready("Gate"),
-    example=examples.GATE,
-    forms=dict.fromkeys(("txt", "md")),
-    headers=["ETag"],
+_JUDGED = "The verdict, or why it failed"
+
+
+@blp.in_forms(
+    "/projects/<project>/baselines/<baseline>/gate", "getGate", _FORMS, GateParameters, _JUDGED, "Gate", computed=True
 )
-_JUDGED = reply(200, "The verdict, or why it failed", ready("Gate"), example=examples.GATE)
-
-
-_DESCRIBED = blp.answers(
-    _VERDICT,
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["Prefer", "If-None-Match"],
-)
-
-
-@blp.get("/projects/<project>/baselines/<baseline>/gate")
-@blp.doc(operationId="getGate")
-@blp.arguments(GateParameters, location="query")
-@_DESCRIBED
-def read_gate(query: dict[str, Any], project: str, baseline: str) -> Response:
+def read_gate(query: dict[str, Any], project: str, baseline: str, suffix: str | None = None) -> Response:
     """Judge a contender
 
     A model on all benchmarks of the baseline, or one grid on its own. A pass is shown: without common cells, with
     missing ones or too few trials there is none. Computed when it is first asked, and again when a grid changes.
     """
-    return _answer(query, project, baseline, None)
-
-
-@blp.get("/projects/<project>/baselines/<baseline>/gate.<any(json,txt,md):suffix>")
-@blp.doc(operationId="getGateAs")
-@blp.arguments(GateParameters, location="query")
-@_DESCRIBED
-def read_gate_as(query: dict[str, Any], project: str, baseline: str, suffix: str) -> Response:
-    """Judge a contender, in the form that the suffix names"""
-    return _answer(query, project, baseline, suffix)
-
-
-def _answer(query: dict[str, Any], project: str, baseline: str, suffix: str | None) -> Response:
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").id
         row = find_baseline(connection, project_id, baseline)
@@ -76,12 +47,11 @@ def _answer(query: dict[str, Any], project: str, baseline: str, suffix: str | No
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
-@blp.post("/projects/<project>/baselines/<baseline>/gate")
-@blp.doc(operationId="judgeGrid")
+@blp.post("/projects/<project>/baselines/<baseline>/gate", operation="judgeGrid", writes=False)
 @blp.answers(
-    _JUDGED,
+    reply(200, _JUDGED, ready("Gate"), example="gate"),
     reply(202, "Pending"),
-    errors=[400, 413, 415],
+    errors=[413],
     public=True,
     parameters=["Prefer"],
     requestBody={
@@ -111,3 +81,22 @@ def judge_grid(project: str, baseline: str) -> Response:
     if not answered(found):
         return unready(found, {"kind": question.kind, "baseline_name": baseline}, "json", pending=False)
     return json_answer(from_bytes(found.document))
+
+
+verdicts_blp = Blueprint("verdicts", "What baselines found by themselves.")
+
+
+@verdicts_blp.get("/projects/<project>/baselines/<baseline>/verdicts", operation="listVerdicts")
+@verdicts_blp.arguments(VerdictsParameters, location="query")
+@verdicts_blp.answers(reply(200, "A page of verdicts", "StoredVerdicts", headers=["Link"]), public=True)
+def list_all(query: dict[str, Any], project: str, baseline: str) -> Response:
+    """List the verdicts of a baseline
+
+    The last first. A contender is judged when the baseline is set and when a grid of either side has changed since its
+    last verdict; a verdict never changes.
+    """
+    before = int(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = find_baseline(connection, enter(connection, project, "reader").id, baseline)
+        found = list_verdicts(connection, row, query.get("contender"), before, query["limit"] + 1)
+    return page(found, query["limit"], lambda one: to_document(verdict_of(one)), lambda one: str(one.number))

@@ -9,28 +9,23 @@ import flask
 from flask import Response, current_app, request
 from marshmallow import INCLUDE
 from werkzeug.datastructures import ImmutableMultiDict
-from werkzeug.exceptions import MethodNotAllowed
 
-from registry.api import examples
 from registry.api.context import enter, parts
-from registry.api.filters import named_filters
 from registry.api.schemas import GridByNamesParameters
+from registry.api.selections import named_filters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.find import the_only_grid
 
-blp = Blueprint("grid by names", __name__, url_prefix=API_PREFIX, description="The one grid that has these names.")
+blp = Blueprint("grid by names", "The one grid that has these names.")
 
 _NAMES = ("experiment", "benchmark", "model", "variant", "metric")
 _OPTIONS: dict[str, Any] = {"errors": [409], "public": True, "parameters": ["labels"]}
 _ID = "`Content-Location` has the grid's id."
 
 
-@blp.get("/projects/<project>/grid")
-@blp.doc(operationId="findGrid")
+@blp.get("/projects/<project>/grid", operation="findGrid")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
-@blp.answers(
-    reply(200, f"The grid with its values. {_ID}", "Grid", example=examples.GRID, forms=examples.GRID_FORMS), **_OPTIONS
-)
+@blp.answers(reply(200, f"The grid with its values. {_ID}", "Grid", forms=("txt", "md")), **_OPTIONS)
 def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
     """Read a grid by its names
 
@@ -40,8 +35,7 @@ def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
     return _under_id(project, "")
 
 
-@blp.get("/projects/<project>/grid/<path:part>")
-@blp.doc(operationId="findGridPart")
+@blp.get("/projects/<project>/grid/<path:part>", operation="findGridPart")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
 @blp.answers(reply(200, f"What is answered under the grid's id. {_ID}"), reply(202, "Pending"), **_OPTIONS)
 def find_part_by_names(_query: dict[str, Any], project: str, part: str) -> Response:
@@ -68,13 +62,8 @@ def amend_by_names(project: str) -> Response:
     return _under_id(project, "/cells")
 
 
-def delete_by_names(project: str) -> Response:
-    raise MethodNotAllowed(["GET", "HEAD"], f"A grid is deleted by its id, which GET here tells: {API_PREFIX}/grids/…")
-
-
 _served("grid.<any(json,txt,md):suffix>", find_form_by_names)
 _served("grid/cells", amend_by_names, "PATCH")
-_served("grid", delete_by_names, "DELETE")
 
 
 def _under_id(project: str, part: str) -> Response:

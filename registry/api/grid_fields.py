@@ -11,14 +11,18 @@ import orjson
 from marshmallow import ValidationError, fields
 
 from registry.api.context import parts
-from registry.api.fields import unknown
+from registry.api.fields import name_shape, unknown
 from registry.grids.intake.faults import REPORTED
 from registry.grids.intake.levels import has_control
-from registry.grids.intake.members import MOST_KEYS, key_fault, key_of, protocol_of_texts
+from registry.grids.intake.members import LONGEST_TEXT, MOST_KEYS, MOST_PARTS, key_fault, key_of, protocol_of_texts
+from registry.settings import Settings
 
 
 class Block(fields.Field[Any]):
     """Numbers nested to the axes' depth, or one number; read by `registry.grids.intake` once the axes are known."""
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"$ref": "#/components/schemas/Nested"}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if isinstance(value, (str, bool, dict)):
@@ -53,6 +57,11 @@ def _load_recurring(field: Recurring, text: bytes, _max_name: int) -> Any:
 class Levels(fields.Field[Any]):
     """The levels of an axis; each is read by `registry.grids.intake`."""
 
+    KIND = "array", None
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"items": {"$ref": "#/components/schemas/Level"}}
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, list):
             raise ValidationError("must be a list")
@@ -62,12 +71,19 @@ class Levels(fields.Field[Any]):
 class Cells(fields.Field[Any]):
     """At least so many tidy cells, `{"at", "value", "trials", "stderr", "reason"}`."""
 
+    KIND = "array", None
+    ONE = "CellIn"
+    """The component that is the shape of one."""
     KEYS: tuple[str, ...] = ("at", "value", "trials", "stderr", "reason")
     REQUIRED: tuple[str, ...] = ("at", "value")
 
     def __init__(self, *, least: int = 0, **options: Any) -> None:
         super().__init__(**options)
         self.least = least
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        items = {"items": {"$ref": f"#/components/schemas/{self.ONE}"}}
+        return items | ({"minItems": self.least} if self.least else {})
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, list):
@@ -98,6 +114,7 @@ class Cells(fields.Field[Any]):
 class Reasons(Cells):
     """Reasons for missing cells, `{"at", "reason"}`."""
 
+    ONE = "ReasonIn"
     KEYS = ("at", "reason")
     REQUIRED = ("at", "reason")
 
@@ -105,8 +122,12 @@ class Reasons(Cells):
 class Warnings(fields.Field[Any]):
     """Doubts of whoever read the values from something else, `{"code", "detail", "pointer"}`."""
 
+    KIND = "array", None
     MOST, LONGEST = 100, 1_000
     CODE = "[a-z][a-z0-9_]{0,63}"
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"items": {"$ref": "#/components/schemas/WarningIn"}, "maxItems": self.MOST}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, list) or len(value) > self.MOST:
@@ -129,6 +150,11 @@ class Warnings(fields.Field[Any]):
 class Derived(fields.Field[Any]):
     """True if a grid is made of others, or the list of their names, which is read by `registry.grids.intake`."""
 
+    def shape(self, settings: Settings) -> dict[str, Any]:
+        one = {"type": "string", "minLength": 1} | name_shape(settings.max_name)
+        names = {"type": "array", "items": one, "minItems": 1, "maxItems": MOST_PARTS, "uniqueItems": True}
+        return {"anyOf": [{"type": "boolean"}, names, {"type": "null"}]}
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, (bool, list)):
             raise ValidationError("must be true, or a list of names")
@@ -137,6 +163,12 @@ class Derived(fields.Field[Any]):
 
 class Protocol(fields.Field[dict[str, Any]]):
     """How values were measured, by key; read by `registry.grids.intake`."""
+
+    KIND = "object", None
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        one = {"type": ["string", "number", "boolean", "null"], "maxLength": LONGEST_TEXT}
+        return {"additionalProperties": one, "maxProperties": MOST_KEYS}
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
@@ -152,6 +184,9 @@ class ProtocolTexts(fields.List[str]):
     def __init__(self, **options: Any) -> None:
         super().__init__(fields.String(), **options)
 
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"items": {"type": "string", "pattern": "^[^=]+=.+$"}, "maxItems": MOST_KEYS}
+
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         try:
             return protocol_of_texts(value)
@@ -161,6 +196,12 @@ class ProtocolTexts(fields.List[str]):
 
 class ProtocolKeys(fields.Field[tuple[str, ...]]):
     """Keys of protocols in the form in which they are compared, each once and in order."""
+
+    KIND = "array", None
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        one = {"type": "string", "pattern": r"^[^=\u0000-\u0020\u007f-\u00a0]{1,64}$"}
+        return {"items": one, "maxItems": MOST_KEYS}
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
@@ -179,8 +220,13 @@ class ProtocolKeys(fields.Field[tuple[str, ...]]):
 class Labels(fields.Field[dict[str, Any]]):
     """A few short texts by name."""
 
+    KIND = "object", None
     CLEARS = False
     """Whether null is taken too: it takes the label away."""
+
+    def shape(self, settings: Settings) -> dict[str, Any]:
+        text = {"type": ["string", "null"] if self.CLEARS else "string", "maxLength": settings.max_label_length}
+        return {"additionalProperties": text, "maxProperties": settings.max_labels}
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
@@ -205,9 +251,14 @@ class LabelChanges(Labels):
 class Line(fields.Field[str]):
     """A text of at most so many characters, none of them a control character."""
 
+    KIND = "string", None
+
     def __init__(self, most: int, **options: Any) -> None:
         super().__init__(**options)
         self.most = most
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        return {"minLength": 1} | name_shape(self.most)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str) or not 1 <= len(value) <= self.most or has_control(value):
@@ -217,6 +268,11 @@ class Line(fields.Field[str]):
 
 class Markdown(fields.Field[str]):
     """A text of several lines; of control characters it has line ends, which become newlines, and tabs only."""
+
+    KIND = "string", None
+
+    def shape(self, settings: Settings) -> dict[str, Any]:
+        return {"maxLength": settings.max_description}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str):

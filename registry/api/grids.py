@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ from sqlalchemy import Connection
 from registry.api import examples, publication, serializers
 from registry.api.audit_log import actor, record_description
 from registry.api.context import caller, enter, grid_row, owned, parts
-from registry.api.filters import filters_of, slice_mark, slice_of_request
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
@@ -23,23 +22,21 @@ from registry.api.paging import page, read_key, write_key
 from registry.api.responses import (
     check_legible,
     dumps,
+    expected_notes,
     expected_revisions,
     json_answer,
     known_tags,
     rendered,
     wanted_form,
 )
-from registry.api.schemas import (
-    DeleteParameters,
-    Empty,
-    FindParameters,
-    RevisionParameters,
-)
+from registry.api.schemas import DeleteParameters, FindParameters, GridChange, RevisionParameters
+from registry.api.selections import filters_of, slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
-from registry.grids.slices import PARAMETER, Slice, read_slice
-from registry.operations import acts
-from registry.operations.amend import amend
+from registry.grids.slices import PARAMETER, read_slice
+from registry.operations import amend as changing
+from registry.operations.amend import amend, describe, told_changes
+from registry.operations.audit_log import record
 from registry.operations.auth import Caller, authorize
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
@@ -49,41 +46,21 @@ from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_
 from registry.renderings.grid import grid_markdown, grid_text
 from registry.results.inputs import Warning
 
-blp = Blueprint(
-    "grids", __name__, url_prefix=API_PREFIX, description="The values of one metric over zero to four axes."
-)
+blp = Blueprint("grids", "The values of one metric over zero to four axes.")
 
 _FORMS = ("json", "txt", "md")
-_SUFFIX = "<any(json,txt,md):suffix>"
-_WRITES = [400, 409, 412, 413, 415]
-_ANSWERS = (
-    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
-    reply(304, "Not modified"),
-)
-_SLICED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["slice", "If-None-Match"])
 
 
-@blp.post("/projects/<project>/grids")
-@blp.doc(operationId="publishGrid")
+@blp.post("/projects/<project>/grids", operation="publishGrid")
 @blp.arguments(PublishParameters, location="query")
 @blp.answers(
     reply(
-        201,
-        "A new revision",
-        "GridSummary",
-        example=examples.GRID_SUMMARY,
-        headers=["Location", "ETag", "Idempotent-Replayed", "Preference-Applied"],
+        201, "A new revision", "GridSummary", headers=["Location", "ETag", "Idempotent-Replayed", "Preference-Applied"]
     ),
-    reply(
-        200,
-        "The grid has this content already, or a dry run",
-        "GridSummary",
-        example=examples.GRID_SUMMARY,
-        headers=["ETag"],
-    ),
-    errors=_WRITES,
-    parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match", "Prefer"],
-    requestBody=publication.BODY,
+    reply(200, "The grid has this content already, or a dry run", "GridSummary", headers=["ETag"]),
+    errors=[413],
+    parameters=["If-None-Match-Any", "If-Match", "Prefer"],
+    requestBody=publication.GRID_BODY,
 )
 def publish_grid(query: dict[str, Any], project: str) -> Response:
     """Publish a grid
@@ -147,8 +124,7 @@ def published_answer(published: Published, *, made: int) -> Response:
     return response
 
 
-@blp.get("/projects/<project>/grids")
-@blp.doc(operationId="listGrids")
+@blp.get("/projects/<project>/grids", operation="listGrids")
 @blp.arguments(FindParameters, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "A page of grids, without values", "Grids", headers=["Link"]),
@@ -186,34 +162,25 @@ def _check_token(asking: Caller, project: Any) -> None:
     authorize(asking, project._replace(visibility="private"), "reader")
 
 
-@blp.get("/grids/<uuid:grid>")
-@blp.doc(operationId="getGrid")
-@blp.arguments(RevisionParameters, location="query", unknown=INCLUDE)
-@_SLICED
-def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
+@blp.in_forms(
+    "/grids/<uuid:grid>",
+    "getGrid",
+    _FORMS,
+    RevisionParameters,
+    "The grid with its values",
+    "Grid",
+    errors=[413],
+    parameters=["slice"],
+)
+def read_grid(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Read a grid
 
     Also as a text table or a Markdown table, of up to 20,000 cells, by `Accept`; its `cells` are tidy CSV. Cut to a
     slice it says `slice`, and is no grid to publish: what was posted has more cells.
     """
-    return _grid_answer(grid, query.get("revision"), None, slice_of_request(query, RevisionParameters))
-
-
-@blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
-@blp.doc(operationId="getGridAs")
-@blp.arguments(RevisionParameters, location="query", unknown=INCLUDE)
-@_SLICED
-def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid in the form that the suffix names
-
-    Answers what `getGrid` answers.
-    """
-    return _grid_answer(grid, query.get("revision"), suffix, slice_of_request(query, RevisionParameters))
-
-
-def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, wanted: Slice = ()) -> Response:
+    wanted = slice_of_request(query, RevisionParameters)
     with parts().database.reading() as connection:
-        stored = stored_grid(grid_row(connection, grid, "reader", revision))
+        stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
         if wanted:
             check_slice_of_grid(connection, grid, stored.revision, wanted)
             stored = cut_to_slice(stored, wanted)
@@ -223,10 +190,9 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, want
     return rendered(form, document, {"txt": grid_text, "md": grid_markdown}, tag)
 
 
-@blp.delete("/grids/<uuid:grid>")
-@blp.doc(operationId="deleteGrid")
+@blp.delete("/grids/<uuid:grid>", operation="deleteGrid")
 @blp.arguments(DeleteParameters, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.answers(reply(204, "Deleted"), parameters=["If-Match"])
 @idempotent_write()
 def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Delete a grid
@@ -235,39 +201,32 @@ def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: u
     the same identity brings it back with a new revision.
     """
     revision, expected = query.get("revision"), expected_revisions()
-    acts.delete_grid(connection, actor(connection), row.project_id, grid, revision=revision, expected=expected)
+    changing.delete_grid(connection, actor(connection), grid, revision=revision, expected=expected)
     return Response(status=204)
 
 
-@blp.post("/grids/<uuid:grid>/restore")
-@blp.doc(operationId="restoreGrid")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The grid", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
-    errors=[409],
-    parameters=["Idempotency-Key"],
-)
-def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
+@blp.post("/grids/<uuid:grid>/restore", operation="restoreGrid")
+@blp.answers(reply(200, "The grid", "GridSummary", headers=["ETag"]))
+def restore_grid(grid: uuid.UUID) -> Response:
     """Restore a deleted grid
 
     With the revisions that it had; one that is not deleted stays as it is. A grid that was purged is gone for good.
     """
 
     def write(connection: Connection, row: Any) -> Response:
-        restored = acts.restore_grid(connection, actor(connection), row.project_id, grid)
-        return published_answer(Published(restored.stored, False), made=200)
+        restored = changing.restore_grid(connection, actor(connection), grid)
+        return published_answer(Published(restored, False), made=200)
 
     return written(lambda connection: owned(connection, grid, "writer", deleted=True), write)
 
 
-@blp.patch("/grids/<uuid:grid>/cells")
-@blp.doc(operationId="updateCells")
+@blp.patch("/grids/<uuid:grid>/cells", operation="updateCells")
 @blp.arguments(CellsIn, example=examples.CELLS_IN)
 @blp.arguments(AmendParameters, location="query")
 @blp.answers(
-    reply(200, "The grid at its new revision", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
-    errors=_WRITES,
-    parameters=["Idempotency-Key", "If-Match", "Prefer"],
+    reply(200, "The grid at its new revision", "GridSummary", headers=["ETag"]),
+    errors=[413],
+    parameters=["If-Match", "Prefer"],
 )
 def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Add or replace cells
@@ -291,3 +250,28 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
         return published_answer(amended, made=200)
 
     return _computed(written(lambda connection: owned(connection, grid, "writer"), write))
+
+
+@blp.patch("/grids/<uuid:grid>", operation="updateGrid")
+@blp.arguments(GridChange, example=examples.GRID_CHANGE)
+@blp.answers(reply(200, "The grid", "GridSummary", headers=["ETag"]), parameters=["If-Match"])
+@idempotent_write()
+def change_grid(connection: Connection, row: Any, changes: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Change a grid's description or labels
+
+    A description belongs to the grid, and another one makes no revision. Labels are set and taken away by name; they
+    are content and part of the digest, so other ones make a revision with the same values. `If-Match` holds for the
+    revision and the description.
+    """
+    changed = describe(
+        connection,
+        grid,
+        changes,
+        most_labels=parts().settings.max_labels,
+        token_id=caller(connection).token_id,
+        expected=expected_notes(),
+    )
+    if changed.is_new or changed.is_described:
+        told = {"names": asdict(changed.stored.names), "revision": changed.stored.revision} | told_changes(changes)
+        record(connection, actor(connection), "grid.updated", grid, project_id=row.project_id, **told)
+    return published_answer(changed, made=200)

@@ -88,11 +88,11 @@ def made(slug: str, make: Callable[[Connection], tuple[Any, Response]]) -> Respo
         if key is not None:
             lock_key(connection, slug, key)
         for one in [] if key is None else find_records(connection, key, slug=slug):
-            if one.request_digest in _digests():
+            if one.request_digest == _digest():
                 return _replayed(one.response)
         row, response = make(connection)
         if key is not None:
-            store_response(connection, row.id, key, _digests()[0], _stored(response))
+            store_response(connection, row.id, key, _digest(), _stored(response))
     return response
 
 
@@ -104,7 +104,7 @@ def find_replay(connection: Connection, key: str, needs: Role) -> StoredResponse
     arguments = request.view_args or {}
     places = {"slug": "project", "grid_id": "grid", "claim_id": "claim", "delivery_id": "delivery"}
     for one in find_records(connection, key, **{name: arguments.get(place) for name, place in places.items()}):
-        if one.request_digest in _digests():
+        if one.request_digest == _digest():
             authorize(caller(connection), one.project, needs)
             return one.response
     return None
@@ -119,20 +119,19 @@ def idempotency_key() -> str | None:
 
 
 def _once(connection: Connection, row: Any, key: str, write: Write, kept: Kept | None) -> Response:
-    stored = find_response(connection, row.project_id, key, _digests())
+    stored = find_response(connection, row.project_id, key, _digest())
     if stored is not None:
         return _replayed(stored)
     response = write(connection, row)
-    store_response(connection, row.project_id, key, _digests()[0], _stored(kept(response) if kept else response))
+    store_response(connection, row.project_id, key, _digest(), _stored(kept(response) if kept else response))
     return response
 
 
-def _digests() -> tuple[bytes, ...]:
-    """Digests that tell this request from any other: the digest that is stored, and the others that are known as it."""
+def _digest() -> bytes:
+    """Digest that tells this request from any other."""
     conditions = [request.headers.get(name) for name in ("If-Match", "If-None-Match")]
     asked = f"{request.method} {request.full_path}\n{conditions}\n{request.mimetype}\n".encode()
-    # Earlier versions hashed the body as it was sent, gzip or not: their keys still hold for as long as they are kept.
-    return sha256(asked + sent_bytes()).digest(), sha256(asked + request.get_data()).digest()
+    return sha256(asked + sent_bytes()).digest()
 
 
 def _stored(response: Response) -> StoredResponse:

@@ -5,39 +5,108 @@ from __future__ import annotations
 import base64
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from flask import Response
+from marshmallow import ValidationError, fields, post_load
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.audit_log import actor
 from registry.api.context import grid_row, parts
+from registry.api.fields import Body, Matching, Name, Whole, name_shape
+from registry.api.grid_fields import Cells
 from registry.api.idempotency import idempotent_write
-from registry.api.item_schemas import ItemsIn, ItemsParameters
 from registry.api.responses import json_answer
-from registry.api.schemas import RevisionParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.schemas import RevisionParameters, about
+from registry.api.smorest import Blueprint, reply
+from registry.grids.intake.levels import has_control
 from registry.grids.intake.sent_items import read_items
 from registry.grids.outcomes import Outcomes
 from registry.operations.items import GridItems, add_items, find_items, ids_of_sets
 from registry.operations.read import placed
 from registry.operations.stored_grids import stored_grid
+from registry.settings import Settings
 
-blp = Blueprint("items", __name__, url_prefix=API_PREFIX, description="What came out of each item behind a cell.")
+MOST_ITEMS = 10_000_000
+MOST_IN_ID = 200
 
 
-@blp.post("/grids/<uuid:grid>/items")
-@blp.doc(operationId="addItems")
+class ItemIds(fields.Field[list[str]]):
+    """Ids of items in their order, each once."""
+
+    KIND = "array", None
+
+    def shape(self, _settings: Settings) -> dict[str, Any]:
+        one = {"type": "string", "minLength": 1} | name_shape(MOST_IN_ID)
+        return {"items": one, "minItems": 1, "uniqueItems": True}
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> list[str]:
+        if not isinstance(value, list):
+            raise ValidationError("must be a list of texts")
+        met: set[str] = set()
+        for place, one in enumerate(value):
+            if not isinstance(one, str) or not 1 <= len(one) <= MOST_IN_ID or has_control(one):
+                wanted = f"is a text of 1 to {MOST_IN_ID} characters without control characters"
+                raise ValidationError({place: [wanted]})
+            if one in met:
+                raise ValidationError({place: ["stands in this set already"]})
+            met.add(one)
+        return value
+
+
+class ItemSetIn(Body):
+    """The items of a benchmark in an order. Grids with outcomes of one digest are compared item by item."""
+
+    error_messages = {"type": 'must be an object such as {"name": "AIME\'24", "count": 30, "ids": […]}'}  # noqa: RUF012
+
+    name = Name(required=True, metadata=about("What the items are called, for people.", "AIME'24"))
+    count = Whole(1, MOST_ITEMS, required=True, metadata=about("How many items there are.", 30))
+    digest = Matching(
+        "(sha256:)?[0-9a-fA-F]{64}",
+        "is a SHA-256: 64 hexadecimal digits",
+        allow_none=True,
+        metadata=about(
+            "SHA-256 of whatever tells these items in this order from others; needed without ids. With ids it is that"
+            ' of the compact JSON array of them in UTF-8, `["a","b"]`.'
+        ),
+    )
+    ids = ItemIds(allow_none=True, metadata=about("The id of each item, in the order of the outcomes."))
+
+    @post_load
+    def canonical(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        digest = data.get("digest")
+        return data if digest is None else data | {"digest": "sha256:" + digest.lower().removeprefix("sha256:")}
+
+
+class ItemCells(Cells):
+    """Outcomes by cell, `{"at", "outcomes", "repeats"}`."""
+
+    ONE = "ItemCellIn"
+    KEYS = ("at", "outcomes", "repeats")
+    REQUIRED = ("at", "outcomes")
+
+
+class ItemsIn(Body):
+    """Outcomes of the items of one set in cells of a grid."""
+
+    set = fields.Nested(ItemSetIn, required=True, metadata=about("The items."))
+    cells = ItemCells(required=True, least=1, metadata=about("Cells that are means of outcomes of these items."))
+
+
+class ItemsParameters(RevisionParameters):
+    outcomes = fields.Boolean(load_default=False, metadata=about("With every outcome, and the ids of the items."))
+
+
+blp = Blueprint("items", "What came out of each item behind a cell.")
+
+
+@blp.post("/grids/<uuid:grid>/items", operation="addItems")
 @blp.arguments(ItemsIn, example=examples.ITEMS_IN)
 @blp.arguments(RevisionParameters, location="query")
-@blp.answers(
-    reply(201, "Added", "Items", example=examples.ITEMS),
-    reply(200, "The revision has these outcomes already", "Items", example=examples.ITEMS),
-    errors=[400, 409, 413, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Added", "Items"), reply(200, "The revision has these outcomes already", "Items"), errors=[413])
 @idempotent_write()
 def post_items(
     connection: Connection, row: Any, sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID
@@ -55,10 +124,9 @@ def post_items(
     return json_answer(_document(found), status=201 if found.is_new else 200)
 
 
-@blp.get("/grids/<uuid:grid>/items")
-@blp.doc(operationId="getItems")
+@blp.get("/grids/<uuid:grid>/items", operation="getItems")
 @blp.arguments(ItemsParameters, location="query")
-@blp.answers(reply(200, "The outcomes", "Items", example=examples.ITEMS), public=True)
+@blp.answers(reply(200, "The outcomes", "Items"), public=True)
 def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read outcomes of items
 

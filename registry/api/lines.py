@@ -9,25 +9,21 @@ from hashlib import sha256
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
-from registry.api import examples
 from registry.api.cached_results import Part, answer_to
-from registry.api.chart_schemas import LinesParameters
-from registry.api.charts import FORMS, charted, renderers
+from registry.api.charts import FORMS, LinesParameters, renderers
 from registry.api.context import enter, parts
-from registry.api.filters import slice_of_request
 from registry.api.responses import of_values, wanted_form
-from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.selections import selected, slice_of_request
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
-from registry.operations.aliases import joined_names
-from registry.operations.chart_scope import axes_of_scope, cells_by_name, most_cells_first
 from registry.operations.find import with_aliases
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_names, known_names_text
+from registry.operations.scope_options import axes_of_scope, cells_by_name, most_cells_first
 from registry.query import AggregatesQuery
 from registry.renderings.lines import lines_csv, lines_markdown, lines_svg, lines_text, lines_vega
 from registry.results.aggregates import Aggregates
@@ -36,16 +32,9 @@ from registry.results.lines import Lines
 from registry.selection import KINDS
 from registry.views.lines import MOST_LINES, lines_of
 
-blp = Blueprint("lines", __name__, url_prefix=API_PREFIX, description="Several names along one axis.")
+blp = Blueprint("lines", "Several names along one axis.")
 
 _TABLES = {"txt": lines_text, "md": lines_markdown, "csv": lines_csv}
-_DESCRIBED = blp.answers(
-    charted("The lines", "Lines", examples.LINES, examples.LINES_FORMS),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +55,17 @@ class Asked:
         return lines_of(from_document(Aggregates, document), self.not_shown)
 
 
-@blp.get("/projects/<project>/lines")
-@blp.doc(operationId="getLines")
-@blp.arguments(LinesParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_lines(query: dict[str, Any], project: str) -> Response:
+@blp.in_forms(
+    "/projects/<project>/lines",
+    "getLines",
+    FORMS,
+    LinesParameters,
+    "The lines",
+    "Lines",
+    parameters=["slice"],
+    computed=True,
+)
+def read_lines(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Draw several names along an axis
 
     The table (`aggregates`) of models, or of variants, benchmarks or levels of another axis, by the levels of an axis.
@@ -80,16 +75,11 @@ def read_lines(query: dict[str, Any], project: str) -> Response:
     character that no font of the server has is written `<U+6A21>` there. In Vega-Lite the means are inside, and
     neighbours that are joined share a `run`.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/lines.<any(json,txt,md,csv,svg,png,vl.json):suffix>")
-@blp.doc(operationId="getLinesAs")
-@blp.arguments(LinesParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_lines_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Draw several names along an axis, in the form that the suffix names"""
-    return _answer(query, project, suffix)
+    selection = selected(query, project, slice_of_request(query, LinesParameters))
+    with parts().database.reading() as connection:
+        asked = ask_lines(connection, enter(connection, project, "reader").id, query, selection)
+    made = of_values(Lines, renderers(query, Lines, _TABLES, lines_svg, lines_vega))
+    return answer_to(asked.table, project, wanted_form(suffix, FORMS), made, asked.part)
 
 
 def ask_lines(
@@ -157,11 +147,3 @@ def _levels(axes: Sequence[Axis], name: str, at: Mapping[str, Sequence[str]]) ->
     if all(not isinstance(key, str) for key in found):
         ordered.sort()
     return [(label, kept) for _, label, kept in ordered]
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    selection = selected(query, project, slice_of_request(query, LinesParameters))
-    with parts().database.reading() as connection:
-        asked = ask_lines(connection, enter(connection, project, "reader").id, query, selection)
-    made = of_values(Lines, renderers(query, Lines, _TABLES, lines_svg, lines_vega))
-    return answer_to(asked.table, project, wanted_form(suffix, FORMS), made, asked.part)

@@ -1,4 +1,4 @@
-"""Names in use, and the aliases that join them."""
+"""Names in use, the aliases that join them, and suites: lists of benchmarks that are ranked together."""
 
 from __future__ import annotations
 
@@ -8,33 +8,31 @@ from functools import partial
 from typing import Any
 
 from flask import Response
+from marshmallow import ValidationError
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
 from registry.api.context import enter, parts
+from registry.api.fields import Name
 from registry.api.idempotency import idempotent_write
-from registry.api.paging import page, read_text, write_text
+from registry.api.paging import listed, page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInUseParameters
+from registry.api.schemas import KINDS, AliasIn, ByIdParameters, NamesInUseParameters, NamesParameters, SuiteIn
 from registry.api.selections import of_suite
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
-from registry.operations import acts, aliases
+from registry.operations import acts, names, suites
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import axes_in_use, names_in_use
+from registry.results.codec import to_document
 
-blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
+blp = Blueprint("names", "What grids are called, and what is the same.")
 
 
-@blp.post("/projects/<project>/aliases")
-@blp.doc(operationId="createAlias")
+@blp.post("/projects/<project>/aliases", operation="createAlias")
 @blp.arguments(AliasIn, example=examples.ALIAS_IN)
-@blp.answers(
-    reply(201, "Created", "Alias", example=examples.ALIAS, headers=["Location"]),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created", "Alias", headers=["Location"]))
 @idempotent_write()
 def make_alias(connection: Connection, row: Any, sent: dict[str, Any], project: str) -> Response:
     """Create an alias
@@ -46,8 +44,7 @@ def make_alias(connection: Connection, row: Any, sent: dict[str, Any], project: 
     return json_answer(serializers.alias(made), status=201, Location=place)
 
 
-@blp.get("/projects/<project>/aliases")
-@blp.doc(operationId="listAliases")
+@blp.get("/projects/<project>/aliases", operation="listAliases")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of aliases", "Aliases", headers=["Link"]), public=True)
 def list_aliases(query: dict[str, Any], project: str) -> Response:
@@ -55,21 +52,13 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
 
     The oldest first.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        rows = aliases.list_aliases(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.alias, lambda row: str(row.id))
+    return listed(project, query, names.list_aliases, serializers.alias)
 
 
-@blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
-@blp.doc(operationId="deleteAlias")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409], parameters=["Idempotency-Key"])
+@blp.delete("/projects/<project>/aliases/<uuid:alias_id>", operation="deleteAlias")
+@blp.answers(reply(204, "Deleted"))
 @idempotent_write()
-def remove_alias(
-    connection: Connection, row: Any, _query: dict[str, Any], project: str, alias_id: uuid.UUID
-) -> Response:
+def remove_alias(connection: Connection, row: Any, project: str, alias_id: uuid.UUID) -> Response:
     """Delete an alias
 
     Grids that say the alias count by their own name from now on.
@@ -78,12 +67,12 @@ def remove_alias(
     return Response(status=204)
 
 
-@blp.get(f"/projects/<project>/names/<any({','.join(f'{kind}s' for kind in (*KINDS, 'metric'))},axes):kind>")
-@blp.doc(operationId="listNames")
-@blp.arguments(NamesInUseParameters, location="query")
-@blp.answers(
-    reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
+@blp.get(
+    f"/projects/<project>/names/<any({','.join(f'{kind}s' for kind in (*KINDS, 'metric'))},axes):kind>",
+    operation="listNames",
 )
+@blp.arguments(NamesInUseParameters, location="query")
+@blp.answers(reply(200, "A page of names with their counts", "Names", headers=["Link"]), public=True)
 def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
     """List the names in use of a kind
 
@@ -104,3 +93,60 @@ def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
             read = axes_in_use
         found = read(connection, row.id, limit=query["limit"] + 1, **options)
     return page(found, query["limit"], dict, lambda one: write_text(one["name"]))
+
+
+suites_blp = Blueprint("suites", "Benchmarks that are ranked together.")
+
+
+@suites_blp.put("/projects/<project>/suites/<path:suite>", operation="setSuite")
+@suites_blp.arguments(SuiteIn, example=examples.SUITE_IN)
+@suites_blp.answers(reply(200, "Changed", "Suite"), reply(201, "Created", "Suite"))
+@idempotent_write()
+def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: str, suite: str) -> Response:
+    """Set a suite
+
+    Rankings and tables take it by `suite`; a changed one is another question. A member is a benchmark, or one with its
+    own levels: `STS22@subset=en,split=test`, the conditions of `at.<axis>`. `warnings` names what no grid has.
+    """
+    try:
+        name = Name().deserialize(suite)
+    except ValidationError as error:
+        raise Invalid([Fault("", f"the name of a suite {error.messages[0]}")]) from None
+    found, is_new = suites.set_suite(connection, actor(connection), row.id, name, sent["benchmarks"])
+    doubts = to_document(tuple(suites.suite_doubts(connection, row.id, found)))
+    return json_answer(serializers.suite(found) | {"warnings": doubts}, status=201 if is_new else 200)
+
+
+@suites_blp.get("/projects/<project>/suites", operation="listSuites")
+@suites_blp.arguments(NamesParameters, location="query")
+@suites_blp.answers(reply(200, "A page of suites", "Suites", headers=["Link"]), public=True)
+def list_suites(query: dict[str, Any], project: str) -> Response:
+    """List the suites
+
+    By name.
+    """
+    return listed(project, query, suites.list_suites, serializers.suite, by="name")
+
+
+@suites_blp.get("/projects/<project>/suites/<path:suite>", operation="getSuite")
+@suites_blp.answers(reply(200, "The suite", "Suite"), public=True)
+def read_suite(project: str, suite: str) -> Response:
+    """Read a suite
+
+    With its benchmarks.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        return json_answer(serializers.suite(suites.find_suite(connection, row.id, suite)))
+
+
+@suites_blp.delete("/projects/<project>/suites/<path:suite>", operation="deleteSuite")
+@suites_blp.answers(reply(204, "Deleted"))
+@idempotent_write()
+def delete_suite(connection: Connection, row: Any, project: str, suite: str) -> Response:
+    """Delete a suite
+
+    Grids stay as they are.
+    """
+    suites.delete_suite(connection, actor(connection), row.id, suite)
+    return Response(status=204)

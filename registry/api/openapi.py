@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from hashlib import sha256
 from typing import Any
 
@@ -10,19 +12,22 @@ import yaml
 from flask import Blueprint, Flask, Response, current_app, request
 
 from registry.api import examples
-from registry.api.client_view import client_view, is_twin, suffixes_of
-from registry.api.openapi_references import (
+from registry.api.fields import bodies
+from registry.api.grid_schemas import PublishParameters
+from registry.api.openapi_schemas import (
     drop_unused,
+    looked_up,
+    name_texts,
     operations,
     ordered,
     refer_to_examples,
     refer_to_parameters,
+    refer_to_properties,
+    refine,
     say_in_place,
+    without_defaults,
 )
-from registry.api.openapi_schemas import refine, without_defaults
-from registry.api.openapi_webhooks import described_webhooks
-from registry.api.responses import send
-from registry.api.schemas import BODIES
+from registry.api.responses import MEDIA, send
 from registry.api.smorest import Api
 from registry.errors import Fault, Invalid
 
@@ -34,10 +39,12 @@ REFINEMENTS: dict[str, dict[str, Any]] = {
 }
 """Rules over several fields, which the schemas check in code, and objects that have more fields than are named."""
 
-_EVERYWHERE = ("401", "403", "422", "429", "503")
+_EVERYWHERE = ("400", "401", "403", "404", "413", "415", "416", "422", "429", "501", "503")
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
-_SAID_IN_PLACE = 480
+_SAID_IN_PLACE = 800
 """Bytes of the longest schema that is said where it is used, if that is one place; clients have types with names."""
+_SHARED_FROM = 100
+"""Bytes that are saved at least where what several objects have is said in one place."""
 _ORDER = ("openapi", "info", "servers", "paths", "components", "webhooks", "security", "tags")
 
 
@@ -87,7 +94,7 @@ _SHORT = 2000
 """Characters of JSON that are written on one line of YAML."""
 
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+def _yaml_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else "'" if _is_number(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -101,7 +108,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, _yaml_text)
 
 
 def register(app: Flask, api: Api) -> None:
@@ -117,16 +124,7 @@ def _described(described: dict[str, Any]) -> dict[str, Any]:
     document = _placed(described)
     document["security"] = [{"bearer": []}, {}]
     schemas = document["components"]["schemas"]
-    for sent in (
-        "MetricIn",
-        "AxisIn",
-        "SourceIn",
-        "GridIn",
-        "CellsIn",
-        "ItemSetIn",
-        "ItemsIn",
-        *(body.__name__ for body in BODIES),
-    ):
+    for sent in (body.__name__ for body in bodies()):
         schemas[sent] = without_defaults(schemas[sent])
     for name, rules in REFINEMENTS.items():
         schemas[name].update(rules)
@@ -151,6 +149,8 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
             if operation["security"] == document["security"]:
                 del operation["security"]
     drop_unused(told)
+    name_texts(told)
+    refer_to_properties(told, _SHARED_FROM)
     say_in_place(told, _SAID_IN_PLACE)
     return told
 
@@ -193,3 +193,177 @@ def as_yaml() -> Response:
     response = send(body, tag=_tag(body))
     response.headers["Content-Type"] = "application/yaml"
     return response
+
+
+_STANDARD = "#/components/schemas/WebhookMessage"
+_CLOUD = "#/components/schemas/CloudEvent"
+
+
+def described_webhooks() -> dict[str, Any]:
+    """The webhooks by name."""
+    return {"event": {"post": _EVENT}}
+
+
+def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
+    told = {"name": name, "in": "header", "required": True, "description": description}
+    return told | {"schema": {"type": "string", **schema}}
+
+
+_EVENT: dict[str, Any] = {
+    "summary": "Receive an event",
+    "description": (
+        "An event of a project, sent to the address of a webhook that wants its type, one of `Event` or `webhook.test`."
+        " Of the format `standard` the body is JSON, of `cloudevents` a CloudEvent; chats are sent a sentence in their"
+        " own form.\n\nEach event is sent at least once, and may come twice, with the same `webhook-id`. Verify the"
+        " signature, or anybody may send: libraries of Standard Webhooks do it, and the page about events has the code."
+    ),
+    "operationId": "receiveEvent",
+    "tags": ["webhooks"],
+    "security": [],
+    "parameters": [
+        _header("webhook-id", "The event's id, the same each time that it is sent.", format="uuid"),
+        _header(
+            "webhook-timestamp",
+            "When this attempt was sent: seconds since 1970. Refuse what is older than some minutes.",
+            pattern="^[0-9]+$",
+        ),
+        _header(
+            "webhook-signature",
+            "`v1,` and the base64 of HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`; the key is the secret"
+            " without `whsec_`, decoded from base64. For a day after a rotation two of them, with a space between: one"
+            " that fits is enough.",
+            pattern="^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$",
+        ),
+    ],
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": _STANDARD}, "example": examples.WEBHOOK_MESSAGE},
+            "application/cloudevents+json": {"schema": {"$ref": _CLOUD}},
+        },
+    },
+    "responses": {
+        "2XX": {
+            "description": "Taken, if it comes within 15 seconds. What it says is kept up to 1,000 bytes, for people."
+        },
+        "410": {"description": "There is no receiver any more: the webhook is disabled until somebody enables it."},
+        "429": {"description": "Too much: sent again, not before `Retry-After`, of which an hour at most is waited."},
+        "503": {"description": "Not now: sent again, not before `Retry-After`, of which an hour at most is waited."},
+        "default": {
+            "description": "Anything else, a redirect and no answer too: sent again, up to seven times within about a"
+            " day, then given up. A webhook without one success in five days is disabled."
+        },
+    },
+}
+
+
+Operation = dict[str, Any]
+
+JSON = "application/json"
+FORMS = {
+    "json": ("Json", "as JSON"),
+    "txt": ("Text", "as text"),
+    "md": ("Markdown", "as Markdown"),
+    "csv": ("Csv", "as CSV"),
+    "tex": ("Latex", "as LaTeX"),
+    "ndjson": ("Ndjson", "as NDJSON"),
+    "html": ("Html", "as HTML"),
+    "parquet": ("Parquet", "as Parquet"),
+    "arrow": ("Arrow", "as an Arrow file"),
+    "atom": ("Atom", "as an Atom feed"),
+    "svg": ("Svg", "as SVG"),
+    "png": ("Png", "as PNG"),
+    "vl.json": ("VegaLite", "as Vega-Lite"),
+}
+"""Suffixes that a form adds to an operation's id and to its summary."""
+_LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}}
+"""Parameters that clients do without: those of tables."""
+_UNTYPED = frozenset({"fields"})
+"""Parameters whose answers lack what the schema requires."""
+
+
+def client_view(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with one media type an answer, and no path that could be taken for another."""
+    view: dict[str, Any] = deepcopy(dict(document))
+    view["paths"] = dict(_client_paths(view))
+    # Lists of several depths are one type to who has to tell them apart when a program runs.
+    one, null, *_lists = view["components"]["schemas"]["Nested"]["anyOf"]
+    view["components"]["schemas"]["Nested"]["anyOf"] = [one, null, {"type": "array", "items": {}}]
+    # A property with a default is required in types that openapi-typescript makes, of requests too.
+    for schema in view["components"]["schemas"].values():
+        for told in schema.get("properties", {}).values():
+            told.pop("default", None)
+    drop_unused(view)
+    return view
+
+
+def as_form(document: Mapping[str, Any], operation: Mapping[str, Any], form: str) -> Operation:
+    """The operation that answers in this form alone."""
+    name, words = FORMS[form]
+    found = _with_media(document, operation, MEDIA[form].partition(";")[0])
+    return found | {
+        "operationId": f"{operation['operationId']}{name}",
+        "summary": f"{operation['summary']} {words}",
+        "description": f"Answers what `{operation['operationId']}` answers, {words}.",
+    }
+
+
+def is_twin(path: str, paths: Mapping[str, Any]) -> bool:
+    """Return whether the path is that of another one with the suffix of a form."""
+    resource, _, suffix = path.rpartition(".")
+    return resource in paths and suffix in ("{suffix}", "{form}")
+
+
+def _client_paths(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Operation]]]:
+    paths = document["paths"]
+    for path, item in paths.items():
+        if is_twin(path, paths):
+            continue
+        told = {method: _plain(document, one) for method, one in item.items() if method != "get"}
+        content = _content(document, item["get"]) if "get" in item else {}
+        if JSON in content or len(content) == 1:
+            told = {"get": _plain(document, item["get"])} | told
+        if told:
+            yield path, told
+        for form in suffixes_of(document, path):
+            if form != "json":
+                yield f"{path}.{form}", {"get": _plain(document, as_form(document, item["get"], form))}
+
+
+def suffixes_of(document: Mapping[str, Any], path: str) -> list[str]:
+    """The suffixes that the path may have, each of which names a form."""
+    for parameter in ("suffix", "form"):
+        twin = document["paths"].get(f"{path}.{{{parameter}}}")
+        if twin is not None:
+            told = [looked_up(document, one) for one in twin["get"]["parameters"]]
+            return next(list(one["schema"]["enum"]) for one in told if one["name"] == parameter)
+    return []
+
+
+def _content(document: Mapping[str, Any], operation: Operation) -> dict[str, Any]:
+    content: dict[str, Any] = looked_up(document, operation["responses"].get("200", {})).get("content", {})
+    return content
+
+
+def _plain(document: Mapping[str, Any], operation: Operation) -> Operation:
+    """The operation with JSON alone where it has JSON, and without the parameters that clients do without."""
+    found = _with_media(document, operation, JSON)
+    if "requestBody" in found:
+        content = found["requestBody"]["content"]
+        found["requestBody"]["content"] = {JSON: content[JSON]}
+    left_out = _LEFT_OUT.get(operation["operationId"], frozenset()) | _UNTYPED
+    parameters = operation.get("parameters", [])
+    found["parameters"] = [one for one in parameters if looked_up(document, one)["name"] not in left_out]
+    return ordered(found)
+
+
+def _with_media(document: Mapping[str, Any], operation: Mapping[str, Any], media: str) -> Operation:
+    """A copy whose answer has this media type alone, if it has it."""
+    found: Operation = deepcopy(dict(operation))
+    answer = looked_up(document, found["responses"].get("200", {}))
+    if media in answer.get("content", {}):
+        content = {media: answer["content"][media]}
+        found["responses"]["200"] = answer | {"content": content}
+        if "206" in found["responses"]:
+            found["responses"]["206"] = looked_up(document, found["responses"]["206"]) | {"content": content}
+    return found

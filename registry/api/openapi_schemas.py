@@ -1,13 +1,16 @@
-"""Make the schemas of the OpenAPI document such that generators make one type of what is one thing."""
+"""Schemas of the OpenAPI document, such that generators make one type of what is one thing, and references to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, get_args
 
-from registry.api.event_schemas import PATTERNS
+import orjson
+
+from registry.api.events import PATTERNS
 from registry.api.shapes.words import AT_ABOUT
-from registry.api.statistics_parts import HEAD, OMITTED
+from registry.api.statistics import HEAD, OMITTED
 from registry.results.judgement import Verdict
 from registry.results.policies import Method, Missing, Target
 from registry.results.series import Direction as CourseDirection
@@ -136,3 +139,224 @@ def _named(schema: Schema) -> Schema:
     about = {"description": schema["description"]} if name not in _SAID and "description" in schema else {}
     reference = {"$ref": f"#/components/schemas/{name}"}
     return about | ({"anyOf": [reference, {"type": "null"}]} if may_be_null else reference)
+
+
+_SCHEMAS = "#/components/schemas/"
+METHODS = ("get", "post", "patch", "delete", "put")
+_ORDER = (
+    "summary", "description", "operationId", "tags", "security", "parameters", "requestBody", "responses",
+)  # fmt: skip
+"""Order of the keys of an operation, its purpose first."""
+
+
+def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every operation with its path and its method."""
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method in METHODS:
+                yield path, method, operation
+
+
+def ordered(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """The operation with its keys in the usual order."""
+    known = {key: operation[key] for key in _ORDER if operation.get(key) not in (None, [], "")}
+    return known | {key: value for key, value in operation.items() if key not in _ORDER}
+
+
+def refer_to_parameters(document: dict[str, Any]) -> None:
+    """Move the parameters of paths into their operations, and share those that several operations have."""
+    for item in document["paths"].values():
+        common = item.pop("parameters", [])
+        for method, operation in item.items():
+            if method in METHODS:
+                given = [*common, *operation.get("parameters", [])]
+                operation["parameters"] = sorted(map(_without_usual, given), key=_place)
+    shared = document["components"].setdefault("parameters", {})
+    inline = [one for _, _, operation in operations(document) for one in operation["parameters"] if "$ref" not in one]
+    counted = Counter(_key(one) for one in inline)
+    names: dict[bytes, str] = {}
+    for one in inline:
+        if counted[_key(one)] > 1 and _key(one) not in names:
+            names[_key(one)] = _free(one["name"], shared)
+            shared[names[_key(one)]] = one
+    for _, _, operation in operations(document):
+        operation["parameters"] = [
+            {"$ref": f"#/components/parameters/{names[_key(one)]}"} if _key(one) in names else one
+            for one in operation["parameters"]
+        ]
+
+
+def _without_usual(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameter without `required: false`, which it is anyway."""
+    return {key: value for key, value in parameter.items() if (key, value) != ("required", False)}
+
+
+def _place(parameter: Mapping[str, Any]) -> int:
+    """Parameters of the path come first, references (they are headers) last."""
+    return ("path", "query", "header").index(parameter.get("in", "header"))
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number where another component has it, in whatever letters: generators make one type of both."""
+    number = 2
+    wanted = name
+    known = {one.lower() for one in taken}
+    while wanted.lower() in known:
+        wanted, number = f"{name}{number}", number + 1
+    return wanted
+
+
+def refer_to_examples(document: dict[str, Any], examples: Mapping[str, Any]) -> None:
+    """Put the named examples that stand at several places under `components`, with a reference in each of these."""
+    names = {_key(example): name for name, example in examples.items() if example is not None}
+    used: dict[str, Any] = {}
+    contents = list(_contents(document))
+    counted = Counter(_key(one.get("example")) for one in contents)
+    for content in contents:
+        key = _key(content.get("example"))
+        if content.get("example") is None:
+            content.pop("example", None)
+        elif counted[key] > 1 and key in names:
+            name = names[key]
+            content["examples"] = {name: {"$ref": f"#/components/examples/{name}"}}
+            used[name] = {"value": content.pop("example")}
+    document["components"]["examples"] = dict(sorted(used.items()))
+
+
+def _contents(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for _, _, operation in operations(document):
+        for answer in (operation.get("requestBody", {}), *operation["responses"].values()):
+            yield from answer.get("content", {}).values()
+
+
+def _key(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def looked_up(document: Mapping[str, Any], node: Any) -> Any:
+    """Target of a reference; anything else is returned as it is."""
+    while isinstance(node, Mapping) and "$ref" in node:
+        found: Any = document
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        node = found
+    return node
+
+
+def drop_unused(document: dict[str, Any]) -> None:
+    """Remove the components that nothing refers to."""
+    components = document["components"]
+    used: set[str] = set()
+    fresh = set(_references([document["paths"], document.get("webhooks", {})]))
+    while fresh:
+        used |= fresh
+        fresh = set(_references(looked_up(document, {"$ref": one}) for one in fresh)) - used
+    kept = {
+        kind: {
+            name: one
+            for name, one in named.items()
+            if kind == "securitySchemes" or f"#/components/{kind}/{name}" in used
+        }
+        for kind, named in components.items()
+    }
+    document["components"] = {kind: named for kind, named in kept.items() if named}
+
+
+def name_texts(document: dict[str, Any]) -> None:
+    """Put the schema of a name, and that of one that may be empty, under `components`: many parameters are one."""
+    texts = Counter(_key(one) for one in _plain_texts([document])).most_common(2)
+    named = {key: "Name" if b"minLength" in key else "NameOrEmpty" for key, _ in texts}
+
+    def change(schema: Schema) -> Schema:
+        told = {key: one for key, one in schema.items() if key in _OF_TEXT}
+        if (name := named.get(_key(told))) is None:
+            return schema
+        return {"$ref": _SCHEMAS + name} | {key: one for key, one in schema.items() if key not in _OF_TEXT}
+
+    document |= {part: _each(document[part], change) for part in ("paths", "webhooks")}
+    document["components"] = _each(document["components"], change)
+    about = {"description": "A text without control characters."}
+    told = {name: orjson.loads(key) | about for key, name in named.items()}
+    document["components"]["schemas"] |= told
+
+
+def refer_to_properties(document: dict[str, Any], least: int) -> None:
+    """Put each property that several objects have under `components`, where this makes the document shorter by so many
+    bytes at least."""
+    schemas = document["components"]["schemas"]
+    names: dict[bytes, str] = {}
+    counted = Counter(_key(one) for _, one in _properties([document]))
+    for name, one in _properties([document]):
+        key = _key(one)
+        if (counted[key] - 1) * (len(key) - _REFERENCE) >= least and key not in names:
+            names[key] = _free("".join(word.capitalize() for word in name.split("_")), [*schemas, *names.values()])
+
+    def change(schema: Schema) -> Schema:
+        found = schema.get("properties", {})
+        told = {
+            name: {"$ref": _SCHEMAS + names[_key(one)]} if _key(one) in names else one for name, one in found.items()
+        }
+        return schema | {"properties": told} if found else schema
+
+    document |= {part: _each(document[part], change) for part in ("paths", "components", "webhooks")}
+    document["components"]["schemas"] |= {name: orjson.loads(key) for key, name in names.items()}
+
+
+_REFERENCE = 45
+"""Bytes of a reference to a component, roughly."""
+
+
+def _properties(nodes: Any) -> Iterator[tuple[str, Schema]]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if isinstance(node.get("properties"), Mapping):
+                yield from node["properties"].items()
+            yield from _properties(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _properties(node)
+
+
+_OF_TEXT = ("type", "minLength", "maxLength", "pattern")
+
+
+def _plain_texts(nodes: Any) -> Iterator[Schema]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if node.get("type") == "string" and node.keys() >= {"maxLength", "pattern"}:
+                yield {key: one for key, one in node.items() if key in _OF_TEXT}
+            yield from _plain_texts(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _plain_texts(node)
+
+
+def say_in_place(document: dict[str, Any], longest: int) -> None:
+    """Put each schema of at most so many bytes that one place refers to in that place."""
+    schemas = document["components"]["schemas"]
+    counted = Counter(_references([document]))
+    short = {f"{_SCHEMAS}{name}": one for name, one in schemas.items() if len(_key(one)) <= longest}
+    moved = {reference: one for reference, one in short.items() if counted[reference] == 1}
+
+    def said(node: Any) -> Any:
+        if isinstance(node, list):
+            return [said(one) for one in node]
+        if not isinstance(node, Mapping):
+            return node
+        if node.get("$ref") in moved:
+            node = moved[node["$ref"]] | {name: one for name, one in node.items() if name != "$ref"}
+        return {name: said(one) for name, one in node.items()}
+
+    document["components"] = said(document["components"])
+    for reference in moved:
+        del document["components"]["schemas"][reference.removeprefix(_SCHEMAS)]
+    document |= {part: said(document[part]) for part in ("paths", "webhooks")}
+
+
+def _references(nodes: Any) -> Iterator[str]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if isinstance(node.get("$ref"), str):
+                yield node["$ref"]
+            yield from node.get("discriminator", {}).get("mapping", {}).values()
+            yield from _references(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _references(node)

@@ -14,8 +14,11 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from flask import Response, g, request
+from sqlalchemy import Connection
 
+from registry.api.context import enter, parts
 from registry.api.responses import dumps, send
+from registry.operations.auth import Role
 from registry.operations.find import Key
 from registry.results.codec import to_document
 from registry.results.inputs import Warning
@@ -66,6 +69,24 @@ def read_text(cursor: str) -> str:
     """The name in a cursor."""
     even = cursor if len(cursor) % 2 == 0 else f"0{cursor}"
     return bytes.fromhex(even).decode(errors="replace").replace("\0", "")
+
+
+def listed(
+    project: str,
+    query: Mapping[str, Any],
+    read: Callable[[Connection, uuid.UUID, Any, int], Sequence[Any]],
+    write: Callable[[Any], Any],
+    *,
+    role: Role = "reader",
+    by: str = "id",
+) -> Response:
+    """The page of what `read` finds in a project, of which cursors have the column `by`; the caller needs the role."""
+    after = query.get("cursor")
+    if after is not None:
+        after = uuid.UUID(after) if by == "id" else read_text(after)
+    with parts().database.reading() as connection:
+        rows = read(connection, enter(connection, project, role).id, after, query["limit"] + 1)
+    return page(rows, query["limit"], write, lambda row: str(row.id) if by == "id" else write_text(getattr(row, by)))
 
 
 def page(

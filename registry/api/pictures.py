@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from hashlib import sha256
 from typing import Any
 
 import orjson
 from flask import Response
-from marshmallow import INCLUDE
+from marshmallow import Schema, ValidationError, validates_schema
 
 from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
-from registry.api.filters import slice_mark, slice_of_request
-from registry.api.old_statistics import recompute_old
-from registry.api.picture_schemas import BadgeParameters, PictureParameters
-from registry.api.responses import MEDIA, dumps, not_modified, send, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.fields import Choice, Matching, Name, Quantity
+from registry.api.responses import dumps, not_modified, send, wanted_form
+from registry.api.schemas import RevisionParameters, about
+from registry.api.selections import slice_mark, slice_of_request
+from registry.api.smorest import Blueprint, reply
+from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.operations.query_names import check_slice_of_grid
@@ -25,30 +27,66 @@ from registry.operations.read import find_statistics
 from registry.operations.stored_grids import StoredGrid, cut_to_slice, stored_grid
 from registry.query import StatisticsQuery
 from registry.renderings import badge
-from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
+from registry.renderings.heatmap import PALETTES, THEMES, Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.results.codec import read
 from registry.results.statistics import PICTURED, Statistics
 
-blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture.")
+_NUMBER = r"-?[0-9]{1,308}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,3})?"
+
+
+def scale_of_png() -> Quantity:
+    return Quantity(least=0.25, most=4, load_default=1.0, metadata=about("Of PNG: so many times as large, 0.25 to 4."))
+
+
+class PictureParameters(RevisionParameters):
+    palette = Choice(*PALETTES, load_default="cividis", metadata=about("The colours of values."))
+    theme = Choice(*THEMES, load_default="light", metadata=about("The colours of pictures."))
+    range = Matching(
+        f"own|bounds|{_NUMBER},{_NUMBER}",
+        "is own, bounds or low,high",
+        load_default="own",
+        metadata=about(
+            "What the ends of the colours stand for: this grid's range, the metric's bounds, or two numbers."
+        ),
+    )
+    scale = scale_of_png()
+
+    @validates_schema
+    def ordered(self, data: Any, **_options: Any) -> None:
+        ends = [float(end) for end in data["range"].split(",")] if "," in data["range"] else [0.0, 1.0]
+        if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
+            raise ValidationError({"range": ["is low,high with low below high"]})
+
+
+class BadgeParameters(Schema):
+    label = Name(metadata=about("The left half; the metric's name if not given."))
+    axis = Name(metadata=about("With `level`: the best value on that level of this axis."))
+    level = Name(metadata=about("The level's label."))
+
+    @validates_schema
+    def both(self, data: Any, **_options: Any) -> None:
+        if ("axis" in data) != ("level" in data):
+            raise ValidationError({"level" if "axis" in data else "axis": ["axis and level come together"]})
+
+
+blp = Blueprint("pictures", "A grid as a picture.")
 
 _LOOK = "4"
 """Grows when a picture of the same numbers comes out differently."""
 _PICTURES = ("svg", "png", "vl.json")
-_PICTURE = blp.answers(
-    reply(200, "The picture", media=[MEDIA[form] for form in _PICTURES], headers=["ETag"]),
-    reply(304, "Not modified"),
+
+
+@blp.in_forms(
+    "/grids/<uuid:grid>/heatmap",
+    "getHeatmap",
+    _PICTURES,
+    PictureParameters,
+    "The picture",
     errors=[413],
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+    parameters=["slice", "Prefer"],
 )
-
-
-@blp.get("/grids/<uuid:grid>/heatmap")
-@blp.doc(operationId="getHeatmap")
-@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
-@_PICTURE
-def read_heatmap(query: dict[str, Any], grid: uuid.UUID) -> Response:
+def read_heatmap(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Draw a grid
 
     As SVG, PNG or Vega-Lite 6. What nobody measured is hatched; the best cells are outlined, and with dashes those that
@@ -59,20 +97,6 @@ def read_heatmap(query: dict[str, Any], grid: uuid.UUID) -> Response:
     (`Prefer: wait=10` waits), the best value alone. In PNG a character that no font of the server has is written
     `<U+6A21>`. Vega-Lite has the data inside, of at most 20,000 cells.
     """
-    return _picture(grid, query, None)
-
-
-@blp.get("/grids/<uuid:grid>/heatmap.<any(svg,png,vl.json):suffix>")
-@blp.doc(operationId="getHeatmapAs")
-@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
-@_PICTURE
-def read_heatmap_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Draw a grid in the form that the suffix names"""
-    return _picture(grid, query, suffix)
-
-
-def _picture(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
-    """Drawn anew only for who does not have it: the tag says revision, digest, statistics and how it was asked for."""
     form = wanted_form(suffix, _PICTURES)
     wanted = slice_of_request(query, PictureParameters)
     stored, row = _stored(grid, query.get("revision"), wanted)
@@ -126,15 +150,9 @@ def _options(query: dict[str, Any]) -> Options:
     return Options(query["palette"], query["theme"], (low, high))
 
 
-@blp.get("/grids/<uuid:grid>/badge.svg")
-@blp.doc(operationId="getBadgeSvg")
+@blp.get("/grids/<uuid:grid>/badge.svg", operation="getBadgeSvg")
 @blp.arguments(BadgeParameters, location="query")
-@blp.answers(
-    reply(200, "The picture", media=["image/svg+xml"], headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@blp.answers(reply(200, "The picture", forms=["svg"], headers=["ETag"]), public=True, parameters=["If-None-Match"])
 def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid's best value as a badge
 

@@ -1,53 +1,162 @@
-"""Plans: what the next measurement takes."""
+"""Plans: what the next measurement takes, also for a claim, and for a contender at a gate."""
 
 from __future__ import annotations
 
 import math
+import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields as fields_of
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from flask import Response
+from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.baselines import reached
 from registry.api.cached_results import answered, ask, settled
 from registry.api.comparisons import comparison_asked, models_asked
 from registry.api.context import asks, enter, parts
+from registry.api.fields import Body, Choice, Matching, Name, Number, PostedClaim, Whole
 from registry.api.long_poll import unready
-from registry.api.plan_schemas import USUAL_ALPHA, PlanIn
-from registry.api.plans_of_verdicts import below, plan_of_claim, plan_of_gate
+from registry.api.query_schemas import GRID_ID
 from registry.api.responses import json_answer
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.schemas import about, many_names
+from registry.api.smorest import Blueprint, reply
+from registry.claims.grammar import read_claim
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations.compare import revision_of
+from registry.operations.baselines import find_baseline
+from registry.operations.claims import questions_of
+from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs, revision_of
+from registry.operations.gate_questions import gate_of_model
 from registry.operations.read import find_grid
 from registry.operations.stored_grids import stored_grid
-from registry.operations.trials import PairNoise, mean_trials, noise_of_pairs
 from registry.plans import planning
-from registry.plans.closed_forms import Goal
+from registry.plans.closed_forms import MOST_TRIALS, Goal
 from registry.plans.planning import Means, Measured, Stratum
-from registry.query import Query
+from registry.query import ClaimPlanQuery, ClaimsQuery, GateQuery, Query
 from registry.results.codec import from_bytes, from_document, to_document
 from registry.results.comparison import Comparison
 from registry.results.gaps import GapTest
+from registry.results.gates import Definition, Gate, Reachable, Subject
 from registry.results.grid import PostedMetric
 from registry.results.model_comparison import ModelComparison, WholeGap
+from registry.results.plans import GateNow, Plan, PlanKind
 
-blp = Blueprint("plans", __name__, url_prefix=API_PREFIX, description="What the next measurement takes.")
+USUAL_ALPHA = 0.05
+KINDS: tuple[str, ...] = get_args(PlanKind)
+_OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
+_NEEDS = {
+    "peak": ("grid",),
+    "claim": ("claim",),
+    "gate": ("baseline", "contender"),
+}
+"""Fields that each kind cannot do without."""
+_TAKES = {
+    "separate": (*_OF_NAMES, "baseline", "contender", "baseline_variant", "contender_variant", "benchmark", "variant",
+                 "suite", "effect"),
+}  # fmt: skip
+"""Fields that a kind takes, where these are more."""
+_WITHOUT = {"claim": ("alpha", "one_sided"), "gate": ("alpha", "one_sided", "budget")}
+"""Settings that a kind has of its own, and those that it does not take."""
+_POWER = 0.8
+_LEAST, _MOST = 1e-9, 1 - 1e-9
 
 
-@blp.post("/projects/<project>/plan")
-@blp.doc(operationId="makePlan")
+class ShareOfOne(Number):
+    """A JSON number above 0 and below 1, far enough from both for a quantile."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(least=_LEAST, most=_MOST, **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_options: Any) -> float:
+        found = self._read(value)
+        if found is None or not _LEAST <= found <= _MOST:
+            raise ValidationError("must be a number above 0 and below 1, and not within 1e-9 of either")
+        return found
+
+
+def _id_of_grid(text: str) -> Any:
+    return Matching(GRID_ID, "must be the id of a grid", metadata=about(text))
+
+
+class PlanQuestion(Body):
+    """What shall be found out."""
+
+    kind = Choice(
+        *KINDS,
+        required=True,
+        metadata=about(
+            "`separate` two models (`experiment`, `metric`, `baseline_model`, `contender_model`) or two grids"
+            " (`baseline`, `contender`); `peak`: the best cell of `grid`; `claim`: what decides a `claim` beyond noise;"
+            " `gate`: what a `contender` lacks to pass a `baseline`."
+        ),
+    )
+    experiment = Name(metadata=about("Of both models."))
+    metric = Name(metadata=about("Its name."))
+    baseline_model = Name(metadata=about("Subtracted."))
+    contender_model = Name(metadata=about("Subtracted from."))
+    baseline_variant = Name(empty=True, metadata=about("With that of the contender, or neither."))
+    contender_variant = Name(empty=True, metadata=about("Its variant."))
+    benchmark = many_names("Only these.")
+    variant = many_names("Only these.")
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite."))
+    baseline = Name(metadata=about("The id of a grid, which is subtracted; of a gate the name of the baseline."))
+    contender = Name(metadata=about("The id of a grid, which is subtracted from; of a gate a model or such an id."))
+    grid = _id_of_grid("Whose best cell is looked for.")
+    effect = Number(metadata=about("In the metric's unit; else the measured one."))
+    claim = PostedClaim(metadata=about("A claim, as addClaims takes it; with its own `alpha`."))
+
+    @validates_schema
+    def _check_fields(self, data: dict[str, Any], **_options: Any) -> None:
+        kind = data.get("kind")
+        if kind is None:
+            return
+        ids = kind == "separate" and ("baseline" in data or "contender" in data)
+        needed = _NEEDS.get(kind, ("baseline", "contender") if ids else _OF_NAMES)
+        if absent := [name for name in needed if name not in data]:
+            raise ValidationError({name: [f"is needed for kind {kind}"] for name in absent})
+        given = {name for name, value in data.items() if value not in ("", [])} - {"kind"}
+        if surplus := sorted(given - {*needed, *_TAKES.get(kind, ())}):
+            raise ValidationError({name: [f"has no meaning for kind {kind}"] for name in surplus})
+        if wrong := [name for name in ("baseline", "contender") if ids and not re.fullmatch(GRID_ID, data[name])]:
+            raise ValidationError({name: ["must be the id of a grid"] for name in wrong})
+        if data.get("effect") == 0:
+            raise ValidationError("an effect of 0 is found by no number of trials", "effect")
+
+
+class PlanIn(Body):
+    """What a plan is asked for."""
+
+    question = fields.Nested(PlanQuestion, required=True, metadata=about("What it is for."))
+    power = ShareOfOne(load_default=_POWER, metadata=about("The probability of finding it; of a gate 0.8."))
+    alpha = ShareOfOne(
+        metadata=about("The level of the test, 0.05 if not given; a claim and the policy of a gate have their own.")
+    )
+    one_sided = fields.Boolean(truthy={True}, falsy={False}, metadata=about("Whether the test is; not if absent."))
+    budget = Whole(1, MOST_TRIALS, metadata=about("Trials to spend on all cells."))
+    item_limit = Whole(1, MOST_TRIALS, metadata=about("Items that there are, where a trial is an item."))
+
+    @validates_schema
+    def _check_power(self, data: dict[str, Any], **_options: Any) -> None:
+        kind = data.get("question", {}).get("kind")
+        if surplus := [name for name in _WITHOUT.get(kind, ()) if name in data]:
+            raise ValidationError({name: [f"has no meaning for kind {kind}"] for name in surplus})
+        if kind == "gate" and data.get("power", _POWER) != _POWER:
+            raise ValidationError(f"is {_POWER} for kind gate", "power")
+        if "power" in data and data["power"] <= data.get("alpha", USUAL_ALPHA):
+            raise ValidationError("must be above alpha", "power")
+
+
+blp = Blueprint("plans", "What the next measurement takes.")
+
+
+@blp.post("/projects/<project>/plan", operation="makePlan", writes=False)
 @blp.arguments(PlanIn, example=examples.PLAN_IN)
-@blp.answers(
-    reply(200, "The plan", "Plan", example=examples.PLAN),
-    reply(202, "Pending"),
-    errors=[400, 415],
-    public=True,
-    parameters=["Prefer"],
-)
+@blp.answers(reply(200, "The plan", "Plan"), reply(202, "Pending"), public=True, parameters=["Prefer"])
 @asks
 def make_plan(sent: dict[str, Any], project: str) -> Response:
     """Plan the next measurement
@@ -172,3 +281,95 @@ def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: Pos
     lower, upper = metric.get("lower"), metric.get("upper")
     span = None if lower is None or upper is None else upper - lower
     return Measured(test.difference or 0.0, test.stderr, near, strata, span)
+
+
+_TOO_LARGE = "the grids that it is about have more cells than claims are judged by"
+_OF_GATE = "n x ((z(1 - alpha) + z(power)) x stderr / distance to the margin)^2 (Cohen 1988)"
+
+
+@contextmanager
+def below(pointer: str) -> Iterator[None]:
+    """Faults within have their places below this one."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid([Fault(pointer + fault.pointer, fault.detail) for fault in error.faults]) from None
+
+
+def plan_of_claim(sent: Any, project: str, power: float, means: Means) -> Response:
+    """What decides a claim beyond noise; `202` until it is computed."""
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        with below("/question/claim"):
+            claim = read_claim(sent, "")
+            if power <= claim.alpha:
+                raise Invalid([Fault("/alpha", "must be below the power of the plan")])
+            [asked] = questions_of(connection, row.id, [("", claim)]).asked
+    with below("/question/claim"):
+        query, found = ask(_with_power(asked, power), project)
+    if not settled(found) or not answered(found):
+        return unready(found, {"kind": query.kind}, "json", pending=not settled(found))
+    document = from_bytes(found.document)
+    if "plan" not in document:
+        plan = planning.blank("claim", Goal(claim.alpha, power), "")
+        return json_answer(to_document(planning.impossible(plan, "too_large", _TOO_LARGE)))
+    return json_answer(to_document(planning.within_means(from_document(Plan, document["plan"]), means)))
+
+
+def _with_power(asked: ClaimsQuery, power: float) -> ClaimPlanQuery:
+    return ClaimPlanQuery(**{one.name: getattr(asked, one.name) for one in fields_of(asked)}, power=power)
+
+
+def plan_of_gate(question: dict[str, Any], project: str, means: Means) -> Response:
+    """What a contender lacks to pass; `202` until its verdict is computed."""
+    with parts().database.reading() as connection, below("/question"):
+        project_id = enter(connection, project, "reader").id
+        try:
+            row = find_baseline(connection, project_id, question["baseline"])
+        except NotFound as error:
+            raise Invalid([Fault("/baseline", error.detail)]) from None
+        asked = gate_of_model(connection, project_id, row, question["contender"])
+    with below("/question"):
+        query, found = ask(asked, project)
+    if not settled(found) or not answered(found):
+        return unready(found, query.document(), "json", pending=not settled(found))
+    gate = from_document(Gate, from_bytes(found.document))
+    with parts().database.reading() as connection:
+        can = _reachable(connection, project_id, from_document(Definition, row.definition), asked)
+    return json_answer(to_document(_of_gate(gate, can, means)))
+
+
+def _reachable(connection: Connection, project_id: uuid.UUID, definition: Definition, asked: GateQuery) -> Reachable:
+    """What the policy can show against the baseline of this contender; nothing of a single grid."""
+    if asked.contender_grid:
+        return Reachable()
+    if definition.subject.previous:
+        definition = replace(definition, subject=Subject(model=asked.baseline_model))
+    return reached(connection, project_id, definition)
+
+
+def _of_gate(gate: Gate, can: Reachable, means: Means) -> Plan:
+    now = GateNow(
+        gate.passes,
+        gate.sentence,
+        gate.low,
+        gate.high,
+        gate.margin,
+        can.can_pass,
+        can.margin_shown_at_equal_scores,
+        can.trials_to_decide_margin,
+    )
+    goal = Goal(gate.policy.alpha, one_sided=True)
+    plan = replace(
+        planning.blank("gate", goal, _OF_GATE), decidable_now=gate.passes is not None, observed=gate.gap, gate=now
+    )
+    if gate.verdict == "not_comparable":
+        return planning.impossible(plan, "not_comparable", gate.sentence)
+    if gate.passes is not None:
+        return plan
+    if gate.trials_needed is not None:
+        plan = replace(plan, needed=gate.trials_needed, assumptions=planning.SCALED)
+        return planning.within_means(plan, means)
+    if gate.reason == "unknown_noise":
+        return planning.impossible(plan, "unknown_noise", "the noise of what is judged is not known")
+    return planning.impossible(plan, "on_boundary", "a gap lies on the limit of the policy, or its noise is not known")

@@ -1,4 +1,4 @@
-"""Projects and the tokens to them."""
+"""Projects, the tokens to them, and the token that is sent."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from sqlalchemy import Connection
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.context import caller, enter, parts, project_for
+from registry.api.context import caller, parts, project_for
 from registry.api.idempotency import idempotent_write, made, written
-from registry.api.paging import page
+from registry.api.paging import listed, page
 from registry.api.problems import registry_error
 from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import (
     ByIdParameters,
     DeletedProjectParameters,
-    Empty,
     ProjectChange,
     ProjectIn,
     ProjectsParameters,
@@ -27,20 +26,15 @@ from registry.api.schemas import (
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed, Unauthenticated
 from registry.operations import acts, auth, projects
-from registry.operations.auth import authorize
-from registry.operations.labels import changed_labels, told_changes
+from registry.operations.amend import changed_labels, told_changes
+from registry.operations.auth import authorize, own_token
 
-blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
+blp = Blueprint("projects", "Who owns results; the boundary of access.")
 
 
-@blp.post("/projects")
-@blp.doc(operationId="createProject")
+@blp.post("/projects", operation="createProject")
 @blp.arguments(ProjectIn, example=examples.PROJECT_IN)
-@blp.answers(
-    reply(201, "Created", "Project", example=examples.PROJECT, headers=["Location", "Idempotent-Replayed"]),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created", "Project", headers=["Location", "Idempotent-Replayed"]))
 def make_project(sent: dict[str, Any]) -> Response:
     """Create a project
 
@@ -55,8 +49,7 @@ def make_project(sent: dict[str, Any]) -> Response:
     return made(sent["slug"], make)
 
 
-@blp.get("/projects")
-@blp.doc(operationId="listProjects")
+@blp.get("/projects", operation="listProjects")
 @blp.arguments(ProjectsParameters, location="query")
 @blp.answers(reply(200, "A page of projects", "Projects", headers=["Link"]), public=True)
 def list_projects(query: dict[str, Any]) -> Response:
@@ -76,16 +69,9 @@ def list_projects(query: dict[str, Any]) -> Response:
     return page(rows, query["limit"], serializers.project, lambda row: str(row.slug))
 
 
-@blp.get("/projects/<project>")
-@blp.doc(operationId="getProject")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The project", "Project", example=examples.PROJECT, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def read_project(_query: dict[str, Any], project: str) -> Response:
+@blp.get("/projects/<project>", operation="getProject")
+@blp.answers(reply(200, "The project", "Project", headers=["ETag"]), public=True, parameters=["If-None-Match"])
+def read_project(project: str) -> Response:
     """Read a project
 
     A private one only with a token for it: 404 without.
@@ -106,14 +92,9 @@ def _expect(connection: Connection, project_id: uuid.UUID) -> Any:
     return row
 
 
-@blp.patch("/projects/<project>")
-@blp.doc(operationId="updateProject")
+@blp.patch("/projects/<project>", operation="updateProject")
 @blp.arguments(ProjectChange, example={"visibility": "public"})
-@blp.answers(
-    reply(200, "The changed project", "Project", example=examples.PROJECT, headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
-)
+@blp.answers(reply(200, "The changed project", "Project", headers=["ETag"]), parameters=["If-Match"])
 @idempotent_write("admin")
 def change_project(connection: Connection, home: Any, changes: dict[str, Any], project: str) -> Response:
     """Change a project's name, visibility, description or labels
@@ -124,15 +105,12 @@ def change_project(connection: Connection, home: Any, changes: dict[str, Any], p
     if "labels" in changes:
         values["labels"] = changed_labels(before.labels, changes["labels"], parts().settings.max_labels)
     row = acts.update_project(connection, actor(connection), home.id, values, told_changes(changes))
-    answer = json_answer(serializers.project(row))
-    answer.headers["ETag"] = f'"{_tag(row)}"'
-    return answer
+    return json_answer(serializers.project(row), ETag=f'"{_tag(row)}"')
 
 
-@blp.delete("/projects/<project>")
-@blp.doc(operationId="deleteProject")
+@blp.delete("/projects/<project>", operation="deleteProject")
 @blp.arguments(DeletedProjectParameters, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.answers(reply(204, "Deleted"), parameters=["If-Match"])
 @idempotent_write("admin")
 def delete_project(connection: Connection, row: Any, query: dict[str, Any], project: str) -> Response:
     """Delete a project
@@ -145,13 +123,9 @@ def delete_project(connection: Connection, row: Any, query: dict[str, Any], proj
     return Response(status=204)
 
 
-@blp.post("/projects/<project>/restore")
-@blp.doc(operationId="restoreProject")
-@blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The project", "Project", example=examples.PROJECT), errors=[409], parameters=["Idempotency-Key"]
-)
-def restore_project(_query: dict[str, Any], project: str) -> Response:
+@blp.post("/projects/<project>/restore", operation="restoreProject")
+@blp.answers(reply(200, "The project", "Project"))
+def restore_project(project: str) -> Response:
     """Restore a deleted project
 
     With all that it held; one that is not deleted stays as it is. A project that was purged is gone for good. Needs the
@@ -175,20 +149,9 @@ def _without_secret(made: Response) -> Response:
     return registry_error(Conflict(detail), Location=place)
 
 
-@blp.post("/projects/<project>/tokens")
-@blp.doc(operationId="createToken")
+@blp.post("/projects/<project>/tokens", operation="createToken")
 @blp.arguments(TokenIn, example=examples.TOKEN_IN)
-@blp.answers(
-    reply(
-        201,
-        "Created; the secret is shown this once",
-        "TokenSecret",
-        example=examples.TOKEN_SECRET,
-        headers=["Location"],
-    ),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created; the secret is shown this once", "TokenSecret", headers=["Location"]))
 @idempotent_write("admin", kept=_without_secret)
 def make_token(connection: Connection, home: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a token for a project
@@ -202,8 +165,7 @@ def make_token(connection: Connection, home: Any, sent: dict[str, Any], project:
     return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
 
 
-@blp.get("/projects/<project>/tokens")
-@blp.doc(operationId="listTokens")
+@blp.get("/projects/<project>/tokens", operation="listTokens")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", headers=["Link"]))
 def list_tokens(query: dict[str, Any], project: str) -> Response:
@@ -211,24 +173,30 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
 
     The oldest first, without those that were revoked. Needs the role admin.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = auth.list_tokens(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.token, lambda row: str(row.id))
+    return listed(project, query, auth.list_tokens, serializers.token, role="admin")
 
 
-@blp.delete("/projects/<project>/tokens/<uuid:token_id>")
-@blp.doc(operationId="revokeToken")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
+@blp.delete("/projects/<project>/tokens/<uuid:token_id>", operation="revokeToken")
+@blp.answers(reply(204, "Revoked"))
 @idempotent_write("admin")
-def revoke_token(
-    connection: Connection, row: Any, _query: dict[str, Any], project: str, token_id: uuid.UUID
-) -> Response:
+def revoke_token(connection: Connection, row: Any, project: str, token_id: uuid.UUID) -> Response:
     """Revoke a token at once
 
     Requests with it are answered 401 from now on. Needs the role admin.
     """
     acts.revoke_token(connection, actor(connection), row.id, token_id)
     return Response(status=204)
+
+
+identity_blp = Blueprint("identity", "Who is calling.")
+
+
+@identity_blp.get("/whoami", operation="whoami")
+@identity_blp.answers(reply(200, "The token that was sent, without its secret", "Identity"))
+def whoami() -> Response:
+    """Read the token that is sent
+
+    Its name, its role, the project that it is for (null: all of them) and when it expires. 401 without a token.
+    """
+    with parts().database.reading() as connection:
+        return json_answer(serializers.identity(own_token(connection, caller(connection))))

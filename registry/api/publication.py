@@ -1,33 +1,40 @@
-"""One publication out of a request: JSON, or a table whose identity is in the query."""
+"""Publications out of a request: one, as JSON or a table whose identity is in the query; or many, each by itself."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from flask import request
+from flask import Response, request
 from marshmallow import ValidationError
+from sqlalchemy import Connection
 from werkzeug.exceptions import UnsupportedMediaType
 
-from registry.api import examples
+from registry.api import examples, serializers
 from registry.api.arguments import faults_of
-from registry.api.context import authorize_body, parts
+from registry.api.audit_log import record_description
+from registry.api.context import authorize_body, caller, enter, parts
 from registry.api.grid_schemas import READ_ONLY, GridIn
-from registry.api.request_body import sent_bytes, sent_json
-from registry.errors import Fault, Invalid, Malformed
+from registry.api.idempotency import written
+from registry.api.problems import problem_of
+from registry.api.request_body import read_lines, sent_bytes, sent_json
+from registry.api.responses import json_answer
+from registry.api.smorest import Blueprint, reply
+from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
 from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
+from registry.operations.publish import Published, announce_import, publish
 from registry.storage.statements import extend_request
 
 SCHEMA = GridIn()
 _FORMATS = {"text/csv": "csv", "text/markdown": "markdown"}
 READERS = {"text/csv": delimited.read, "text/markdown": markdown.read}
-BODY = {
+GRID_BODY = {
     "required": True,
     "content": {
         "application/json": {"schema": {"$ref": "#/components/schemas/GridIn"}, "example": examples.GRID_IN},
@@ -41,7 +48,7 @@ BODY = {
         "text/markdown": {"schema": {"type": "string"}, "example": examples.GRID_PIPES},
     },
 }
-_FORMS = "application/json, text/csv or text/markdown"
+_FORMATS_TAKEN = "application/json, text/csv or text/markdown"
 
 
 def read_publication(query: dict[str, Any]) -> Submission:
@@ -56,7 +63,7 @@ def read_publication(query: dict[str, Any]) -> Submission:
     if reader is None:
         sent = request.mimetype or "no content type"
         hint = " (curl -d sends that unless -H says otherwise)" if sent.endswith("form-urlencoded") else ""
-        raise UnsupportedMediaType(f"Send Content-Type: {_FORMS}, not {sent}{hint}.")
+        raise UnsupportedMediaType(f"Send Content-Type: {_FORMATS_TAKEN}, not {sent}{hint}.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedMediaType("A table is sent as UTF-8.")
     body = sent_bytes()
@@ -120,3 +127,72 @@ def _submission(found: ImportedGrid) -> Submission:
         for warning in without_known_repeats(notes, submission.warnings)
     ]
     return replace(submission, warnings=(*notes, *own))
+
+
+blp = Blueprint("batch", "Many grids in one request.")
+
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {"$ref": "#/components/schemas/BatchIn"},
+            "example": [examples.GRID_IN],
+        },
+    },
+}
+
+
+@blp.post("/projects/<project>/grids/batch", operation="publishGrids")
+@blp.answers(reply(200, "An answer for each grid, in order", "BatchAnswer"), errors=[413], requestBody=_BODY)
+def publish_batch(project: str) -> Response:
+    """Publish many grids
+
+    A JSON array, or NDJSON with `Content-Type: application/x-ndjson`. A grid that is at fault gets a problem and
+    hinders no other; all that are answered 200 or 201 are stored when the answer comes.
+    """
+
+    def write(connection: Connection, row: Any) -> Response:
+        items: list[dict[str, Any]] = [{} for _ in sent]
+        submissions: dict[int, Submission] = {}
+        for place, one in enumerate(sent):
+            try:
+                submissions[place] = read_one(one)
+            except RegistryError as error:
+                problem = problem_of(error)
+                items[place] = {"index": place, "status": problem["status"], "problem": problem}
+        published = publish(connection, row, list(submissions.values()), token_id=caller(connection).token_id)
+        for place, outcome in zip(submissions, published, strict=True):
+            record_description(connection, row.id, outcome)
+            items[place] = {"index": place, "status": 201 if outcome.is_new else 200, "grid": item(outcome)}
+        announce_import(connection, row, submissions.values(), published, len(sent) - len(published))
+        return json_answer({"items": items, "failed": len(sent) - len(published)})
+
+    sent = read_batch()
+    return written(lambda connection: enter(connection, project, "writer"), write)
+
+
+def read_batch() -> Sequence[Any]:
+    """The grids as they were sent; `Invalid` when there are none or too many."""
+    authorize_body()
+    if request.mimetype in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
+        sent: Any = read_lines(sent_bytes(), parts().settings.max_batch)
+    elif request.is_json:
+        sent = sent_json()
+    else:
+        raise UnsupportedMediaType("Send application/json (an array) or application/x-ndjson.")
+    if not isinstance(sent, list):
+        raise Invalid([Fault("", "a batch is a JSON array of grids, or NDJSON")])
+    if not 1 <= len(sent) <= parts().settings.max_batch:
+        raise Invalid([Fault("", f"a batch has 1 to {parts().settings.max_batch} grids")])
+    return sent
+
+
+def read_one(sent: Any) -> Submission:
+    """One grid of a batch; a line that could not be read raises what was wrong with it."""
+    if isinstance(sent, Malformed):
+        raise sent
+    return read_grid(sent, parts().limits)
+
+
+def item(outcome: Published) -> dict[str, Any]:
+    return serializers.summary(outcome.stored)

@@ -3,28 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE
+from marshmallow import ValidationError, validates_schema
 
-from registry.api import examples
-from registry.api.cached_results import Part, answer_to
+from registry.api.cached_results import Part, answer_to, part_asked
 from registry.api.charts import PICTURES, forests
-from registry.api.filters import slice_of_request
-from registry.api.partial import part_asked
-from registry.api.query_schemas import RANKING_PARTS, RankingParameters
-from registry.api.responses import MEDIA, of_values, wanted_form
-from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.fields import AsOf, Choice, Matching, Name, Share
+from registry.api.query_schemas import (
+    SelectedParameters,
+    SharedSlotsParameters,
+    fields_wanted,
+)
+from registry.api.responses import of_values, wanted_form
+from registry.api.schemas import about
+from registry.api.selections import selected, slice_of_request
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
-from registry.query import RankingQuery
+from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery
 from registry.renderings.forest import forest_of_ranking
 from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
+from registry.results.policies import unordered
 from registry.results.ranking import Ranking
 
-blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
+_MISSING = (
+    "What is made of slots that not all have. `matched` compares two names where both are measured; `available` takes"
+    " what each has; `complete` keeps the slots that all have; `worst` fills a gap with the worst value; `zero_votes`"
+    " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
+    " counts."
+)
+
+
+RANKING_PARTS = ("ranking", "by_benchmark")
+"""Parts of a ranking that are tables of their own."""
+
+
+class RankingParameters(SelectedParameters, SharedSlotsParameters):
+    fields = fields_wanted()
+    by = Matching(
+        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
+        "is model, variant, benchmark or axis:<name>",
+        load_default="model",
+        metadata=about(
+            "`model`, `variant`, `axis:<name>`, or `benchmark`: on which one values are best, over the models that"
+            " benchmarks share; the hardest is last."
+        ),
+    )
+    method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
+    missing = Choice(*MISSING, old=OLD_WORDS["missing"], load_default="matched", metadata=about(_MISSING))
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+    target = Choice(
+        *TARGETS,
+        old=OLD_WORDS["target"],
+        load_default=TARGETS[0],
+        metadata=about(
+            "What could change the answer: running these cells again, other questions of these benchmarks, or other"
+            " benchmarks. `fixed_cells` is the old word for the first."
+        ),
+    )
+    pairs_of = Name(
+        empty=True,
+        load_default="",
+        metadata=about(
+            "List the pairs of this name, and no others. If not given: every pair up to a hundred names, above that"
+            " those of neighbours in the order."
+        ),
+    )
+
+    since = AsOf(
+        metadata=about(
+            "Also what changed since then: `change`. Read as `as_of` is, and earlier than that, or than now."
+        )
+    )
+
+    part = Choice(
+        *RANKING_PARTS,
+        load_default=RANKING_PARTS[0],
+        metadata=about("Of the CSV form: the order, or the scores of each name `by_benchmark`. Other forms have all."),
+    )
+
+    @validates_schema
+    def _check_since(self, data: dict[str, Any], **_options: Any) -> None:
+        since, as_of = (datetime.fromisoformat(data[name]) if data.get(name) else None for name in ("since", "as_of"))
+        if since and as_of and since >= as_of:
+            raise ValidationError("must be before as_of", "since")
+
+    @validates_schema
+    def _check_target(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse to take the benchmarks that are ranked for a sample, or their questions for those of one."""
+        # A page reads what is right of a question in which something is wrong, so that any field may be absent.
+        if data.get("by") == "benchmark" and data.get("target", TARGETS[0]) != TARGETS[0]:
+            raise ValidationError("with by=benchmark only target=rerun has a meaning", "target")
+
+    @validates_schema
+    def _check_policy(self, data: dict[str, Any], **_options: Any) -> None:
+        reason = unordered(data.get("method", METHODS[0]), data.get("missing", MISSING[0]))
+        if reason is not None:
+            raise ValidationError(reason, "missing")
+
+
+blp = Blueprint("rankings", "Who is better, how surely, and over what.")
 
 _FORMS = ("json", "txt", "md", "csv", "tex", *PICTURES)
 _RENDERERS = of_values(
@@ -39,52 +120,24 @@ _RENDERERS = of_values(
     {"csv": ("pairs",)},
 )
 _OF_BENCHMARKS = of_values(Ranking, {"csv": by_benchmark_csv}, {"csv": ("pairs",)})
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The ranking, or why it failed",
-        ready("Ranking"),
-        example=examples.RANKING,
-        forms=examples.RANKING_FORMS,
-        media=[MEDIA[form] for form in PICTURES],
-        headers=["ETag"],
-    ),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+
+
+@blp.in_forms(
+    "/projects/<project>/rankings",
+    "getRanking",
+    _FORMS,
+    RankingParameters,
+    "The ranking, or why it failed",
+    "Ranking",
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/projects/<project>/rankings")
-@blp.doc(operationId="getRanking")
-@blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_ranking(query: dict[str, Any], project: str) -> Response:
+def read_ranking(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Rank over shared slots
 
     The usual question (an experiment and a metric) is answered from a stored document; another is computed when it is
     first asked (`202`, `Prefer: wait=10` waits) and kept. An answer for old inputs is never given.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/rankings.<any(json,txt,md,csv,tex,svg,png,vl.json):suffix>")
-@blp.doc(operationId="getRankingAs")
-@blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Rank, in the form that the suffix names"""
-    return _answer(query, project, suffix)
-
-
-def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
-    """The question in these parameters."""
-    own = ("by", "method", "missing", "alpha", "target", "pairs_of", "since")
-    return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     question = ranking_asked(query, project, slice_of_request(query, RankingParameters))
     form = wanted_form(suffix, _FORMS)
     fields = part_asked(query, Ranking, form)
@@ -94,3 +147,9 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         raise Invalid([Fault("/part", "is chosen of the CSV form alone; the other forms have all parts")])
     part = Part(f"-{query['part']}", lambda document: document)
     return answer_to(question, project, form, _OF_BENCHMARKS, part)
+
+
+def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
+    """The question in these parameters."""
+    own = ("by", "method", "missing", "alpha", "target", "pairs_of", "since")
+    return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})

@@ -7,26 +7,29 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE
 
-from registry.api import examples
 from registry.api.cached_results import answer_to
-from registry.api.filters import slice_of_request
-from registry.api.query_schemas import RepeatNoiseParameters
-from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.fields import Share
+from registry.api.query_schemas import (
+    SelectedParameters,
+)
+from registry.api.schemas import about
+from registry.api.selections import selected, slice_of_request
+from registry.api.smorest import Blueprint, ready, reply
 from registry.query import RepeatNoiseQuery
 
-blp = Blueprint("noise", __name__, url_prefix=API_PREFIX, description="What a value varies by of itself.")
+
+class RepeatNoiseParameters(SelectedParameters):
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
 
 
-@blp.get("/projects/<project>/noise")
-@blp.doc(operationId="getNoise")
+blp = Blueprint("noise", "What a value varies by of itself.")
+
+
+@blp.get("/projects/<project>/noise", operation="getNoise")
 @blp.arguments(RepeatNoiseParameters, location="query", unknown=INCLUDE)
 @blp.answers(
-    reply(
-        200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example=examples.NOISE, headers=["ETag"]
-    ),
+    reply(200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example="noise", headers=["ETag"]),
     reply(202, "Pending"),
-    reply(304, "Not modified"),
     public=True,
     parameters=["slice", "Prefer", "If-None-Match"],
 )

@@ -31,6 +31,7 @@ MEDIA = {
     "atom": "application/atom+xml; charset=utf-8",
     "cloudevents": "application/cloudevents-batch+json; charset=utf-8",
     "sse": "text/event-stream; charset=utf-8",
+    "schema": "application/schema+json",
 }
 _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024
@@ -77,6 +78,11 @@ def known_tags(header: str = "If-None-Match") -> tuple[str, ...]:
     """The entity tags in a conditional header, without quotes and weakness marks; `*` stands for itself."""
     given = request.headers.get(header, "")
     return ("*",) if given.strip() == "*" else tuple(_TAG.findall(given))
+
+
+def expected_tags() -> tuple[str, ...] | None:
+    """The entity tags that `If-Match` allows; None when there is no such header."""
+    return known_tags("If-Match") if "If-Match" in request.headers else None
 
 
 def expected_revisions() -> tuple[str, ...] | None:

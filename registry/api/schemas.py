@@ -53,7 +53,7 @@ class ProjectIn(Body):
     )
 
 
-class Notes(Body):
+class _Notes(Body):
     """What people wrote about something; only what is given changes."""
 
     description = Markdown(metadata=about("Markdown, for people; an empty one takes it away."))
@@ -67,7 +67,7 @@ class Notes(Body):
             raise ValidationError("gives nothing to change")
 
 
-class ProjectChange(Notes):
+class ProjectChange(_Notes):
     """Changes to a project: at least one of its fields."""
 
     name = Name(metadata=about("For people."))
@@ -94,7 +94,7 @@ class ProtocolRulesIn(Body):
             raise ValidationError({"free": [f"names {', '.join(both)}, which binds"]})
 
 
-class ExperimentChange(Notes):
+class ExperimentChange(_Notes):
     """What is said of an experiment: at least one of its fields."""
 
     protocol = fields.Nested(
@@ -102,7 +102,7 @@ class ExperimentChange(Notes):
     )
 
 
-class GridChange(Notes):
+class GridChange(_Notes):
     """What is said of a grid: at least one of the two. Labels are content: changed ones make a revision."""
 
 
@@ -156,16 +156,6 @@ class SuiteIn(Body):
             "name. One that stands there twice counts once."
         ),
     )
-
-
-BODIES: tuple[type[Schema], ...] = (
-    ProjectIn, ProjectChange, ProtocolRulesIn, ExperimentChange, GridChange, TokenIn, ShareIn, AliasIn, SuiteIn,
-)  # fmt: skip
-"""The bodies that are described here; their docstrings are the document's."""
-
-
-class Empty(Schema):
-    """No query parameters."""
 
 
 class PageParameters(Schema):

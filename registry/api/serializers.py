@@ -10,8 +10,7 @@ from registry.api.context import parts
 from registry.grids.grid import Cell, Grid, Metric
 from registry.grids.slices import Slice, slice_document
 from registry.operations.experiments import Experiment
-from registry.operations.history import Recorded
-from registry.operations.read import Difference
+from registry.operations.read import Difference, Recorded
 from registry.operations.stored_grids import GridSummary, StoredGrid, digest_text
 from registry.renderings.uncertainty import interval_of
 from registry.results.grid import GridDocument, PostedMetric

@@ -1,4 +1,4 @@
-"""The service itself: is it alive, is it ready, what are its limits, what does it measure of itself."""
+"""The service itself: is it alive and ready, its limits, what it measures; and jobs that failed, tried again."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any
 
 from flask import Response
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.audit_log import actor
 from registry.api.context import parts
+from registry.api.idempotency import idempotent_write
+from registry.api.metrics import Scrape
 from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.api.stored_metrics import Scrape
 from registry.errors import RegistryError
+from registry.operations import retry
 from registry.operations.database_checks import clock_difference
-from registry.operations.health import health_of
-from registry.operations.processes import activity_of
+from registry.operations.health import activity_of, health_of
 from results_registry import __version__
 
 _ROOT = {
@@ -32,11 +35,10 @@ _ROOT = {
     },
 }
 
-blp = Blueprint("service", __name__, description="The service itself.")
+blp = Blueprint("service", "The service itself.", prefix="")
 
 
-@blp.get("/healthz")
-@blp.doc(operationId="healthz")
+@blp.get("/healthz", operation="healthz")
 @blp.answers(reply(200, "The process answers", "Health", example={"status": "ok", "version": __version__}), public=True)
 def healthz() -> Response:
     """Is the process alive?
@@ -46,8 +48,7 @@ def healthz() -> Response:
     return json_answer({"status": "ok", "version": __version__})
 
 
-@blp.get(API_PREFIX)
-@blp.doc(operationId="getRoot")
+@blp.get(API_PREFIX, operation="getRoot")
 @blp.answers(reply(200, "Where to go from here", "Root", example=_ROOT), public=True)
 def root() -> Response:
     """Find the resources
@@ -57,8 +58,7 @@ def root() -> Response:
     return json_answer(_ROOT)
 
 
-@blp.get("/readyz")
-@blp.doc(operationId="readyz")
+@blp.get("/readyz", operation="readyz")
 @blp.answers(reply(200, "Requests can be served", "Readiness", example=examples.READY), public=True)
 def readyz() -> Response:
     """Can requests be served?
@@ -75,9 +75,8 @@ def readyz() -> Response:
     return json_answer({"status": "ready", "writes": parts().database.writes, **backlogs})
 
 
-@blp.get("/metrics")
-@blp.doc(operationId="getMetrics")
-@blp.answers(reply(200, "Prometheus text", media=["text/plain"]), public=True)
+@blp.get("/metrics", operation="getMetrics")
+@blp.answers(reply(200, "Prometheus text", forms=["txt"]), public=True)
 def metrics() -> Response:
     """Metrics for Prometheus
 
@@ -94,9 +93,8 @@ def metrics() -> Response:
     return Response(Scrape(parts(), health, activity, clock).text(), content_type=CONTENT_TYPE_LATEST)
 
 
-@blp.get(f"{API_PREFIX}/limits")
-@blp.doc(operationId="getLimits")
-@blp.answers(reply(200, "The limits", "Limits", example=examples.LIMITS), public=True)
+@blp.get(f"{API_PREFIX}/limits", operation="getLimits")
+@blp.answers(reply(200, "The limits", "Limits"), public=True)
 def limits() -> Response:
     """What one request may hold, how long it takes at most, and how often one may ask
 
@@ -124,3 +122,18 @@ def limits() -> Response:
             },
         }
     )
+
+
+retry_blp = Blueprint("retry", "Failed jobs, tried again.")
+
+
+@retry_blp.post("/projects/<project>/retry", operation="retryFailed")
+@retry_blp.answers(reply(200, "How many are due again", "Retried", example={"derivations": 2, "answers": 1}))
+@idempotent_write()
+def retry_failed(connection: Connection, row: Any, project: str) -> Response:
+    """Try failed jobs again
+
+    Statistics of the project's grids, and its rankings and other answers, that were given up are due at once, with
+    all their attempts; up to 5,000 of each, so send it again until both are 0. `/status` says why they failed.
+    """
+    return json_answer(asdict(retry.retry_failed(connection, actor(connection), row.id)))

@@ -11,15 +11,15 @@ from werkzeug.datastructures import ImmutableMultiDict
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.context import enter, parts
+from registry.api.context import parts
 from registry.api.idempotency import idempotent_write
-from registry.api.paging import page
+from registry.api.paging import listed
 from registry.api.responses import json_answer
-from registry.api.schemas import ByIdParameters, Empty, ShareIn
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations import acts, shares
+from registry.api.schemas import ByIdParameters, ShareIn
+from registry.api.smorest import Blueprint, reply
+from registry.operations import shares
 
-blp = Blueprint("shares", __name__, url_prefix=API_PREFIX, description="Links that open one path without a token.")
+blp = Blueprint("shares", "Links that open one path without a token.")
 
 
 def take_links(app: Flask) -> None:
@@ -34,14 +34,9 @@ def take_links(app: Flask) -> None:
     app.before_request(take)
 
 
-@blp.post("/projects/<project>/shares")
-@blp.doc(operationId="createShare")
+@blp.post("/projects/<project>/shares", operation="createShare")
 @blp.arguments(ShareIn, example=examples.SHARE_IN)
-@blp.answers(
-    reply(201, "Created; the link is shown this once", "ShareLink", example=examples.SHARE_LINK),
-    errors=[400, 409, 415],
-    parameters=["Idempotency-Key"],
-)
+@blp.answers(reply(201, "Created; the link is shown this once", "ShareLink"))
 @idempotent_write("admin")
 def make_share(connection: Connection, home: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a share link
@@ -50,12 +45,12 @@ def make_share(connection: Connection, home: Any, sent: dict[str, Any], project:
     until it expires or is revoked. A link to a whole project opens its grids and claims too. A link to a page (a path
     without `/api/v1`) also opens the data of that page, at `/api/v1` too, and the page's own links carry it on.
     """
-    row, address = acts.create_share(connection, actor(connection), home, sent["path"], sent["expires_in"])
+    row = shares.make_share(connection, actor(connection), home, sent["path"], sent["expires_in"])
+    address = shares.share_address(connection, row)
     return json_answer(serializers.share(row) | {"url": parts().settings.url + address}, status=201)
 
 
-@blp.get("/projects/<project>/shares")
-@blp.doc(operationId="listShares")
+@blp.get("/projects/<project>/shares", operation="listShares")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of shares, without links", "Shares", headers=["Link"]))
 def list_shares(query: dict[str, Any], project: str) -> Response:
@@ -63,22 +58,16 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
 
     The oldest first, without the links themselves. Needs the role admin.
     """
-    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "admin")
-        rows = shares.list_shares(connection, row.id, after, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.share, lambda row: str(row.id))
+    return listed(project, query, shares.list_shares, serializers.share, role="admin")
 
 
-@blp.delete("/projects/<project>/shares/<uuid:share_id>")
-@blp.doc(operationId="deleteShare")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
+@blp.delete("/projects/<project>/shares/<uuid:share_id>", operation="deleteShare")
+@blp.answers(reply(204, "Revoked"))
 @idempotent_write("admin")
-def take_back(connection: Connection, row: Any, _query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
+def take_back(connection: Connection, row: Any, project: str, share_id: uuid.UUID) -> Response:
     """Revoke a share link
 
     It is worthless at once.
     """
-    acts.revoke_share(connection, actor(connection), row.id, share_id)
+    shares.revoke_share(connection, actor(connection), row.id, share_id)
     return Response(status=204)

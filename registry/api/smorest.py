@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
 import flask_smorest
 from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Flask
-from marshmallow import Schema
+from marshmallow import INCLUDE, Schema
 
-from registry.api import examples, field_schemas
-from registry.api.alert_schemas import AlertChange
+from registry.api import examples
 from registry.api.arguments import Parser
-from registry.api.baseline_schemas import BaselineIn, PinnedIn, PolicyIn, SubjectIn
-from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn, SourceIn
-from registry.api.item_schemas import ItemSetIn, ItemsIn
-from registry.api.plan_schemas import PlanIn, PlanQuestion
+from registry.api.fields import bodies, own_fields, shape_of
 from registry.api.problems import KINDS, http_error
 from registry.api.responses import MEDIA, check_acceptable
-from registry.api.schemas import BODIES
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
-from registry.api.webhook_schemas import RecoverIn, WebhookChange, WebhookIn
 from results_registry import __version__
 
 API_PREFIX = "/api/v1"
@@ -34,17 +29,43 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = Parser()
 
+    def __init__(self, name: str, description: str, prefix: str = API_PREFIX) -> None:
+        super().__init__(name, __name__, url_prefix=prefix, description=description)
+
     def arguments(self, schema: type[Schema], **options: Any) -> Callable[..., Any]:
         """Override flask-smorest's, with one schema object for all requests: making one costs more than using it."""
         described: Callable[..., Any] = super().arguments(schema(), **options)
         return described
+
+    def route(self, rule: str, *, operation: str, writes: bool | None = None, **options: Any) -> Callable[..., Any]:
+        """Override flask-smorest's: with the operation's id, no query if the view takes none, and what all writes say.
+
+        A view of another method than GET writes, if it is not said that it does not.
+        """
+        stores = options["methods"] != ["GET"] if writes is None else writes
+        add = super().route(rule, **options)
+
+        def decorate(view: Any) -> Any:
+            given = view._apidoc["arguments"]["parameters"]
+            sent = [one["in"] for one in given if isinstance(one, Mapping)]
+            has_body = "json" in sent or "requestBody" in view._apidoc["manual_doc"]
+            errors = {400, 415} if has_body else set()
+            errors |= ({409} if stores else set()) | ({412} if "If-Match" in given else set())
+            if stores:
+                given.insert(0, "Idempotency-Key")
+            if not sent:
+                view = self.arguments(Schema, location="query", as_kwargs=True)(view)
+            responses = {status: ERRORS[status] for status in sorted(errors)}
+            return add(self.doc(operationId=operation, responses=responses)(view))
+
+        return decorate
 
     def answers(
         self,
         *described: dict[str, Any],
         errors: Iterable[int] = (),
         public: bool = False,
-        parameters: Iterable[str] = (),
+        parameters: Sequence[str] = (),
         **doc: Any,
     ) -> Callable[..., Any]:
         """Describe the answers of a view, which are the forms that `Accept` may choose from, and the shared parameters.
@@ -57,6 +78,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             responses[one["status"]] = shared or one["response"]
         responses |= {status: ERRORS[status] for status in sorted({*errors, 401, 403, 404, 422, 429, 503})}
         responses["default"] = "Error"
+        responses |= {304: _SHARED[304]} if "If-None-Match" in parameters else {}
         security: list[dict[str, Any]] = [{"bearer": []}, *([{}] if public else [])]
 
         media = list(responses.get(200, {}).get("content", ()))
@@ -70,6 +92,44 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             described_view: Any = self.doc(responses=responses, security=security, **doc)(answer)
             described_view._apidoc.setdefault("arguments", {}).setdefault("parameters", []).extend(parameters)
             return described_view  # type: ignore[no-any-return]
+
+        return decorate
+
+    def in_forms(
+        self,
+        rule: str,
+        operation: str,
+        forms: Sequence[str],
+        schema: type[Schema],
+        told: str,
+        shape: str | Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Callable[..., Any]:
+        """Decorate a view that reads something in several forms: at its path, and at this with the suffix of a form.
+
+        `more` may have `suffixes`, where not all forms have one; `computed`, where the answer may be pending or have
+        failed; and what `reply` and `answers` take. With the parameter `Range` ranges are answered.
+        """
+        parameters, errors = [*more.get("parameters", ()), "If-None-Match"], [*more.get("errors", ())]
+        headers, others = ["ETag", *more.get("headers", ())], []
+        known, whole = more.get("example"), shape
+        if more.get("computed"):
+            parameters, others = [*parameters, "Prefer"], [reply(202, "")]
+            if isinstance(shape, str):
+                known, whole = snake(shape), ready(shape)
+        if "Range" in parameters:
+            errors, headers, others = [*errors, 416, 501], [*headers, "Accept-Ranges"], [reply(206, "")]
+        answer = reply(200, told, whole, example=known, forms=forms, headers=headers)
+        described = self.answers(answer, *others, errors=errors, public=True, parameters=parameters)
+        twin = f"{rule}.<any({','.join(more.get('suffixes', forms))}):suffix>"
+        unknown = INCLUDE if {"slice", "labels"} & {*parameters} else None
+
+        def decorate(view: Callable[..., Any]) -> Callable[..., Any]:
+            answered = described(view)
+            for path, name, endpoint in ((rule, "", ""), (twin, "As", "_as")):
+                sent = self.arguments(schema, location="query", unknown=unknown)(answered)
+                self.get(path, endpoint=f"{view.__name__}{endpoint}", operation=f"{operation}{name}")(sent)
+            return view
 
         return decorate
 
@@ -96,17 +156,18 @@ _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schema
 
 
 _ANY_ERROR = (
-    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 404:"
-    " it is not there, or not for this caller. 422: a parameter or a field is wrong; `errors` say which. 406: there"
-    " is no form that `Accept` allows. 429: more than the limits allow, repeat after `Retry-After`. 503: the database"
-    " is away, or too much comes at once; repeat after `Retry-After`. 5xx: a defect of the server."
+    "Any other error. 400: the body is not what its content type says. 401: no token where one is needed, or a bad one."
+    " 403: the token's role does not allow this. 404: it is not there, or not for this caller. 406: there is no form"
+    " that `Accept` allows. 413: over a limit. 415: another content type is needed. 416: the range lies beyond the end."
+    " 422: a parameter or a field is wrong; `errors` say which. 429: more than the limits allow, repeat after"
+    " `Retry-After`. 501: this server was installed without what it needs. 503: the database is away, or too much comes"
+    " at once; repeat after `Retry-After`. 5xx: a defect of the server."
 )
 _SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
 """The component of each answer that operations describe without a content of their own."""
 
 
 def _errors() -> dict[str, dict[str, Any]]:
-    """The answers that operations refer to."""
     found: dict[str, dict[str, Any]] = {"Error": {"description": _ANY_ERROR, "content": _PROBLEM}}
     for status, name in ERRORS.items():
         meanings = [kind.meaning for kind in KINDS.values() if kind.status == status and kind is not KINDS["error"]]
@@ -117,40 +178,48 @@ def _errors() -> dict[str, dict[str, Any]]:
     return found
 
 
+def snake(name: str) -> str:
+    """The name of a component as examples are kept by it."""
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
+
+
 def reply(
     status: int,
     description: str,
     shape: str | Mapping[str, Any] | None = None,
     *,
     example: Any = None,
-    forms: Mapping[str, str | None] | None = None,
+    forms: Iterable[str] = (),
     headers: Iterable[str] = (),
-    media: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """One answer of a view: a component's name or a JSON schema, an example, other forms with an example of each.
+    """One answer of a view: a component's name or a JSON schema, an example, and the forms that it has besides JSON.
 
-    `media`: content types of answers that have no shape.
+    The example is the name of a recorded answer, or what it is; by itself the answer that is called like the shape.
     """
     response: dict[str, Any] = {"description": description}
+    known = example or (snake(shape) if isinstance(shape, str) else "")
     if shape is not None:
         schema = {"$ref": f"#/components/schemas/{shape}"} if isinstance(shape, str) else dict(shape)
-        response["content"] = {"application/json": {"schema": schema, "example": example}}
-        for form, text in (forms or {}).items():
-            response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
-    for one in media:
-        response.setdefault("content", {})[one] = {"schema": _schema_of_media(one)}
+        told = examples.answer(known) if isinstance(known, str) else known
+        response["content"] = {"application/json": {"schema": schema, "example": told}}
+    for form in forms:
+        if form != "json":
+            text = {"example": examples.answer(known, form)} if form in _TEXTS else {}
+            media = MEDIA[form].partition(";")[0]
+            response.setdefault("content", {})[media] = {"schema": _SCHEMAS.get(form, _TEXT), **text}
     if headers:
         response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
     return {"status": status, "response": response}
 
 
-def _schema_of_media(media: str) -> dict[str, Any]:
-    """An object for a kind of JSON, an array of them for a batch, text for text, else bytes."""
-    if media.endswith("batch+json"):
-        return {"type": "array", "items": {"type": "object"}}
-    if media.endswith("json"):
-        return {"type": "object"}
-    return {"type": "string"} if media.startswith("text/") else {"type": "string", "format": "binary"}
+_TEXTS = ("txt", "md", "csv", "tex", "ndjson", "atom", "sse")
+_TEXT, _BYTES = {"type": "string"}, {"type": "string", "format": "binary"}
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("svg", "png", "parquet", "arrow"), _BYTES),
+    "vl.json": {"type": "object"},
+    "schema": {"type": "object"},
+    "cloudevents": {"type": "array", "items": {"type": "object"}},
+}
 
 
 def ready(name: str) -> dict[str, Any]:
@@ -160,10 +229,6 @@ def ready(name: str) -> dict[str, Any]:
         "oneOf": [{"$ref": one} for one in either.values()],
         "discriminator": {"propertyName": "state", "mapping": either},
     }
-
-
-_OF_BASELINES: tuple[type[Schema], ...] = (PinnedIn, SubjectIn, PolicyIn, BaselineIn, AlertChange)
-_OF_WEBHOOKS: tuple[type[Schema], ...] = (WebhookIn, WebhookChange, RecoverIn)
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
@@ -181,24 +246,10 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         }
         told = {"info": info, "servers": [{"url": "/", "description": "The registry that serves this document."}]}
         super().__init__(app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), **told})
-        for field, *meaning in field_schemas.MEANINGS:
-            self.register_field(field, *meaning)
-        self.ma_plugin.converter.add_attribute_function(field_schemas.schema_of(settings))
-        bodies: list[type[Schema]] = [
-            MetricIn,
-            AxisIn,
-            SourceIn,
-            GridIn,
-            CellsIn,
-            ItemSetIn,
-            ItemsIn,
-            PlanQuestion,
-            PlanIn,
-            *_OF_BASELINES,
-            *_OF_WEBHOOKS,
-            *BODIES,
-        ]
-        for sent in bodies:
+        for field, kind in own_fields():
+            self.register_field(field, *kind)
+        self.ma_plugin.converter.add_attribute_function(shape_of(settings))
+        for sent in bodies():
             self.spec.components.schema(sent.__name__, {"description": inspect.getdoc(sent)}, schema=sent)
         for name, shape in (COMPONENTS | limited(settings)).items():
             self.spec.components.schema(name, shape)
@@ -213,7 +264,6 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
             "It is being computed: ask again at `Location` (a POST: as before), or wait with `Prefer: wait=10`. Other"
             " forms than JSON wait by themselves, and then are 503.",
             "Pending",
-            example=examples.PENDING,
             headers=["Retry-After", "Location", "Preference-Applied"],
         )
         self.spec.components.response("Pending", pending["response"])

@@ -1,61 +1,219 @@
-"""A grid's statistics: finished documents, or word of when to come back."""
+"""A grid's statistics: finished documents, or word of when to come back; and where its series cross levels."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from sqlalchemy import Connection
 
-from registry.api import examples
-from registry.api.cached_results import Part, Renderers
-from registry.api.context import caller, parts
-from registry.api.filters import slice_of_request
-from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
+from registry.api.cached_results import Part, Renderers, answer_to, part_asked
+from registry.api.context import caller, owned, parts
+from registry.api.fields import Choice, Name, Quantity, Share, Whole
 from registry.api.long_poll import unready, usual_wait, waited
-from registry.api.old_statistics import recompute_old
-from registry.api.partial import part_asked
-from registry.api.query_schemas import StatisticsParameters
+from registry.api.query_schemas import fields_wanted
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.api.statistics_parts import HEAD, PARTS
-from registry.errors import Fault, Invalid
+from registry.api.schemas import about, loss_wanted
+from registry.api.selections import slice_of_request
+from registry.api.smorest import Blueprint
+from registry.errors import Fault, Invalid, NotFound
+from registry.grids.grid import Axis
+from registry.grids.slices import Slice
 from registry.methods_version import METHODS_VERSION
 from registry.operations.auth import authorize
-from registry.operations.read import find_statistics
+from registry.operations.query_names import check_slice_of_grid, no_axis
+from registry.operations.read import find_statistics, find_summary
+from registry.operations.retry import requeue_old
+from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings import statistics as renderings
+from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
 from registry.results.codec import from_bytes
 from registry.results.series import losing
 from registry.results.statistics import Statistics
+from registry.results.thresholds import Thresholds
+from registry.storage.rows import axis_of
 
-blp = Blueprint(
-    "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
+HEAD = (
+    "grid",
+    "revision",
+    "digest",
+    "state",
+    "methods_version",
+    "params",
+    "computed_at",
+    "axes",
+    "slice",
+    "lost",
+    "metric",
+    "assumes",
+    "design_effect",
 )
+"""Fields of every part: which grid it is about, and by what it was computed."""
+OMITTED = ("slice", "lost", "grid_split")
+"""Fields of parts that an answer has only where they were asked for."""
+PARTS: dict[str, tuple[str, ...]] = {
+    "trends": ("series", "series_left_out", "grid_trend", "grid_split"),
+    "changes": ("series", "series_left_out"),
+    "peaks": ("peaks",),
+    "coverage": ("coverage",),
+    "sensitivity": ("sensitivity",),
+    "precision": ("precision",),
+}
+"""The path of a part, and the fields that it has beside the head."""
 
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The statistics, or why they failed",
-        {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Statistics", "Thresholds", "Failed")]},
-        example=examples.STATISTICS,
-        forms=examples.STATISTICS_FORMS,
-        headers=["ETag"],
-    ),
-    reply(304, "Not modified"),
-    reply(202, "Pending"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
+
+FORMS = ("json", "txt", "md", "csv")
+_SETTINGS = ("alpha", "sharp_change", "equivalence", "split")
+_THRESHOLDS = of_values(Thresholds, {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv})
+
+
+def settings_of(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a query asks for in place of the usual ones."""
+    return {name: query[name] for name in _SETTINGS if name in query}
+
+
+def statistics_asked(
+    grid: uuid.UUID,
+    query: Mapping[str, Any],
+    wanted: Slice,
+    form: str,
+    renderers: Renderers,
+    part: Part | None,
+) -> Response:
+    """The statistics of a slice, or a part of them, by the settings of the query; computed when they are first
+    asked."""
+    project, revision = _readable_revision(grid, wanted, query)
+    settings = settings_of(query)
+    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=revision, **settings)
+    return answer_to(question, project, form, renderers, part)
+
+
+def thresholds_asked(grid: uuid.UUID, query: Mapping[str, Any], wanted: Slice, form: str) -> Response:
+    """Query for the positions where the series cross the levels of the query, by its settings; computed when it is
+    first asked."""
+    project, revision = _readable_revision(grid, wanted, query)
+    part = part_asked(query, Thresholds, form)
+    settings, asked = settings_of(query), tuple(sorted(set(query["value"])))
+    along = query.get("along", "")
+    about = {"at": wanted, "grid": str(grid), "revision": revision, "along": along}
+    question = ThresholdsQuery("", "", **about, thresholds=asked, **settings)
+    return answer_to(question, project, form, _THRESHOLDS, part)
+
+
+def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
+    """`Invalid` when the query asks along an axis that the grid does not have, or splits none of its axes; nothing has
+    to be computed to say so."""
+    if not {"along", "split"} & query.keys():
+        return
+    with parts().database.reading() as connection:
+        current = owned(connection, grid, "reader").revision
+        row = _summary(connection, grid, query.get("revision", current))
+        authorize(caller(connection), row, "reader")
+    axes = [axis["name"] for axis in row.axes]
+    along = query.get("along")
+    if along is not None and along not in axes:
+        raise Invalid([Fault("/along", no_axis(along, axes))])
+    if "split" in query:
+        _check_split([axis_of(axis) for axis in row.axes if along in (None, axis["name"])], query["split"])
+
+
+def _check_split(axes: Sequence[Axis], at: float) -> None:
+    """`Invalid` when no numeric axis has levels on both sides."""
+    numbers = {axis.name: axis.numbers for axis in axes if axis.kind == "numeric" and axis.levels}
+    if not any(min(found) <= at < max(found) for found in numbers.values()):
+        ranges = [f"{name} has {min(found):g} to {max(found):g}" for name, found in numbers.items()]
+        told = f"splits no axis; {', '.join(ranges)}" if ranges else "splits no axis: there is no numeric one"
+        raise Invalid([Fault("/split", told)])
+
+
+def _readable_revision(grid: uuid.UUID, wanted: Slice, query: Mapping[str, Any]) -> tuple[str, int]:
+    """The project of a grid that the caller may read, and the number of the revision that the query names, else of the
+    current one; `NotFound` where there is none, `Invalid` when it has nothing of the slice."""
+    with parts().database.reading() as connection:
+        row = owned(connection, grid, "reader")
+        number = query.get("revision", row.revision)
+        if number != row.revision:
+            _summary(connection, grid, number)
+        if wanted:
+            check_slice_of_grid(connection, grid, number, wanted)
+        return row.project, number
+
+
+def _summary(connection: Connection, grid: uuid.UUID, number: int) -> Any:
+    row = find_summary(connection, grid, number)
+    if row is None:
+        raise NotFound("The grid has no such revision.")
+    return row
+
+
+def recompute_old(rows: Iterable[Any]) -> None:
+    """Have those rows of `find_statistics` that are old computed again, and wake who does it. A row may be None."""
+    if requeue_old(parts().database, rows):
+        parts().notifier.notify()
+
+
+_ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
+
+
+_MOST_LEVELS = 20
+
+
+_OF_SERIES = ("lost", "split")
+
+
+class StatisticsParameters(Schema):
+    part = Choice(*PARTS, "thresholds", metadata=about("Only this of the statistics; everything if not given."))
+    value = fields.List(
+        Quantity(),
+        validate=validate.Length(1, _MOST_LEVELS, error=f"is given 1 to {_MOST_LEVELS} times"),
+        metadata=about("With `part=thresholds`: where the series cross these levels; may be repeated."),
+    )
+    fields = fields_wanted()
+    revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
+    along = Name(metadata=about("Only the series along this axis."))
+    alpha = Share(metadata=about("The level of tests and intervals, 0.05 if not given." + _ON_DEMAND))
+    sharp_change = Quantity(
+        least=0,
+        metadata=about("The size from which a step may be called sharp, 5 % of a bounded range if not given."),
+    )
+    equivalence = Quantity(
+        least=0,
+        metadata=about("The margin within which a series may be called flat, 2 % of a bounded range if not given."),
+    )
+    lost = loss_wanted()
+    split = Quantity(
+        metadata=about("Also the mean beyond this number of an axis less that up to it: `split` and `grid_split`.")
+    )
+
+    @validates_schema
+    def _check_part(self, data: dict[str, Any], **_options: Any) -> None:
+        part = data.get("part")
+        if (part == "thresholds") != ("value" in data):
+            raise ValidationError("is needed with part=thresholds, and for nothing else", "value")
+        for name in _OF_SERIES:
+            if name in data and part not in (None, "trends"):
+                raise ValidationError("is for all statistics or part=trends", name)
+
+
+blp = Blueprint("statistics", "Numbers that were computed and nobody posted.")
+
+
+@blp.in_forms(
+    "/grids/<uuid:grid>/statistics",
+    "getStatistics",
+    FORMS,
+    StatisticsParameters,
+    "The statistics, or why they failed",
+    {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("Statistics", "Thresholds", "Failed")]},
+    example="statistics",
+    parameters=["slice"],
+    computed=True,
 )
-
-
-@blp.get("/grids/<uuid:grid>/statistics")
-@blp.doc(operationId="getStatistics")
-@blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_statistics(query: dict[str, Any], grid: uuid.UUID) -> Response:
+def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None) -> Response:
     """Read a grid's statistics
 
     Everything, or one `part`; a part has the fields of its own only. Of the current revision: an answer for an older
@@ -63,19 +221,6 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID) -> Response:
     series cross a `value`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept; `params`
     says by what. What older methods computed is computed again when it is read.
     """
-    return _answer(grid, query, None)
-
-
-@blp.get("/grids/<uuid:grid>/statistics.<any(json,txt,md,csv):suffix>")
-@blp.doc(operationId="getStatisticsAs")
-@blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid's statistics in the form that the suffix names"""
-    return _answer(grid, query, suffix)
-
-
-def _answer(grid: uuid.UUID, query: Mapping[str, Any], suffix: str | None) -> Response:
     check_along(grid, query)
     form = wanted_form(suffix, FORMS)
     wanted = slice_of_request(query, StatisticsParameters)
@@ -114,7 +259,6 @@ def _answer(grid: uuid.UUID, query: Mapping[str, Any], suffix: str | None) -> Re
 
 
 def _chosen(part: str, query: Mapping[str, Any], form: str) -> Part | None:
-    """The part of the document that is wanted; None: all of it."""
     along, lost = query.get("along"), query.get("lost")
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]

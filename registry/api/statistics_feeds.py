@@ -8,29 +8,26 @@ from typing import Any
 
 import orjson
 from flask import Response, request
-from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
-from registry.api import examples
 from registry.api.context import enter, parts
 from registry.api.exports import Export, send_export
 from registry.api.feeds import FORMS
-from registry.api.filters import filters_of
-from registry.api.responses import MEDIA, wanted_form
+from registry.api.responses import wanted_form
 from registry.api.schemas import StatisticsTableParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.selections import filters_of
+from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, pointer_to
-from registry.operations.aliases import joined_names
-from registry.operations.export import Selection
-from registry.operations.export_statistics import exported_statistics, select_statistics
+from registry.operations.export import Selection, exported_statistics, select_statistics
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters
 from registry.renderings.feed_arrow import arrow_of_rows, arrow_version, parquet_of_rows
 from registry.renderings.rows import Row, csv_of_rows, json_of_rows, ndjson_of_rows
 from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.statistics_feed import columns_of, rows_of
 
-blp = Blueprint("statistics_feeds", __name__, url_prefix=API_PREFIX, description="A statistic of every grid, tidy.")
+blp = Blueprint("statistics_feeds", "A statistic of every grid, tidy.")
 
 _VERSION = "2"
 """Grows when the same statistics are written differently."""
@@ -43,29 +40,17 @@ _WRITERS: dict[str, Callable[[Any, Iterable[Row]], Iterator[bytes]]] = {
 }
 
 
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The rows",
-        {"anyOf": [{"$ref": f"#/components/schemas/{part.capitalize()}Feed"} for part in MEASURED]},
-        example=examples.TRENDS_FEED,
-        forms=dict.fromkeys(("csv", "ndjson")),
-        media=[MEDIA["parquet"], MEDIA["arrow"]],
-        headers=["ETag", "Accept-Ranges"],
-    ),
-    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
-    reply(304, "Not modified"),
-    errors=[416, 501],
-    public=True,
-    parameters=["labels", "If-None-Match", "Range", "If-Range"],
+@blp.in_forms(
+    "/projects/<project>/statistics",
+    "getProjectStatistics",
+    FORMS,
+    StatisticsTableParameters,
+    "The rows",
+    {"anyOf": [{"$ref": f"#/components/schemas/{part.capitalize()}Feed"} for part in MEASURED]},
+    example="trends_feed",
+    parameters=["labels", "Range", "If-Range"],
 )
-
-
-@blp.get("/projects/<project>/statistics")
-@blp.doc(operationId="getProjectStatistics")
-@blp.arguments(StatisticsTableParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_feed(query: dict[str, Any], project: str) -> Response:
+def read_feed(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Read one statistic of all grids of a project
 
     `trends`: a row a series, whose coordinate is empty on the axis that it runs along. `peaks`: a row a best cell, so
@@ -75,19 +60,6 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     and `reason`, and empty numbers. Filters, columns of axes, names and ranges are those of `getProjectCells`.
     `at.<axis>` is refused: what is best or the slope in a slice only the grid's own path computes.
     """
-    return _feed(query, project, None)
-
-
-@blp.get(f"/projects/<project>/statistics.<any({','.join(FORMS)}):suffix>")
-@blp.doc(operationId="getProjectStatisticsAs")
-@blp.arguments(StatisticsTableParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Read one statistic of all grids in the form that the suffix names"""
-    return _feed(query, project, suffix)
-
-
-def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     statistic = query["part"]
     _refuse_slices(statistic)
     filters, form = filters_of(query, StatisticsTableParameters), wanted_form(suffix, FORMS)

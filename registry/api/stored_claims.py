@@ -6,29 +6,30 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 from flask import Response, request
+from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.audit_log import actor
-from registry.api.claim_schemas import ClaimBadgeParameters, ClaimsParameters, DryRun, JudgementsParameters
 from registry.api.claims import BODY, blp, judged, read_claims
 from registry.api.context import authorize_body, caller, enter, owned_claim, parts
+from registry.api.fields import Choice, Matching, Name
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page
 from registry.api.request_body import sent_json
 from registry.api.responses import dumps, known_tags, send
-from registry.api.schemas import Empty
+from registry.api.schemas import ByIdParameters, RevisionsParameters, about, many_names
 from registry.api.smorest import API_PREFIX, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import read_claim
 from registry.claims.wording import read_as
 from registry.errors import Fault, Invalid
-from registry.operations import acts
+from registry.operations import stored_claims
 from registry.operations.auth import authorize
 from registry.operations.find_claims import (
     ClaimFilters,
@@ -42,8 +43,38 @@ from registry.operations.stored_claims import Added, tag_of
 from registry.renderings.badge import badge_svg
 from registry.renderings.claim import verdict_color, verdict_in_words
 from registry.results.codec import from_bytes
+from registry.results.judgement import Verdict
 
-__all__ = ["blp"]
+_ADDRESS = r"[^\u0000-\u001f\u007f-\u009f]{1,2000}"
+
+
+class DryRun(Schema):
+    dry_run = fields.Boolean(load_default=False, metadata=about("Judge the claims, and keep none."))
+
+
+def _several(field: Any, text: str) -> Any:
+    return fields.List(field, load_default=list, metadata=about(text))
+
+
+class ClaimsParameters(ByIdParameters):
+    verdict = _several(Choice(*get_args(Verdict)), "The latest verdict; repeat for OR.")
+    state = _several(
+        Choice("pending", "ready", "failed"), "Whether that is of the grids as they are now; repeat for OR."
+    )
+    experiment = many_names("As the claim names it; repeat for OR.")
+    source = _several(
+        Matching(_ADDRESS, "is 1 to 2,000 characters, none of them a control character"),
+        "`url` of the source; repeat for OR.",
+    )
+
+
+class JudgementsParameters(RevisionsParameters):
+    """A page of the judgements of a claim."""
+
+
+class ClaimBadgeParameters(Schema):
+    label = Name(load_default="claim", metadata=about("The left half."))
+
 
 _NOTES = ("text", "source")
 _LARGE = ("parts", "inputs")
@@ -51,21 +82,20 @@ _LARGE = ("parts", "inputs")
 _ONE_OR_MORE = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("StoredClaim", "AddedClaims")]}
 _JUDGED = [{"$ref": f"#/components/schemas/{name}"} for name in ("Judgement", "Judgements", "Failed")]
 _ADDED = (
-    reply(201, "Kept", _ONE_OR_MORE, example=examples.STORED_CLAIM, headers=["Location", "ETag", "Preference-Applied"]),
+    reply(201, "Kept", _ONE_OR_MORE, example="stored_claim", headers=["Location", "ETag", "Preference-Applied"]),
     reply(
         200,
         "Each is there already; of a dry run the judgements",
         {"anyOf": [*_ONE_OR_MORE["anyOf"], *_JUDGED]},
-        example=examples.JUDGEMENT,
+        example="judgement",
         headers=["ETag"],
     ),
     reply(202, "Pending"),
 )
-_ADDS: dict[str, Any] = {"errors": [400, 409, 413, 415], "parameters": ["Idempotency-Key", "Prefer"]}
+_ADDS: dict[str, Any] = {"errors": [413], "parameters": ["Prefer"]}
 
 
-@blp.post("/projects/<project>/claims")
-@blp.doc(operationId="addClaims")
+@blp.post("/projects/<project>/claims", operation="addClaims")
 @blp.arguments(DryRun, location="query")
 @blp.answers(*_ADDED, requestBody=BODY, **_ADDS)
 def add_claims(query: dict[str, Any], project: str) -> Response:
@@ -88,8 +118,7 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
     single = not isinstance(sent, list)
 
     def write(connection: Connection, row: Any) -> Response:
-        who, token_id = actor(connection), caller(connection).token_id
-        added = acts.add_claims(connection, who, row.project_id, claims, token_id)
+        added = stored_claims.add_claims(connection, actor(connection), row.project_id, claims)
         rows = find_claims(connection, [one.row.id for one in added])
         return _answer(added, rows, single=single)
 
@@ -133,8 +162,7 @@ def _judged(response: Response) -> Response:
     return response
 
 
-@blp.get("/projects/<project>/claims")
-@blp.doc(operationId="listClaims")
+@blp.get("/projects/<project>/claims", operation="listClaims")
 @blp.arguments(ClaimsParameters, location="query")
 @blp.answers(reply(200, "A page of claims", "StoredClaims", headers=["Link"]), public=True)
 def list_all(query: dict[str, Any], project: str) -> Response:
@@ -153,16 +181,13 @@ def list_all(query: dict[str, Any], project: str) -> Response:
     return page(found, query["limit"], _listed, lambda one: str(one.id), more={"counts": counts})
 
 
-@blp.get("/claims/<uuid:claim>")
-@blp.doc(operationId="getClaim")
-@blp.arguments(Empty, location="query")
+@blp.get("/claims/<uuid:claim>", operation="getClaim")
 @blp.answers(
-    reply(200, "The claim", "StoredClaim", example=examples.STORED_CLAIM, headers=["ETag", "Preference-Applied"]),
-    reply(304, "Not modified"),
+    reply(200, "The claim", "StoredClaim", headers=["ETag", "Preference-Applied"]),
     public=True,
     parameters=["Prefer", "If-None-Match"],
 )
-def read_claim_kept(_query: dict[str, Any], claim: uuid.UUID) -> Response:
+def read_claim_kept(claim: uuid.UUID) -> Response:
     """Read a claim
 
     With its latest judgement. `state` is `ready` where that is of the grids as they are now, and `checked_at` says when
@@ -180,13 +205,9 @@ def _row(claim_id: uuid.UUID) -> Any:
         return row
 
 
-@blp.get("/claims/<uuid:claim>/judgements")
-@blp.doc(operationId="listJudgements")
+@blp.get("/claims/<uuid:claim>/judgements", operation="listJudgements")
 @blp.arguments(JudgementsParameters, location="query")
-@blp.answers(
-    reply(200, "A page of judgements", "RecordedJudgements", headers=["Link"]),
-    public=True,
-)
+@blp.answers(reply(200, "A page of judgements", "RecordedJudgements", headers=["Link"]), public=True)
 def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """List the judgements of a claim
 
@@ -200,13 +221,10 @@ def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     return page(found, query["limit"], _recorded, lambda row: str(row.number))
 
 
-@blp.patch("/claims/<uuid:claim>")
-@blp.doc(operationId="updateClaim")
-@blp.arguments(Empty, location="query")
+@blp.patch("/claims/<uuid:claim>", operation="updateClaim")
 @blp.answers(
-    reply(200, "The claim", "StoredClaim", example=examples.STORED_CLAIM, headers=["ETag"]),
-    errors=[400, 409, 412, 415],
-    parameters=["Idempotency-Key", "If-Match"],
+    reply(200, "The claim", "StoredClaim", headers=["ETag"]),
+    parameters=["If-Match"],
     requestBody={
         "required": True,
         "content": {
@@ -217,7 +235,7 @@ def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
         },
     },
 )
-def change_claim(_query: dict[str, Any], claim: uuid.UUID) -> Response:
+def change_claim(claim: uuid.UUID) -> Response:
     """Change the text or the source of a claim
 
     Another statement is another claim. `If-Match` holds for text and source: it stays valid when the claim is judged
@@ -228,7 +246,7 @@ def change_claim(_query: dict[str, Any], claim: uuid.UUID) -> Response:
 
     def write(connection: Connection, row: Any) -> Response:
         changes = _changes(sent, row)
-        acts.change_claim(connection, actor(connection), row, changes, _expected())
+        stored_claims.change_claim(connection, actor(connection), row, changes, _expected())
         found = find_claim(connection, claim)
         body = dumps(document(found))
         response = Response(body, 200, content_type="application/json")
@@ -252,29 +270,21 @@ def _changes(sent: Any, row: Any) -> dict[str, Any]:
     return {name: read[name] for name in sent}
 
 
-@blp.delete("/claims/<uuid:claim>")
-@blp.doc(operationId="deleteClaim")
-@blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Removed"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@blp.delete("/claims/<uuid:claim>", operation="deleteClaim")
+@blp.answers(reply(204, "Removed"), parameters=["If-Match"])
 @idempotent_write()
-def delete_claim(connection: Connection, row: Any, _query: dict[str, Any], claim: uuid.UUID) -> Response:
+def delete_claim(connection: Connection, row: Any, claim: uuid.UUID) -> Response:
     """Remove a claim
 
     It is judged no more. Posting the same statement brings it back with its judgements, until it is purged.
     """
-    acts.remove_claim(connection, actor(connection), row, _expected())
+    stored_claims.remove_claim(connection, actor(connection), row, _expected())
     return Response(status=204)
 
 
-@blp.get("/claims/<uuid:claim>/badge.svg")
-@blp.doc(operationId="getClaimBadgeSvg")
+@blp.get("/claims/<uuid:claim>/badge.svg", operation="getClaimBadgeSvg")
 @blp.arguments(ClaimBadgeParameters, location="query")
-@blp.answers(
-    reply(200, "The picture", media=["image/svg+xml"], headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@blp.answers(reply(200, "The picture", forms=["svg"], headers=["ETag"]), public=True, parameters=["If-None-Match"])
 def badge_as_svg(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """Draw the verdict on a claim as a badge
 
@@ -326,5 +336,4 @@ def _tag(row: Any, body: bytes) -> str:
 
 
 def _expected() -> Collection[str] | None:
-    """Tags of text and source that `If-Match` allows."""
     return [tag.partition("-")[0] for tag in known_tags("If-Match")] if "If-Match" in request.headers else None

@@ -9,24 +9,20 @@ from hashlib import sha256
 from typing import Any
 
 from flask import Response, request
-from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
-from registry.api import examples
 from registry.api.cached_results import answered, ask, settled, unanswered
-from registry.api.chart_schemas import TradeOffParameters
-from registry.api.charts import FORMS, charted, renderers
+from registry.api.charts import FORMS, TradeOffParameters, renderers
 from registry.api.context import enter, parts
-from registry.api.filters import QUANTITIES, faults_of, slices_of_request
 from registry.api.long_poll import usual_wait
 from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
-from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.selections import QUANTITIES, faults_of, selected, slices_of_request
+from registry.api.smorest import Blueprint
 from registry.grids.slices import Slice, with_slice
-from registry.operations.aliases import joined_names
-from registry.operations.chart_scope import cells_by_name, label_texts, most_cells_first
 from registry.operations.find import with_aliases
+from registry.operations.names import joined_names
 from registry.operations.query_names import check_names
+from registry.operations.scope_options import cells_by_name, label_texts, most_cells_first
 from registry.query import AggregatesQuery
 from registry.renderings.trade_off import (
     trade_off_csv,
@@ -40,16 +36,9 @@ from registry.results.codec import from_bytes, from_document, to_document
 from registry.results.trade_offs import TradeOff
 from registry.views.trade_offs import MOST_POINTS, Side, of_label, of_table, trade_off_of
 
-blp = Blueprint("trade-offs", __name__, url_prefix=API_PREFIX, description="Two quantities against each other.")
+blp = Blueprint("trade-offs", "Two quantities against each other.")
 
 _TABLES = {"txt": trade_off_text, "md": trade_off_markdown, "csv": trade_off_csv}
-_DESCRIBED = blp.answers(
-    charted("The trade-off", "TradeOff", examples.TRADE_OFF, examples.TRADE_OFF_FORMS),
-    reply(202, "Pending"),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["slice", "slice_of_quantity", "Prefer", "If-None-Match"],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,6 @@ class Asked:
 
     @property
     def _shared_slice(self) -> Slice:
-        """The levels that both quantities are of."""
         return tuple(one for one in self.sides[0].at if one in self.sides[1].at)
 
 
@@ -103,11 +91,17 @@ class Answer:
     open: Any = None
 
 
-@blp.get("/projects/<project>/trade-offs")
-@blp.doc(operationId="getTradeOff")
-@blp.arguments(TradeOffParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_trade_off(query: dict[str, Any], project: str) -> Response:
+@blp.in_forms(
+    "/projects/<project>/trade-offs",
+    "getTradeOff",
+    FORMS,
+    TradeOffParameters,
+    "The trade-off",
+    "TradeOff",
+    parameters=["slice", "slice_of_quantity"],
+    computed=True,
+)
+def read_trade_off(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
     """Set two quantities against each other
 
     One point a model (or variant): two metrics of an experiment, one metric at two slices, or a metric against a
@@ -116,16 +110,22 @@ def read_trade_off(query: dict[str, Any], project: str) -> Response:
     if none are named. In pictures filled points are on the front, which is drawn as steps; hollow ones may be; grey
     ones are behind; crosses are 95 % intervals. In Vega-Lite the means are inside, with their place by the front.
     """
-    return _answer(query, project, None)
-
-
-@blp.get("/projects/<project>/trade-offs.<any(json,txt,md,csv,svg,png,vl.json):suffix>")
-@blp.doc(operationId="getTradeOffAs")
-@blp.arguments(TradeOffParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
-def read_trade_off_as(query: dict[str, Any], project: str, suffix: str) -> Response:
-    """Set two quantities against each other, in the form that the suffix names"""
-    return _answer(query, project, suffix)
+    form = wanted_form(suffix, FORMS)
+    slices, selection = slices_of_request(query, TradeOffParameters), selected(query, project)
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        asked = ask_trade_off(connection, row.id, query, selection, slices)
+    answer = answer_of(asked, project, usual_wait(form))
+    if answer.found is None:
+        question, waiting = answer.open
+        return unanswered(question, waiting, form)
+    tag = tagged(answer.tag, form)
+    if not_modified(tag):
+        return send(b"", form=form, tag=tag)
+    if form == "json":
+        return send(dumps(to_document(answer.found)), form=form, tag=tag)
+    made = renderers(query, TradeOff, _TABLES, trade_off_svg, trade_off_vega)
+    return send(made[form](answer.found), form=form, tag=tag)
 
 
 def ask_trade_off(
@@ -200,22 +200,3 @@ def _side(query: Mapping[str, Any], axis: Any, at: Slice) -> Side:
     source, _, name = query[axis].partition(":")
     better = {"x": query.get("x_better"), "y": query.get("y_better")}
     return Side(axis, source, name, at, better[axis])
-
-
-def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    form = wanted_form(suffix, FORMS)
-    slices, selection = slices_of_request(query, TradeOffParameters), selected(query, project)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        asked = ask_trade_off(connection, row.id, query, selection, slices)
-    answer = answer_of(asked, project, usual_wait(form))
-    if answer.found is None:
-        question, waiting = answer.open
-        return unanswered(question, waiting, form)
-    tag = tagged(answer.tag, form)
-    if not_modified(tag):
-        return send(b"", form=form, tag=tag)
-    if form == "json":
-        return send(dumps(to_document(answer.found)), form=form, tag=tag)
-    made = renderers(query, TradeOff, _TABLES, trade_off_svg, trade_off_vega)
-    return send(made[form](answer.found), form=form, tag=tag)

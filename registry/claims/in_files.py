@@ -92,7 +92,6 @@ def _comment(text: str, start: int, match: re.Match[str] | None) -> tuple[str, i
 
 
 def _sentence(text: str, end: int) -> str:
-    """Text before a comment on its line."""
     return _COMMENT.sub("", text[text.rfind("\n", 0, end) + 1 : end]).strip(" \t-*>#|")[:LONGEST_TEXT]
 
 
@@ -116,7 +115,6 @@ def _in_toml(body: str, line: int, about: Mapping[str, Any]) -> Iterator[Stated 
 
 
 def _has_about(claim: Mapping[str, Any]) -> bool:
-    """Tell whether a claim, or each part of it, says what it is about."""
     parts = claim.get("claims")
     inner = (
         isinstance(parts, list) and bool(parts) and all(isinstance(one, Mapping) and _has_about(one) for one in parts)

@@ -195,7 +195,6 @@ def _change(says: Step) -> str:
 
 
 def _in_order(level: str) -> tuple[float, str]:
-    """Numbers before other levels, in their order."""
     number = read_number(level)
     return math.inf if number is None else number, level
 

@@ -22,15 +22,13 @@ from registry.commands.status import CHECK_FAILED, writable
 from registry.errors import Conflict, NotFound, Unavailable
 from registry.local import processes
 from registry.local.embedded.copying import dump, load
-from registry.operations.acts import retry_failed
 from registry.operations.audit_log import COMMAND
 from registry.operations.bi import make_reader
-from registry.operations.check import Check
 from registry.operations.doctor import address_of_url, run_checks
+from registry.operations.doctor_checks import Check
 from registry.operations.projects import find_project
-from registry.operations.purge import count_purgeable, purge, purge_item_ids, purge_projects, purge_shapes
-from registry.operations.purge_claims import purge_claims
-from registry.operations.retry import AT_ONCE
+from registry.operations.purge import count_purgeable, purge, purge_claims, purge_item_ids, purge_projects, purge_shapes
+from registry.operations.retry import AT_ONCE, retry_failed
 from registry.settings import Settings, given_variables
 from registry.storage.database import Database
 from results_registry.local_instance import address_in

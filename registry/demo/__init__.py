@@ -10,7 +10,8 @@ from typing import Any
 
 from registry.claims.grammar import read_claim
 from registry.grids.intake import Limits, read_submission
-from registry.operations.aliases import make_alias
+from registry.operations.audit_log import COMMAND
+from registry.operations.names import make_alias
 from registry.operations.projects import change_project, find_project, make_project
 from registry.operations.publish import publish
 from registry.operations.read import find_statistics
@@ -70,7 +71,7 @@ def publish_demo(database: Database) -> list[uuid.UUID]:
         submissions = [read_submission({"axes": []} | grid, Limits()) for grid in demo_grids()]
         published = [one.stored.id for one in publish(connection, project, submissions)]
         # Those that are there already stay as they are.
-        add_claims(connection, project.id, [("", read_claim(one)) for one in demo_claims()], None)
+        add_claims(connection, COMMAND, project.id, [("", read_claim(one)) for one in demo_claims()])
         return published
 
 

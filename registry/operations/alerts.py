@@ -1,4 +1,4 @@
-"""Alerts of baselines: read them, and say of one what it was. Workers open, see and resolve them."""
+"""Verdicts that baselines gave by themselves, and the alerts that workers open, see and resolve by them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, ScalarSelect, Select, func, select, tuple_, type_coerce, update
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
 from registry.errors import Conflict, NotFound, PreconditionFailed
+from registry.operations.audit_log import Actor, record
 from registry.operations.baselines import Expect
+from registry.operations.names import joined_names
 from registry.renderings.interval import wilson
 from registry.results.codec import from_document
 from registry.results.events import EventType
 from registry.results.gates import AlertPrecision
-from registry.results.verdicts import WRONG, Alert
+from registry.results.verdicts import WRONG, Alert, StoredVerdict
 from registry.storage.arrivals import announce, of_alert, slug_of
 from registry.storage.tables import alerts, gate_verdicts
 
@@ -51,9 +53,14 @@ def find_alert(connection: Connection, project_id: uuid.UUID, alert_id: uuid.UUI
 
 
 def answer_alert(
-    connection: Connection, project_id: uuid.UUID, alert_id: uuid.UUID, said: Mapping[str, Any], expect: Expect
-) -> tuple[Any, bool]:
-    """Acknowledge or dismiss an alert; its row, and whether anything changed.
+    connection: Connection,
+    actor: Actor,
+    project_id: uuid.UUID,
+    alert_id: uuid.UUID,
+    said: Mapping[str, Any],
+    expect: Expect,
+) -> Any:
+    """Acknowledge or dismiss an alert and return its row; what was changed is in the audit log.
 
     Raises `NotFound`, `PreconditionFailed` when its tag is not expected, and `Conflict` for one that is resolved.
     """
@@ -66,22 +73,15 @@ def answer_alert(
         raise Conflict("The alert is resolved: there is nothing left to acknowledge or dismiss.")
     changed = {"state": said["state"], "reason": said.get("reason"), "note": said.get("note", row.note)}
     if all(getattr(row, name) == value for name, value in changed.items()):
-        return row, False
+        return row
     changed |= {"is_right": said.get("reason") not in WRONG, "version": row.version + 1, "updated_at": func.now()}
     connection.execute(update(alerts).where(alerts.c.id == alert_id).values(changed))
     row = find_alert(connection, project_id, alert_id)
     told = of_alert(_ANSWERED[row.state], slug_of(connection, project_id), row)
     announce(connection, project_id, [told])
-    return row, True
-
-
-def resolve_alerts_of(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:
-    """Resolve every alert of a baseline of the project that is deleted."""
-    going = (alerts.c.baseline_id == baseline_id, alerts.c.state != "resolved")
-    resolved = {"state": "resolved", "resolution": "policy_deleted", "version": alerts.c.version + 1}
-    ended = update(alerts).where(*going).values(resolved | {"updated_at": func.now()}).returning(alerts)
-    slug = slug_of(connection, project_id)
-    announce(connection, project_id, [of_alert("alert.resolved", slug, row) for row in connection.execute(ended)])
+    logged = {"baseline": row.baseline, "model": row.model, **said}
+    record(connection, actor, "alert.answered", alert_id, project_id=project_id, **logged)
+    return row
 
 
 def alerts_of(connection: Connection, baseline_id: uuid.UUID) -> tuple[int, AlertPrecision]:
@@ -138,3 +138,30 @@ def _rows() -> Select[Any]:
     return select(alerts, gate_verdicts.c.number, sentence).join(
         gate_verdicts, gate_verdicts.c.id == alerts.c.verdict_id
     )
+
+
+def list_verdicts(
+    connection: Connection, baseline: Any, contender: str | None, before: int | None, limit: int
+) -> Sequence[Any]:
+    """Verdicts of a baseline (its row), the last first; those on one model, or before a number."""
+    statement = select(gate_verdicts).where(gate_verdicts.c.baseline_id == baseline.id)
+    if contender is not None:
+        name = joined_names(connection, baseline.project_id).get(("model", contender), contender)
+        statement = statement.where(gate_verdicts.c.contender.in_({contender, name}))
+    if before is not None:
+        statement = statement.where(gate_verdicts.c.number < before)
+    return connection.execute(statement.order_by(gate_verdicts.c.number.desc()).limit(limit)).all()
+
+
+def last_verdicts(connection: Connection, baseline_id: uuid.UUID, version: int, limit: int) -> Sequence[Any]:
+    """The last verdict on each contender by this version, the last given first."""
+    mine = (gate_verdicts.c.baseline_id == baseline_id, gate_verdicts.c.policy_version == version)
+    each = select(gate_verdicts).ext(distinct_on(gate_verdicts.c.contender)).where(*mine)
+    last = each.order_by(gate_verdicts.c.contender, gate_verdicts.c.number.desc()).subquery()
+    return connection.execute(select(last).order_by(last.c.number.desc()).limit(limit)).all()
+
+
+def verdict_of(row: Any) -> StoredVerdict:
+    """A stored verdict as it is served."""
+    columns = {name: getattr(row, name) for name in ("number", "policy_version", "contender", "passes", "look")}
+    return from_document(StoredVerdict, {**row.document, **columns, "created_at": row.created_at.isoformat()})

@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TooManyRequests
-from registry.operations.aliases import joined_names
+from registry.operations.names import joined_names
 from registry.query import Query, RankingQuery
 from registry.selection import KINDS
 from registry.storage.statements import Prepared
@@ -82,7 +82,6 @@ def invalidated(wanted: ColumnElement[str], metric: ColumnElement[str]) -> Colum
 
 
 def _aliased() -> ColumnElement[bool]:
-    """Condition that a name in the query is an alias."""
     texts = ARRAY(Text)
     return exists().where(
         aliases.c.project_id == projects.c.id,

@@ -10,20 +10,17 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection, exists, select
 
-from registry.claims.claim import FACETS, About, Atom, Claim, Part, atoms_of
+from registry.claims.claim import FACETS, About, Atom, Claim, Part, atoms_of, revisions_in
 from registry.claims.dimensions import faults_of, with_names
 from registry.claims.normal import normal_form
 from registry.errors import Fault, Invalid
-from registry.operations.aliases import joined_names
-from registry.operations.former_revisions import (
-    axes_of_revisions,
-    faults_of_revisions,
-    former_revisions,
-    too_large,
-)
+from registry.grids.grid import Axis
+from registry.operations.names import joined_names
 from registry.operations.query_names import axes_in, known_metrics_text, known_names_text
 from registry.query import ClaimsQuery
-from registry.storage.tables import aliases, grids
+from registry.storage.keys import among, of_grid
+from registry.storage.rows import axis_of
+from registry.storage.tables import aliases, grids, revisions
 
 Scope = tuple[str, str]
 """An experiment and a metric."""
@@ -148,7 +145,6 @@ def _restriction(connection: Connection, project_id: uuid.UUID, scope: Scope, mi
 
 
 def _conditions(connection: Connection, project_id: uuid.UUID, scope: Scope) -> list[Any]:
-    """Conditions for the grids of an experiment, also under its aliases."""
     mine = (aliases.c.project_id == project_id, aliases.c.kind == "experiment", aliases.c.name == scope[0])
     experiments = [scope[0], *connection.scalars(select(aliases.c.alias).where(*mine))]
     return [
@@ -188,3 +184,40 @@ def _about_grids(claim: Claim, known: Mapping[str, Any]) -> Claim:
         return replace(part, about=About(part.about.grid, row.experiment, row.metric, *names, part.about.revision))
 
     return replace(claim, says=filled(claim.says))
+
+
+MOST_CELLS = 1_000_000
+"""Cells of all revisions together that claims of one request name."""
+Former = Mapping[tuple[str, int], tuple[int, Sequence[Axis]]]
+"""Revisions by grid and number: how many cells each has, and its axes."""
+
+
+def former_revisions(connection: Connection, known: Mapping[str, Any], claims: Sequence[Claim]) -> Former:
+    """The revisions that claims name, as far as these grids have them."""
+    named = {one for claim in claims for one in revisions_in(claim) if one[0] in known}
+    if not named:
+        return {}
+    wanted = [(uuid.UUID(grid), number) for grid, number in named]
+    query = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count, revisions.c.axes)
+    rows = connection.execute(query.join(grids, of_grid(revisions)).where(*among(wanted)))
+    return {(str(row.grid_id), row.number): (row.cell_count, [axis_of(one) for one in row.axes]) for row in rows}
+
+
+def faults_of_revisions(claim: Claim, known: Mapping[str, Any], former: Former, pointer: str) -> Iterator[Fault]:
+    """A fault for each revision that its grid, one of those known, does not have."""
+    for where, atom in atoms_of(claim.says):
+        about = atom.about
+        if about.revision is not None and about.grid in known and (about.grid, about.revision) not in former:
+            last = known[about.grid].revision
+            yield Fault(f"{pointer}{where}/about/revision", f"is no revision of this grid, whose last one is {last}")
+
+
+def too_large(former: Former) -> Iterator[Fault]:
+    """A fault where the revisions have too many cells together."""
+    if sum(cells for cells, _ in former.values()) > MOST_CELLS:
+        yield Fault("", f"names revisions of more than {MOST_CELLS:,} cells together")
+
+
+def axes_of_revisions(claim: Claim, former: Former) -> list[Axis]:
+    """The axes of the revisions that a claim names."""
+    return [axis for one in sorted(revisions_in(claim)) for axis in former[one][1]]

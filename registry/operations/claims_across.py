@@ -16,8 +16,8 @@ from sqlalchemy import Connection
 from registry.claims.claim import Atom, Claim, Part, atoms_of, denials_of
 from registry.claims.grammar import read_claim
 from registry.claims.normal import digest_of, normal_form
-from registry.operations.aliases import joined_names
 from registry.operations.claims import known_grids
+from registry.operations.names import joined_names
 from registry.results.codec import to_document
 from registry.results.judgement import Judgement, Verdict
 

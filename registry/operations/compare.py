@@ -1,14 +1,21 @@
-"""Revisions to compare: two grids of one project, each at a revision and with the outcomes of items that it has."""
+"""Revisions to compare, with the outcomes of items, the trials and the noise that they have."""
 
 from __future__ import annotations
 
+import math
 import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, literal, select
 
 from registry.errors import NotFound
+from registry.grids.grid import Grid
+from registry.plans.means import with_effect
+from registry.plans.reachable import gate_error, is_exact
 from registry.storage.item_outcomes import mark_of
-from registry.storage.keys import of_grid
+from registry.storage.keys import among, of_grid
+from registry.storage.rows import grid_of
 from registry.storage.tables import grids, revisions
 
 
@@ -29,3 +36,67 @@ def revision_of(
     if row.number is None:
         raise NotFound(f"The grid {grid_id} has no revision {number}.")
     return int(row.number), int(row.items)
+
+
+Revision = tuple[str, int]
+"""The id of a grid, and the number of one of its revisions."""
+
+
+def mean_trials(connection: Connection, wanted: Iterable[Revision]) -> Mapping[Revision, float]:
+    """Mean trials of a measured cell of each of these revisions, of those that have any."""
+    query = select(revisions.c.grid_id, revisions.c.number, revisions.c.trials, revisions.c.cell_trials)
+    asked = list(wanted)
+    if not asked:
+        return {}
+    rows = connection.execute(query.join(grids, of_grid(revisions)).where(*among(asked)))
+    found = dict[Revision, float]()
+    for row in rows:
+        each = [row.trials] if row.cell_trials is None else row.cell_trials
+        if known := [count for count in each if count is not None]:
+            found[str(row.grid_id), row.number] = math.fsum(known) / len(known)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PairNoise:
+    """What is known of the noise of the common cells of two revisions: whether some cell has none, and the standard
+    error of the mean of their differences, 0 where no cell has any and None where that of some cell is unknown."""
+
+    some_exact: bool
+    stderr: float | None
+
+
+def noise_of_pairs(connection: Connection, pairs: Iterable[tuple[Revision, Revision]]) -> list[PairNoise]:
+    """The noise of each pair; as a gate takes it, which a comparison does not where some cell has none."""
+    asked = list(pairs)
+    wanted = {one for pair in asked for one in pair}
+    query = select(revisions).join(grids, of_grid(revisions)).where(*among(wanted))
+    rows = connection.execute(query).all() if wanted else []
+    found = {(str(row.grid_id), row.number): grid_of(row) for row in rows}
+    return [_noise(found[mine], found[theirs]) for mine, theirs in asked]
+
+
+def _noise(mine: Grid, theirs: Grid) -> PairNoise:
+    mine, theirs = with_effect(mine), with_effect(theirs)
+    cells = _by_place(mine), _by_place(theirs)
+    sides = [
+        (grid, held[key])
+        for key in cells[0].keys() & cells[1]
+        for grid, held in zip((mine, theirs), cells, strict=True)
+    ]
+    exact = [is_exact(grid, place) for grid, place in sides]
+    errors = [gate_error(grid, place) for grid, place in sides]
+    known = [error for error in errors if error is not None]
+    stderr = math.hypot(*known) / (len(sides) / 2) if known and len(known) == len(errors) else None
+    return PairNoise(any(exact), stderr)
+
+
+def _by_place(grid: Grid) -> dict[frozenset[tuple[str, str | float]], int]:
+    """The flat index of each measured cell by its coordinates, whatever the order of the axes."""
+    found = {}
+    for cell in grid.cells():
+        levels = (axis.levels[i] for axis, i in zip(grid.axes, cell.at, strict=True))
+        named = zip((axis.name for axis in grid.axes), levels, strict=True)
+        key = frozenset((name, level.label if level.number is None else level.number) for name, level in named)
+        found[key] = grid.index(cell.at)
+    return found

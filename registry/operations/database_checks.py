@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, text
 
 from registry.errors import RegistryError, Unavailable
-from registry.operations.check import Check
+from registry.operations.doctor_checks import Check
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import APPEND_ONLY, READ_ONLY

@@ -11,9 +11,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, text, update
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
-from registry.operations.event_cursors import check_kept, read_cursor
-from registry.operations.events import Head, head_of
-from registry.operations.webhooks import instant
+from registry.operations.audit_log import Actor
+from registry.operations.events import Head, check_kept, head_of, read_cursor
+from registry.operations.webhooks import hold_webhook, instant, record_webhook
 from registry.results.webhooks import TEST, Delivery, DeliveryAttempt
 from registry.storage.arrivals import is_told
 from registry.storage.tables import deliveries, delivery_attempts, events, new_id, projects, webhooks
@@ -67,10 +67,11 @@ def owner_of_delivery(connection: Connection, delivery_id: uuid.UUID) -> Any:
     ).one_or_none()
 
 
-def send_test(connection: Connection, held: Any, slug: str) -> uuid.UUID:
-    """Have a test sent to a webhook that is held; the id of its delivery. `Conflict` for one that is disabled."""
-    _refuse_disabled(held)
-    subject = f"projects/{slug}/webhooks/{held.id}"
+def send_test(connection: Connection, actor: Actor, project: Any, webhook_id: uuid.UUID) -> uuid.UUID:
+    """Have a test sent to a webhook; the id of its delivery. `Conflict` for one that is disabled."""
+    held = _enabled(connection, project.id, webhook_id)
+    record_webhook(connection, actor, "webhook.tested", held)
+    subject = f"projects/{project.slug}/webhooks/{held.id}"
     event = {"subject": subject, "data": {"webhook": str(held.id), "description": held.description}}
     ids = {"id": new_id(), "webhook_id": held.id, "project_id": held.project_id, "event_id": new_id()}
     connection.execute(insert(deliveries).values(ids | {"type": TEST, "event": event}))
@@ -78,20 +79,23 @@ def send_test(connection: Connection, held: Any, slug: str) -> uuid.UUID:
     return uuid.UUID(str(ids["id"]))
 
 
-def redeliver(connection: Connection, held: Any, delivery_id: uuid.UUID) -> None:
-    """Have a delivery of a webhook that is held sent again, at once and, if that fails, as often as a new one."""
-    _refuse_disabled(held)
+def redeliver(
+    connection: Connection, actor: Actor, project_id: uuid.UUID, webhook_id: uuid.UUID, delivery_id: uuid.UUID
+) -> None:
+    """Have a delivery sent again, at once and, if that fails, as often as a new one."""
+    held = _enabled(connection, project_id, webhook_id)
     again = {"state": "pending", "attempts": 0, "due_at": func.now(), "settled_at": None}
     connection.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(again))
     _wake(connection, held.id)
+    record_webhook(connection, actor, "webhook.redelivered", held, delivery=str(delivery_id))
 
 
-def recover(connection: Connection, held: Any, since: int) -> int:
+def recover(connection: Connection, actor: Actor, project_id: uuid.UUID, webhook_id: uuid.UUID, since: int) -> int:
     """Have all events behind a position sent that were not taken; return how many, counted up to 100,000.
 
     The webhook goes back to that position, and passes all its events again.
     """
-    _refuse_disabled(held)
+    held = _enabled(connection, project_id, webhook_id)
     start = min(since, head_of(connection, held.project_id).position)
     same = (deliveries.c.webhook_id == held.id, deliveries.c.event_id == events.c.id)
     taken = select(deliveries.c.id).where(*same, deliveries.c.state == "delivered").exists()
@@ -106,6 +110,7 @@ def recover(connection: Connection, held: Any, since: int) -> int:
     back = func.least(webhooks.c.position, start)
     connection.execute(update(webhooks).where(webhooks.c.id == held.id).values(position=back))
     _wake(connection, held.id)
+    record_webhook(connection, actor, "webhook.recovered", held, position=since, count=int(count))
     return int(count)
 
 
@@ -140,9 +145,11 @@ def _position_before(connection: Connection, project_id: uuid.UUID, since: datet
     return head.position if found is None else int(found) - 1
 
 
-def _refuse_disabled(held: Any) -> None:
+def _enabled(connection: Connection, project_id: uuid.UUID, webhook_id: uuid.UUID) -> Any:
+    held = hold_webhook(connection, project_id, webhook_id)
     if held.state != "enabled":
         raise Conflict("The webhook is disabled: enable it first.")
+    return held
 
 
 def _wake(connection: Connection, webhook_id: uuid.UUID) -> None:

@@ -18,8 +18,6 @@ from sqlalchemy import Connection, text
 
 from registry.errors import RegistryError
 from registry.methods_version import METHODS_VERSION
-from registry.operations.broker_checks import check_broker
-from registry.operations.check import Check, State
 from registry.operations.database_checks import (
     check_clock,
     check_connections,
@@ -30,8 +28,7 @@ from registry.operations.database_checks import (
     check_server,
     check_unreachable,
 )
-from registry.operations.doctor_of_processes import check_processes
-from registry.operations.doctor_of_settings import check_settings
+from registry.operations.doctor_checks import Check, State, check_broker, check_processes, check_settings
 from registry.operations.health import SCHEMA, Backlog, health_of
 from registry.settings import MEBIBYTE, Settings, networks_of
 from registry.storage.database import Database

@@ -1,16 +1,24 @@
-"""Read the events of a project in their order."""
+"""Events of a project: read them in their order, by cursors, as long as what lets a reader listen lasts.
+
+A cursor is opaque to clients: base64url of a version, six bytes that bind it to its project, and a position. A later
+version may hold several positions; this one is read as long as it is given out.
+"""
 
 from __future__ import annotations
 
+import binascii
 import uuid
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Select, or_, select
+from sqlalchemy import Connection, Select, func, or_, select, union_all
 
-from registry.storage.tables import event_heads, events
+from registry.errors import CursorExpired, Fault, Invalid
+from registry.storage.tables import claims, event_heads, events, grids, projects, shares, tokens
 
 MOST_SCANNED = 20_000
 """Events that one reading looks at; the next one goes on behind them."""
@@ -143,3 +151,71 @@ def _is_of(pattern: str) -> Any:
 
 def _covers(pattern: str, type_: str) -> bool:
     return type_.startswith(pattern[:-1]) if pattern.endswith(".*") else type_ == pattern
+
+
+PATTERN = "[A-Za-z0-9_-]{11,40}"
+_VERSION, _BOUND = b"\x01", 6
+_LONGEST = 8
+"""Bytes of a position, which PostgreSQL keeps in as many."""
+
+
+def write_cursor(project_id: uuid.UUID, position: int) -> str:
+    """The cursor behind a position, from which on a reader has seen everything up to it."""
+    said = position.to_bytes(max(1, (position.bit_length() + 7) // 8), "big")
+    return urlsafe_b64encode(_VERSION + _bound(project_id, said) + said).rstrip(b"=").decode()
+
+
+def read_cursor(project_id: uuid.UUID, cursor: str) -> int:
+    """The position of a cursor of this project; `Invalid` for any other text."""
+    try:
+        read = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    except (binascii.Error, ValueError):
+        read = b""
+    version, bound, said = read[:1], read[1 : 1 + _BOUND], read[1 + _BOUND :]
+    known = version == _VERSION and 0 < len(said) <= _LONGEST and bound == _bound(project_id, said)
+    if not known or write_cursor(project_id, int.from_bytes(said, "big")) != cursor:
+        raise Invalid([Fault("/after", "is not a cursor of this project's events")])
+    return int.from_bytes(said, "big")
+
+
+def _bound(project_id: uuid.UUID, said: bytes) -> bytes:
+    """What only a cursor of this project and position has: a slip of a finger or another project's is noticed."""
+    return blake2b(_VERSION + said, key=project_id.bytes, digest_size=_BOUND).digest()
+
+
+def check_kept(project_id: uuid.UUID, after: int, head: Head) -> None:
+    """Raise `CursorExpired` when events behind this position are not kept any more, or never were: a cursor beyond the
+    latest event is of a time before the database was restored."""
+    first = write_cursor(project_id, head.first - 1)
+    if after < head.first - 1:
+        raise CursorExpired(f"The feed keeps events from position {head.first} on, not those after {after}.", first)
+    if after > head.position:
+        raise CursorExpired(f"The feed ends at position {head.position}; the cursor is of an earlier state.", first)
+
+
+def lasting(connection: Connection, permits: Collection[uuid.UUID]) -> set[uuid.UUID]:
+    """Those of these ids that still admit: a token or a share that is not over, a project that is public."""
+    if not permits:
+        return set()
+    now = func.now()
+    found = union_all(
+        select(tokens.c.id).where(tokens.c.id.in_(permits), tokens.c.revoked_at.is_(None), tokens.c.expires_at > now),
+        select(shares.c.id).where(shares.c.id.in_(permits), shares.c.expires_at > now),
+        select(projects.c.id).where(
+            projects.c.id.in_(permits), projects.c.visibility == "public", projects.c.deleted_at.is_(None)
+        ),
+    )
+    return set(connection.execute(found).scalars())
+
+
+def still_there(connection: Connection, project_id: uuid.UUID, ids: Collection[uuid.UUID]) -> set[str]:
+    """Those of the ids that are grids or claims of the project and not deleted, as text."""
+    if not ids:
+        return set()
+    of_grids = select(grids.c.id).where(
+        grids.c.id.in_(ids), grids.c.project_id == project_id, grids.c.deleted_at.is_(None)
+    )
+    of_claims = select(claims.c.id).where(
+        claims.c.id.in_(ids), claims.c.project_id == project_id, claims.c.archived_at.is_(None)
+    )
+    return {str(one) for one in connection.scalars(union_all(of_grids, of_claims))}

@@ -1,4 +1,4 @@
-"""Experiments: what people wrote about one, and what it holds. Joined names are one experiment."""
+"""Experiments: what people wrote about one, what it holds, and which keys of protocols bind. Joined names are one."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, and_, distinct, func, select, update
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import NotFound, PreconditionFailed
 from registry.grids.intake.levels import has_control
 from registry.grids.protocol import Rules
+from registry.operations.amend import changed_labels
+from registry.operations.audit_log import Actor, record
 from registry.operations.find import Filters
-from registry.operations.form_options import axis_options, name_options
-from registry.operations.labels import changed_labels
-from registry.operations.names import joined_names
+from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
+from registry.operations.revisions import invalidate_scopes
+from registry.operations.scope_options import axis_options, name_options
+from registry.query import OF_REVISIONS
 from registry.storage.tables import aliases, experiments, grids
 
 _JOINABLE = ("benchmark", "model", "variant")
@@ -69,7 +73,7 @@ def find_note(connection: Connection, project_id: uuid.UUID, name: str) -> Exper
 
 
 def _note(connection: Connection, project_id: uuid.UUID, name: str) -> dict[str, Any]:
-    joined = joined_names(connection, project_id, "experiment")
+    joined = joined_of_kind(connection, project_id, "experiment")
     own = joined.get(name, name)
     here = (experiments.c.project_id == project_id, experiments.c.name == own)
     row = connection.execute(select(experiments).where(*here)).one_or_none()
@@ -135,3 +139,26 @@ def describe_experiment(
         values = {"description": description, "labels": labels, "updated_at": func.now()}
         connection.execute(update(experiments).where(*here).values(values))
     return find_experiment(connection, project_id, own), is_changed
+
+
+def set_protocol_rules(connection: Connection, actor: Actor, project_id: uuid.UUID, name: str, rules: Rules) -> None:
+    """Set which keys of protocols bind in an experiment. Other rules than before invalidate every question about it,
+    and are in the audit log. Raises `NotFound`."""
+    own = find_experiment(connection, project_id, name).name
+    here = (experiments.c.project_id == project_id, experiments.c.name == own)
+    connection.execute(upsert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
+    connection.execute(select(experiments.c.name).where(*here).with_for_update())
+    before = find_note(connection, project_id, own)
+    if rules == before.rules:
+        return
+    connection.execute(update(experiments).where(*here).values(protocol_rules=rules.document()))
+    _invalidate(connection, project_id, before)
+    record(connection, actor, "experiment.protocol_set", own, project_id=project_id, **rules.document())
+
+
+def _invalidate(connection: Connection, project_id: uuid.UUID, note: ExperimentNote) -> None:
+    """Invalidate the experiment's questions about each metric, and every comparison of two grids of the project."""
+    of_experiment = grids.c.experiment.in_([note.name, *note.aliases])
+    metrics = select(grids.c.metric).where(grids.c.project_id == project_id, of_experiment).distinct()
+    scopes = [(note.name, metric) for metric in connection.scalars(metrics.order_by(grids.c.metric))]
+    invalidate_scopes(connection, project_id, dict.fromkeys([*scopes, OF_REVISIONS], ()))

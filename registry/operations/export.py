@@ -7,6 +7,7 @@ open while a slow client reads, and gives the same bytes every time.
 from __future__ import annotations
 
 import itertools
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -16,13 +17,16 @@ from struct import Struct
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, Text, cast, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Text, case, cast, func, select, text, tuple_
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.operations.aliases import Joined
 from registry.operations.find import Filters, conditions
-from registry.storage.keys import of_current, of_grid
-from registry.storage.tables import grids, revisions
+from registry.operations.names import Joined
+from registry.operations.stored_grids import StoredGrid, stored_grid, stored_grids
+from registry.storage.keys import of_current, of_grid, of_revision
+from registry.storage.statements import extend_request
+from registry.storage.statistics_jobs import job_state
+from registry.storage.tables import derivations, grids, revisions, statistics
 
 _KEY = Struct(">16sII")
 _PIECE_GRIDS, _PIECE_CELLS = 256, 50_000
@@ -124,7 +128,6 @@ def updated_at() -> Any:
 
 
 def _names_of_axes() -> Any:
-    """Names of a revision's axes, without their levels."""
     return func.jsonb_path_query_array(revisions.c.axes, text("'$[*].name'"), type_=JSONB).label("axes")
 
 
@@ -165,3 +168,83 @@ def exported(reading: Callable[[], AbstractContextManager[Connection]], selectio
         with reading() as connection:
             rows = connection.execute(_CONTENT, wanted).all()
         yield list(rows)
+
+
+def exported_grids(
+    reading: Callable[[], AbstractContextManager[Connection]], selection: Selection
+) -> Iterator[StoredGrid]:
+    """The selected revisions with their cells, in their order, a bounded number of cells read by one statement.
+
+    What was deleted or purged since they were selected is left out.
+    """
+    for piece in selection.pieces():
+        wanted = tuple_(revisions.c.grid_id, revisions.c.number).in_(piece)
+        with reading() as connection:
+            rows = connection.execute(stored_grids(revisions.c.number).where(wanted).order_by(grids.c.id)).all()
+        yield from map(stored_grid, rows)
+
+
+_STATE = case((statistics.c.etag.is_not(None), "ready"), else_=job_state).label("state")
+"""A document of older methods is served until that of the newer ones is there."""
+_REASON = case((statistics.c.etag.is_(None), derivations.c.reason)).label("reason")
+
+
+def select_statistics(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, joined: Joined | None
+) -> Selection:
+    """Current revisions of the project's grids that pass the filters, oldest grid first. The digest changes with their
+    statistics too."""
+    query = current_revisions(connection, project_id, filters).add_columns(_STATE, _REASON, statistics.c.etag)
+    found = selected(connection, _with_documents(query), joined)
+    return with_all_axes(connection, project_id, filters, found)
+
+
+def _with_documents(query: Select[Any]) -> Select[Any]:
+    return query.outerjoin(derivations, of_revision(derivations)).outerjoin(statistics, of_revision(statistics))
+
+
+_NOISE = (revisions.c.trials, *(cast(revisions.c[name], Text).label(name) for name in
+                                ("cell_trials", "stderr", "repeats", "sd")))  # fmt: skip
+_WANTED = text(
+    "unnest(CAST(:ids AS uuid[]), CAST(:numbers AS integer[])) WITH ORDINALITY AS wanted (id, number, place)"
+)
+
+
+def _documents(*more: Any) -> Select[Any]:
+    query = (
+        select(
+            grids.c.id,
+            *(grids.c[name] for name in ("experiment", "benchmark", "model", "variant")),
+            revisions.c.number,
+            revisions.c.metric,
+            cast(revisions.c.axes, Text).label("axes"),
+            updated_at(),
+            _STATE,
+            _REASON,
+            statistics.c.methods_version,
+            statistics.c.document,
+            *more,
+        )
+        .join(revisions, of_grid(revisions))
+        .join(_WANTED, text("wanted.id = revisions.grid_id AND wanted.number = revisions.number"))
+        .order_by(text("wanted.place"))
+    )
+    return _with_documents(query)
+
+
+_DOCUMENTS = _documents()
+_WITH_NOISE = _documents(*_NOISE)
+
+
+def exported_statistics(connection: Connection, selection: Selection, *, noise: bool) -> Iterator[Any]:
+    """Rows of the selected revisions with their documents, which are None where there is none; with `noise`, what is
+    known of that of their cells, arrays as PostgreSQL's text.
+
+    The time that the reader takes between two pieces is not counted against the request's deadline.
+    """
+    statement = _WITH_NOISE if noise else _DOCUMENTS
+    for piece in selection.pieces():
+        wanted = {"ids": [str(key) for key, _ in piece], "numbers": [number for _, number in piece]}
+        began = time.monotonic()
+        yield from connection.execute(statement, wanted).all()
+        extend_request(time.monotonic() - began)

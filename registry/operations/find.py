@@ -148,7 +148,6 @@ def _paged(
 
 
 def _limited(query: Select[Any], page: Page) -> Select[Any]:
-    """The rows of a page, in its order, and one more."""
     name, descending = page.sort.removeprefix("-"), page.sort.startswith("-")
     column: ColumnElement[Any] = revisions.c.cell_count if name == "cell_count" else grids.c[name]
     if page.after is not None:

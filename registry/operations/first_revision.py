@@ -132,7 +132,6 @@ def write_first_revision(
 
 
 def _literal(value: Any, kind: Any) -> Any:
-    """A value as the driver sends it."""
     if isinstance(value, uuid.UUID):
         return str(value)
     if isinstance(kind, Numbers):

@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 
 from registry.errors import Fault, Invalid
 from registry.grids.intake import Submission
-from registry.operations.aliases import joined_names
-from registry.operations.baseline_checks import below
+from registry.operations.baselines import below
 from registry.operations.compare import revision_of
+from registry.operations.names import joined_names
 from registry.operations.read import find_grid
 from registry.query import GateQuery
 from registry.results.codec import to_document
@@ -139,7 +139,6 @@ def _before_content(
 
 
 def _same(joined: Mapping[tuple[str, str], str], one: str, other: str) -> bool:
-    """Whether two names of models, the other of which may be missing, are one."""
     return bool(other) and joined.get(("model", one), one) == joined.get(("model", other), other)
 
 

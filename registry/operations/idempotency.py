@@ -1,17 +1,18 @@
-"""Idempotency keys: the response to the first request with a key is replayed to every repetition."""
+"""Repetitions: the answer to the first request with a key, and where the sender of a form is led, are given again."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Busy, InvalidHeader
 from registry.storage.database import try_lock
-from registry.storage.tables import claims, deliveries, grids, idempotency_keys, projects
+from registry.storage.tables import claims, deliveries, grids, idempotency_keys, projects, submitted_forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,19 @@ def find_records(
 
 
 def find_response(
-    connection: Connection, project_id: uuid.UUID, key: str, request_digests: Collection[bytes]
+    connection: Connection, project_id: uuid.UUID, key: str, request_digest: bytes
 ) -> StoredResponse | None:
     """Stored response for this key, or None. The key is locked until the transaction ends.
 
     Raises `Busy` while another request with the key is under way, and `InvalidHeader` when the key came with a request
-    of none of these digests.
+    of another digest.
     """
     lock_key(connection, project_id, key)
     here = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.key == key)
     row: Any = connection.execute(select(idempotency_keys).where(*here)).one_or_none()
     if row is None:
         return None
-    if bytes(row.request_digest) not in request_digests:
+    if bytes(row.request_digest) != request_digest:
         raise InvalidHeader("the Idempotency-Key was used with another request")
     return StoredResponse(row.status, row.headers, bytes(row.body))
 
@@ -105,3 +106,25 @@ def store_response(
             body=response.body,
         )
     )
+
+
+_KEPT = timedelta(days=1)
+
+
+def claim_form(connection: Connection, form_id: uuid.UUID) -> str | None:
+    """Claim a form for this transaction; where its sender was led if it was carried out before.
+
+    While another transaction carries out the same form, this one waits for it.
+    """
+    statement = upsert(submitted_forms).values(id=form_id, location="").on_conflict_do_nothing()
+    if connection.execute(statement.returning(submitted_forms.c.id)).first() is not None:
+        return None
+    found = select(submitted_forms.c.location).where(submitted_forms.c.id == form_id).with_for_update()
+    led: Any = connection.scalar(found)
+    return str(led)
+
+
+def note_location(connection: Connection, form_id: uuid.UUID, location: str) -> None:
+    """Remember where the sender of a claimed form is led, and forget forms of yesterday."""
+    connection.execute(delete(submitted_forms).where(submitted_forms.c.at < func.now() - _KEPT))
+    connection.execute(update(submitted_forms).where(submitted_forms.c.id == form_id).values(location=location))

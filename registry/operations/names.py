@@ -1,23 +1,26 @@
-"""Names in use, and warnings about new ones that look like one of them. Similar names are never merged by guessing."""
+"""Names in use, and the aliases that join them. Similar names are never merged by guessing: new ones are warned of."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, func, select, true
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Connection, Engine, delete, func, insert, select, true
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.exc import IntegrityError
 
+from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.grids.intake import IntakeWarning, Names
 from registry.grids.suspect_names import near_duplicates
 from registry.operations.find import Filters, conditions
+from registry.operations.projects import lock_project
 from registry.operations.search import KINDS, searchable
 from registry.storage.keys import of_current
 from registry.storage.rows import level_of
-from registry.storage.tables import aliases, grids, names, revisions
+from registry.storage.tables import aliases, grids, invalidations, names, new_id, revisions
 
 _ALL = Filters()
 MOST_CACHED = 20_000
@@ -38,7 +41,7 @@ def note_names(
     if committed.issuperset((project_id, *name) for name in wanted):
         return {}
     added = connection.execute(
-        insert(names).on_conflict_do_nothing().returning(names.c.kind, names.c.name),
+        upsert(names).on_conflict_do_nothing().returning(names.c.kind, names.c.name),
         [{"project_id": project_id, "kind": kind, "name": name} for kind, name in wanted],
     ).all()
     # Only names that were there before: those added here are gone again if this transaction is rolled back.
@@ -49,7 +52,7 @@ def note_names(
     for kind in sorted({row.kind for row in added}):
         new = {row.name for row in added if row.kind == kind and row.name}
         known = _known(connection, project_id, kind)
-        joined = joined_names(connection, project_id, kind)
+        joined = joined_of_kind(connection, project_id, kind)
         for name, twin in near_duplicates(new, known | joined.keys()).items():
             if joined.get(name, name) != joined.get(twin, twin):
                 warnings[kind, name] = _near_duplicate(kind, name, twin)
@@ -59,12 +62,6 @@ def note_names(
 def _known(connection: Connection, project_id: uuid.UUID, kind: str) -> set[str]:
     query = select(names.c.name).where(names.c.project_id == project_id, names.c.kind == kind)
     return set(connection.scalars(query))
-
-
-def joined_names(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:
-    """Names that aliases of a kind stand for, by the aliases."""
-    query = select(aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
-    return {row.alias: row.name for row in connection.execute(query)}
 
 
 def _near_duplicate(kind: str, name: str, twin: str) -> IntakeWarning:
@@ -80,7 +77,7 @@ def look_alikes(connection: Connection, project_id: uuid.UUID, kind: str) -> lis
     counts = {one["name"]: one["grids"] for one in names_in_use(connection, project_id, kind, limit=MOST_COMPARED + 1)}
     if len(counts) > MOST_COMPARED:
         return []
-    joined = joined_names(connection, project_id, kind)
+    joined = joined_of_kind(connection, project_id, kind)
     found: dict[frozenset[str], tuple[str, str]] = {}
     for pair in near_duplicates(counts.keys(), counts.keys()).items():
         less, more = sorted((joined.get(name, name) for name in pair), key=lambda name: (counts.get(name, 0), name))
@@ -112,7 +109,7 @@ def names_in_use(
     if words:
         query = query.where(column.in_(searchable(connection, project_id, [kind]).having(kind, words)))
     counted = connection.execute(query if after is None else query.where(column > after)).all()
-    joined = joined_names(connection, project_id, kind)
+    joined = joined_of_kind(connection, project_id, kind)
     return [
         {"name": row.name, "grids": row.grids, "alias_of": joined.get(row.name), "updated_at": row.updated_at}
         for row in counted
@@ -180,9 +177,67 @@ class Akin:
 
 def names_akin(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> Akin:
     """The name that this one is an alias of, the aliases joined to it, and known names one edit or a sign away."""
-    joined = joined_names(connection, project_id, kind)
+    joined = joined_of_kind(connection, project_id, kind)
     known = _known(connection, project_id, kind)
     target = joined.get(name, name)
     others = sorted(known - {one for one in known if joined.get(one, one) == target})
     near = [one for one in others if near_duplicates([one], [name])]
     return Akin(joined.get(name), sorted(one for one, of in joined.items() if of == name), near)
+
+
+Joined = Mapping[tuple[str, str], str]
+"""The names that aliases stand for, by kind and alias."""
+
+
+def joined_names(connection: Connection, project_id: uuid.UUID) -> Joined:
+    """All aliases of a project."""
+    statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
+    return {(row.kind, row.alias): row.name for row in connection.execute(statement)}
+
+
+def joined_of_kind(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:
+    """Names that aliases of a kind stand for, by the aliases."""
+    return {alias: name for (of, alias), name in joined_names(connection, project_id).items() if of == kind}
+
+
+def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
+    """Make `alias` stand for `name`; return the row.
+
+    Raises `Invalid` for chains and circles, and `Conflict` for an alias that is taken.
+    """
+    # One at a time in a project: two requests at once could make a chain that neither of them sees.
+    lock_project(connection, project_id)
+    if alias == name:
+        raise Invalid([Fault("/alias", "a name is not an alias of itself")])
+    of_kind = select(aliases.c.alias).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
+    if connection.execute(of_kind.where(aliases.c.alias == name)).first() is not None:
+        raise Invalid([Fault("/name", f'"{name}" is itself an alias; join to the name that it stands for')])
+    if connection.execute(of_kind.where(aliases.c.name == alias)).first() is not None:
+        raise Invalid([Fault("/alias", f'other aliases are joined to "{alias}"; remove them first')])
+    values = {"id": new_id(), "project_id": project_id, "kind": kind, "alias": alias, "name": name}
+    try:
+        row = connection.execute(insert(aliases).values(values).returning(*aliases.c)).one()
+    except IntegrityError:
+        raise Conflict(f'"{alias}" is an alias already.') from None
+    _mark(connection, project_id)
+    return row
+
+
+def list_aliases(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
+    """Aliases of a project, oldest first."""
+    query = select(aliases).where(aliases.c.project_id == project_id).order_by(aliases.c.id).limit(limit)
+    return connection.execute(query if after is None else query.where(aliases.c.id > after)).all()
+
+
+def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
+    """Delete an alias and return its row."""
+    here = delete(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
+    removed = connection.execute(here.returning(*aliases.c)).one_or_none()
+    if removed is None:
+        raise NotFound("The project has no such alias.")
+    _mark(connection, project_id)
+    return removed
+
+
+def _mark(connection: Connection, project_id: uuid.UUID) -> None:
+    connection.execute(insert(invalidations).values(project_id=project_id))

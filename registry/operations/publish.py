@@ -17,7 +17,9 @@ from registry.operations.names import note_names
 from registry.operations.revisions import invalidate_scopes, write_revisions, write_shapes
 from registry.operations.search import KINDS
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
-from registry.storage.arrivals import of_grid
+from registry.results.codec import to_document
+from registry.results.event_data import ImportEvent
+from registry.storage.arrivals import Arrival, announce, cut, of_grid
 from registry.storage.keys import of_current
 from registry.storage.rows import columns_of
 from registry.storage.tables import grids, new_id, revisions
@@ -292,3 +294,26 @@ def _stored(
         source=submission.source,
         description=grid.description if submission.description is None else submission.description,
     )
+
+
+def announce_import(
+    connection: Connection, project: Any, sent: Iterable[Submission], published: Sequence[Published], failed: int
+) -> None:
+    """Announce a batch that was stored, if it made a revision and a grid of it names its source.
+
+    `failed` grids of the batch were refused. A large import is several batches, and so several events.
+    """
+    sources = {tuple(sorted(one.source.items())): one.source for one in sent if one.source}
+    new = sum(one.is_new for one in published)
+    if not sources or not new:
+        return
+    first = next(iter(sources.values()))
+    said = ImportEvent(
+        source=cut(first.get("name", "")),
+        format=first.get("format", ""),
+        sources=len(sources),
+        new=new,
+        unchanged=len(published) - new,
+        failed=failed,
+    )
+    announce(connection, project.id, [Arrival("import.finished", f"projects/{project.slug}/grids", to_document(said))])

@@ -8,26 +8,51 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, text, tuple_, update
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    any_,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.operations.audit_log import Actor, record
-from registry.operations.purge_claims import purge_judgements, remove_claims
-from registry.operations.purge_events import Gone, announce_purged, forget_events, remove_events
 from registry.operations.revisions import invalidate_scopes
 from registry.operations.search import KINDS
+from registry.operations.stored_claims import MOST, request_parts
+from registry.query import StoredClaimsQuery
+from registry.results.judgement import MOST_INPUTS
+from registry.storage.arrivals import Arrival, announce
 from registry.storage.tables import (
     alerts,
     aliases,
+    arrivals,
     baseline_versions,
     baselines,
     bi_readers,
     cached_results,
     claims,
+    deliveries,
     derivations,
+    event_heads,
+    events,
     experiments,
     gate_verdicts,
     grids,
@@ -36,6 +61,7 @@ from registry.storage.tables import (
     item_continuations,
     item_ids,
     item_outcomes,
+    judgements,
     members,
     names,
     pair_sum_inputs,
@@ -49,6 +75,7 @@ from registry.storage.tables import (
     stored_revisions,
     suites,
     tokens,
+    webhooks,
 )
 
 AT_ONCE = 100
@@ -111,7 +138,6 @@ def _allow_deletion(connection: Connection) -> None:
 
 
 def _delete_verdicts(connection: Connection, chosen: ColumnElement[bool]) -> set[str]:
-    """Delete verdicts, and the alerts that follow from them; return the ids of both."""
     ids = select(gate_verdicts.c.id).where(chosen)
     told = connection.scalars(delete(alerts).where(alerts.c.verdict_id.in_(ids)).returning(alerts.c.id)).all()
     given = connection.scalars(delete(gate_verdicts).where(chosen).returning(gate_verdicts.c.id)).all()
@@ -166,7 +192,6 @@ def _delete_experiments(connection: Connection, project_id: uuid.UUID, given: se
 
 
 def _delete_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
-    """Delete the stored responses of idempotency keys that show such a grid."""
     latest = max(row.deleted_at or row.project_deleted_at for row in rows)
     shown = or_(*(func.strpos(func.encode(idempotency_keys.c.body, "escape"), str(row.id)) > 0 for row in rows))
     mine = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.created_at <= latest)
@@ -241,3 +266,103 @@ def count_purgeable(connection: Connection, *, older_than_days: int) -> tuple[in
     query = select(func.count()).select_from(grids).join(projects, and_(projects.c.id == grids.c.project_id, either))
     whole = select(func.count()).select_from(projects).where(projects.c.deleted_at < old)
     return int(connection.scalar(query) or 0), int(connection.scalar(whole) or 0)
+
+
+def purge_claims(connection: Connection, *, older_than_days: int) -> int:
+    """Remove claims that were removed more than `days` days ago, with their judgements; return how many."""
+    old = func.now() - text(f"interval '{older_than_days:d} days'")
+    connection.execute(text("SET LOCAL registry.purging = 'on'"))
+    removed = remove_claims(connection, claims.c.archived_at < old)
+    for project_id in sorted({row.project_id for row in removed}):
+        gone = {str(row.id) for row in removed if row.project_id == project_id}
+        forget_events(connection, project_id, Gone(gone))
+    return len(removed)
+
+
+def remove_claims(connection: Connection, condition: ColumnElement[bool]) -> Sequence[Any]:
+    """Remove claims with their judgements; the transaction must be allowed to. Return their ids and projects."""
+    rows = connection.execute(select(claims.c.id, claims.c.project_id).where(condition).with_for_update()).all()
+    ids = [row.id for row in rows]
+    connection.execute(delete(judgements).where(judgements.c.claim_id.in_(ids)))
+    connection.execute(delete(claims).where(claims.c.id.in_(ids)))
+    return rows
+
+
+def purge_judgements(connection: Connection, project_id: uuid.UUID, grids: Sequence[uuid.UUID]) -> Sequence[Any]:
+    """Remove the judgements that were made of these grids, and have every part of the project's claims judged again
+    whose cached result is gone; return the claims and numbers of those that went.
+
+    A claim whose latest judgement went has none until then; the next one has the next number.
+    """
+    mine = select(claims.c.id).where(claims.c.project_id == project_id).scalar_subquery()
+    ids: Any = literal([str(one) for one in grids], ARRAY(Text))
+    grid: Any = func.jsonb_array_elements(judgements.c.inputs).op("->>")("grid")
+    read = select(grid.label("grid")).correlate(judgements).subquery()
+    made = select(read.c.grid).where(read.c.grid == any_(ids)).exists()
+    # A judgement names so many of its inputs at most.
+    either = or_(made, func.jsonb_array_length(judgements.c.inputs) >= MOST_INPUTS)
+    gone = delete(judgements).where(judgements.c.claim_id.in_(mine), either)
+    removed = connection.execute(gone.returning(judgements.c.claim_id, judgements.c.number)).all()
+    for row in removed:
+        latest = (claims.c.id == row.claim_id, claims.c.judgement == row.number)
+        connection.execute(update(claims).where(*latest).values(verdict=None))
+    _request_lost(connection, project_id)
+    return removed
+
+
+def _request_lost(connection: Connection, project_id: uuid.UUID) -> None:
+    here = (claims.c.project_id == project_id, claims.c.archived_at.is_(None))
+    there = select(cached_results.c.query_key).where(cached_results.c.project_id == project_id)
+    lost = select(claims.c.experiment, claims.c.metric, claims.c.query_key).where(
+        *here, claims.c.query_key.not_in(there)
+    )
+    for row in connection.execute(lost.distinct()):
+        parts = (StoredClaimsQuery(row.experiment, row.metric, part=part) for part in range(MOST))
+        request_parts(connection, project_id, [next(one for one in parts if one.key == row.query_key)])
+
+
+_AT_ONCE = 50_000
+"""Positions that one statement looks at, far within its timeout."""
+_NAMED = text("'$.** ? (@ == $gone[*])'")
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What events may name that is gone: ids and names, and judgements by the ids of their claims and their numbers."""
+
+    words: Collection[str]
+    judgements: Collection[tuple[str, str]] = ()
+
+
+def forget_events(connection: Connection, project_id: uuid.UUID, gone: Gone) -> None:
+    """Empty the data and the subject of every event of the project that names something of these.
+
+    The project's events get no positions until the transaction ends, so that none passes by.
+    """
+    connection.execute(upsert(event_heads).values(project_id=project_id).on_conflict_do_nothing())
+    head = connection.execute(select(event_heads).where(event_heads.c.project_id == project_id).with_for_update()).one()
+    for first in range(head.first, head.position + 1, _AT_ONCE):
+        _empty(connection, events, project_id, gone, events.c.position.between(first, first + _AT_ONCE - 1))
+    _empty(connection, arrivals, project_id, gone, True)
+
+
+def _empty(connection: Connection, table: Any, project_id: uuid.UUID, gone: Gone, where: Any) -> None:
+    words: Any = func.jsonb_build_object("gone", literal(sorted(gone.words), JSONB))
+    about: list[Any] = [func.jsonb_path_exists(table.c.data, _NAMED, words)]
+    if gone.judgements:
+        said = tuple_(table.c.data["claim"].astext, table.c.data["judgement"].astext)
+        about.append(said.in_(sorted(gone.judgements)))
+    here = and_(table.c.project_id == project_id, where, or_(*about))
+    connection.execute(update(table).where(here).values(data={}, subject=""))
+
+
+def announce_purged(connection: Connection, project_id: uuid.UUID, grids: Iterable[uuid.UUID]) -> None:
+    """Announce that grids were removed for good; nothing but their ids is told."""
+    announce(connection, project_id, [Arrival("grid.purged", f"grids/{one}", {"grid": str(one)}) for one in grids])
+
+
+def remove_events(connection: Connection, project_ids: Collection[uuid.UUID]) -> None:
+    """Remove the events of projects, their places, and the webhooks that they were sent to."""
+    # The head first: this waits for who is giving positions, whose events are there for the statements below.
+    for table in (event_heads, arrivals, events, deliveries, webhooks):
+        connection.execute(delete(table).where(table.c.project_id.in_(project_ids)))

@@ -13,8 +13,8 @@ from sqlalchemy import cast as cast_to
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_positions, pointer_to, slice_faults
-from registry.operations.aliases import Joined, joined_names
 from registry.operations.find import FILTERED, Filters
+from registry.operations.names import Joined, joined_names
 from registry.pairing import pairing
 from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
 from registry.selection import KINDS
@@ -112,7 +112,6 @@ def quoted(names: Collection[str]) -> str:
 
 
 def _unknown_dimensions(query: Query, known: Callable[[], Collection[str]]) -> list[Fault]:
-    """A fault for each axis that a ranking or a table names and no grid has."""
     given: dict[str, tuple[str, ...]] = {"by": (query.by,)} if isinstance(query, RankingQuery) else {}
     if isinstance(query, AggregatesQuery):
         given = {"group_by": query.group_by, "over": query.over}

@@ -17,6 +17,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import Connection, delete, func, insert, select
 
 from registry.errors import Fault, Invalid, NotFound, Unauthenticated
+from registry.operations.audit_log import Actor, record
 from registry.operations.auth import Caller
 from registry.operations.find_claims import find_claim_owner
 from registry.operations.read import find_owner
@@ -38,8 +39,8 @@ _API = "/api/v1"
 _WORTHLESS = "This link is not valid, has expired or was revoked."
 
 
-def make_share(connection: Connection, project: Any, path: str, seconds: int) -> Any:
-    """Make a link to a path of the project or of one of its grids or claims; return its row.
+def make_share(connection: Connection, actor: Actor, project: Any, path: str, seconds: int) -> Any:
+    """Make a link to a path of the project or of one of its grids or claims, which the audit log has; return its row.
 
     The path may be percent-encoded (`%20`); it is stored decoded, the form in which requests are compared with it.
     """
@@ -59,11 +60,14 @@ def make_share(connection: Connection, project: Any, path: str, seconds: int) ->
                 )
             ]
         )
-    return connection.execute(
+    row = connection.execute(
         insert(shares)
         .values(id=new_id(), project_id=project.id, path=path, expires_at=func.now() + timedelta(seconds=seconds))
         .returning(*shares.c)
     ).one()
+    told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
+    record(connection, actor, "share.created", row.id, project_id=project.id, **told)
+    return row
 
 
 def share_address(connection: Connection, row: Any, query: str = "") -> str:
@@ -142,8 +146,9 @@ def share_with_id(connection: Connection, project_id: uuid.UUID, share_id: uuid.
     return connection.execute(query).one_or_none()
 
 
-def revoke_share(connection: Connection, project_id: uuid.UUID, share_id: uuid.UUID) -> None:
-    """Revoke a link at once; `NotFound` when the project has no such link."""
+def revoke_share(connection: Connection, actor: Actor, project_id: uuid.UUID, share_id: uuid.UUID) -> None:
+    """Revoke a link at once, which the audit log has; `NotFound` when the project has no such link."""
     here = (shares.c.id == share_id, shares.c.project_id == project_id)
     if connection.execute(delete(shares).where(*here)).rowcount == 0:
         raise NotFound("The project has no such share.")
+    record(connection, actor, "share.revoked", share_id, project_id=project_id)

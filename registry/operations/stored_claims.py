@@ -14,12 +14,14 @@ from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
+import orjson
 from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.claims.claim import Claim, atoms_of
 from registry.claims.dimensions import names_in
 from registry.errors import Fault, Invalid, PreconditionFailed
+from registry.operations.audit_log import Action, Actor, record
 from registry.operations.claims import Placed, Scope, placed, text_of
 from registry.operations.find import Filters
 from registry.operations.projects import lock_project
@@ -46,10 +48,10 @@ class Added(NamedTuple):
 
 
 def add_claims(
-    connection: Connection, project_id: uuid.UUID, sent: Sequence[tuple[str, Claim]], token_id: uuid.UUID | None
+    connection: Connection, actor: Actor, project_id: uuid.UUID, sent: Sequence[tuple[str, Claim]]
 ) -> list[Added]:
     """Keep claims, given with their JSON pointers, in their order. A statement that is there already stays as it is,
-    with its text and source; one that was removed is back with its judgements.
+    with its text and source; one that was removed is back with its judgements. What is new or back is in the audit log.
 
     Raises `Invalid` as `placed` does, and when the project has too many claims.
     """
@@ -81,10 +83,11 @@ def add_claims(
                 metric=query.metric,
                 query_key=query.key,
                 normal=text_of(sent[digests.index(digest)][1]),
-                token_id=token_id,
+                token_id=actor.token_id,
                 **_notes(one.posted),
             )
         rows[digest] = connection.execute(statement.returning(*claims.c)).one()
+        _record(connection, actor, "claim.restored" if digest in back else "claim.created", rows[digest])
     return [
         Added(rows[digest], digest in missing and digest not in back, digest in back, doubts)
         for digest, doubts in zip(digests, _doubts(connection, project_id, found), strict=True)
@@ -160,31 +163,35 @@ def _doubts(connection: Connection, project_id: uuid.UUID, found: Sequence[Place
         yield tuple(Warning("unknown_name", told[one]) for one in names if one in told)
 
 
-def change_notes(
-    connection: Connection, row: Any, changes: Mapping[str, Any], expected: Collection[str] | None
-) -> tuple[Any, bool]:
-    """Give a claim another text or source: its row, and whether anything changed. Raises `PreconditionFailed`."""
+def change_claim(
+    connection: Connection, actor: Actor, row: Any, changes: Mapping[str, Any], expected: Collection[str] | None
+) -> None:
+    """Give a claim another text or source; what was changed is in the audit log. Raises `PreconditionFailed`."""
     current = _locked(connection, row.id, expected)
     changed = {name: value for name, value in changes.items() if getattr(current, name) != value}
-    if not changed:
-        return current, False
-    statement = update(claims).where(claims.c.id == row.id).values(updated_at=func.now(), **changed)
-    return connection.execute(statement.returning(*claims.c)).one(), True
+    if changed:
+        statement = update(claims).where(claims.c.id == row.id).values(updated_at=func.now(), **changed)
+        _record(connection, actor, "claim.updated", connection.execute(statement.returning(*claims.c)).one())
 
 
-def remove_claim(connection: Connection, row: Any, expected: Collection[str] | None) -> Any:
-    """Remove a claim and return its row; its judgements stay until it is purged. Raises `PreconditionFailed`."""
+def remove_claim(connection: Connection, actor: Actor, row: Any, expected: Collection[str] | None) -> None:
+    """Remove a claim, which the audit log has; its judgements stay until it is purged. Raises `PreconditionFailed`."""
     lock_project(connection, row.project_id)
     part = (cached_results.c.project_id == row.project_id, cached_results.c.query_key == row.query_key)
     changed = {"generation": cached_results.c.generation + 1, "state": "pending", "attempts": 0, "reason": None}
     connection.execute(update(cached_results).where(*part).values(changed))
     _locked(connection, row.id, expected)
     statement = update(claims).where(claims.c.id == row.id).values(archived_at=func.now(), updated_at=func.now())
-    return connection.execute(statement.returning(*claims.c)).one()
+    gone = connection.execute(statement.returning(*claims.c)).one()
+    _record(connection, actor, "claim.deleted", gone, verdict=gone.verdict, judgement=gone.judgement)
+
+
+def _record(connection: Connection, actor: Actor, action: Action, row: Any, **more: Any) -> None:
+    told = {"claim": orjson.loads(row.normal), "text": row.text, "source": row.source} | more
+    record(connection, actor, action, row.id, project_id=row.project_id, **told)
 
 
 def _locked(connection: Connection, claim_id: uuid.UUID, expected: Collection[str] | None) -> Any:
-    """Current row of a claim, locked until the end of the transaction."""
     here = (claims.c.id == claim_id, claims.c.archived_at.is_(None))
     row = connection.execute(select(claims).where(*here).with_for_update(key_share=True)).one_or_none()
     if row is None or (expected is not None and "*" not in expected and tag_of(row) not in expected):

@@ -11,8 +11,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import Member, read_members, slice_faults
-from registry.operations.aliases import joined_names
+from registry.operations.audit_log import Actor, record
 from registry.operations.find import Filters
+from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, known_names_text, unknown_names
 from registry.results.inputs import Warning
 from registry.storage.tables import grids, new_id, suites
@@ -21,8 +22,10 @@ MOST = 1_000
 """Suites of a project."""
 
 
-def set_suite(connection: Connection, project_id: uuid.UUID, name: str, benchmarks: Sequence[str]) -> tuple[Any, bool]:
-    """Create the suite, or give it other benchmarks; its row, and whether it is new.
+def set_suite(
+    connection: Connection, actor: Actor, project_id: uuid.UUID, name: str, benchmarks: Sequence[str]
+) -> tuple[Any, bool]:
+    """Create the suite, or give it other benchmarks; its row, and whether it is new. The audit log has it.
 
     Raises `Invalid` for a text that is no member or that may be two, and when the project has too many suites.
     """
@@ -42,13 +45,13 @@ def set_suite(connection: Connection, project_id: uuid.UUID, name: str, benchmar
     count = connection.scalar(select(func.count()).select_from(suites).where(suites.c.project_id == project_id)) or 0
     if row.is_new and count > MOST:
         raise Invalid([Fault("", f"a project has at most {MOST:,} suites")])
+    record(connection, actor, "suite.set", row.id, project_id=project_id, name=name, benchmarks=list(benchmarks))
     return row, bool(row.is_new)
 
 
 def _check_texts(
     connection: Connection, project_id: uuid.UUID, texts: Sequence[str], members: Sequence[Member]
 ) -> None:
-    """Raise `Invalid` for a text that has levels and is the whole name of a benchmark too."""
     read = {one.text: one for one in members if one.levels}
     named = select(grids.c.benchmark).where(grids.c.project_id == project_id, grids.c.benchmark.in_(read)).distinct()
     faults = [
@@ -116,8 +119,9 @@ def members_of(connection: Connection, project_id: uuid.UUID, name: str) -> dict
     }
 
 
-def delete_suite(connection: Connection, project_id: uuid.UUID, name: str) -> Any:
-    """Delete a suite and return its row; `NotFound` if the project has none of the name."""
+def delete_suite(connection: Connection, actor: Actor, project_id: uuid.UUID, name: str) -> None:
+    """Delete a suite, which the audit log has; `NotFound` if the project has none of the name."""
     row = find_suite(connection, project_id, name)
     connection.execute(delete(suites).where(suites.c.id == row.id))
-    return row
+    told = {"name": row.name, "benchmarks": row.benchmarks}
+    record(connection, actor, "suite.deleted", row.id, project_id=project_id, **told)

@@ -8,13 +8,16 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, update
 
 from registry.errors import Conflict, NotFound, PreconditionFailed
+from registry.operations.audit_log import Action, Actor, record
 from registry.operations.baselines import Expect
 from registry.operations.events import head_of
 from registry.results.webhooks import Webhook
+from registry.storage.arrivals import Arrival, announce
 from registry.storage.tables import event_heads, new_id, projects, webhooks
 
 _SECRET_BYTES = 32
@@ -28,19 +31,21 @@ def make_secret() -> str:
     return f"whsec_{b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()}"
 
 
-def make_webhook(
-    connection: Connection, project_id: uuid.UUID, sent: Mapping[str, Any], token_id: uuid.UUID | None, most: int
+def create_webhook(
+    connection: Connection, actor: Actor, project_id: uuid.UUID, sent: Mapping[str, Any], most: int
 ) -> Any:
-    """Make a webhook of a project for the events from now on; return its row. `Conflict` if there are enough."""
+    """Make a webhook of a project for the events from now on; return its row. `Conflict` if there are so many."""
     # Two that are made at once count each other.
     connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update(key_share=True))
     count = connection.scalar(select(func.count()).where(webhooks.c.project_id == project_id)) or 0
     if count >= most:
         raise Conflict(f"The project has {count} webhooks, as many as one may have: remove one first.")
     position = head_of(connection, project_id).position
-    row = {"id": new_id(), "project_id": project_id, "token_id": token_id, "secret": make_secret(), **sent}
+    row = {"id": new_id(), "project_id": project_id, "token_id": actor.token_id, "secret": make_secret(), **sent}
     connection.execute(insert(webhooks).values(row | {"position": position, "due_at": func.now() + _FIRST_LOOK}))
-    return find_webhook(connection, project_id, row["id"])
+    made = find_webhook(connection, project_id, row["id"])
+    record_webhook(connection, actor, "webhook.created", made, types=made.types, format=made.format)
+    return made
 
 
 def list_webhooks(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
@@ -70,28 +75,59 @@ def hold_webhook(
     return row
 
 
-def change_webhook(connection: Connection, held: Any, changes: Mapping[str, Any]) -> Any:
-    """Change a webhook that is held, and return its row. One that is enabled begins with the events from now on."""
+def change_webhook(
+    connection: Connection,
+    actor: Actor,
+    project: Any,
+    webhook_id: uuid.UUID,
+    sent: Mapping[str, Any],
+    expect: Expect | None,
+) -> Any:
+    """Change a webhook and return its row; what is so already leaves the log as it is. One that is enabled begins with
+    the events from now on."""
+    held = hold_webhook(connection, project.id, webhook_id, expect)
+    changes = {name: value for name, value in sent.items() if getattr(held, name) != value}
+    if not changes:
+        return held
     told: dict[str, Any] = {**changes, "version": held.version + 1, "updated_at": func.now()}
     if changes.get("state") == "enabled":
         fresh = dict.fromkeys(("reason", "failing_since", "paused_until"))
         position = head_of(connection, held.project_id).position
         told |= fresh | {"failures": 0, "position": position, "due_at": func.now() + _FIRST_LOOK}
     connection.execute(update(webhooks).where(webhooks.c.id == held.id).values(told))
-    return find_webhook(connection, held.project_id, held.id)
+    row = find_webhook(connection, held.project_id, held.id)
+    logged = {name: value for name, value in changes.items() if name not in ("url", "description")}
+    record_webhook(connection, actor, "webhook.updated", row, changed=sorted(changes), **logged)
+    if changes.get("state") == "disabled":
+        data = {"webhook": str(row.id), "reason": "Somebody disabled it."}
+        subject = f"projects/{project.slug}/webhooks/{row.id}"
+        announce(connection, project.id, [Arrival("webhook.disabled", subject, data)])
+    return row
 
 
-def rotate_secret(connection: Connection, held: Any) -> Any:
-    """Give a webhook that is held another secret; the one before signs too for 24 hours."""
+def rotate_secret(connection: Connection, actor: Actor, project_id: uuid.UUID, webhook_id: uuid.UUID) -> Any:
+    """Give a webhook another secret and return its row; the one before signs too for 24 hours."""
+    held = hold_webhook(connection, project_id, webhook_id)
     former = {"former_secret": held.secret, "former_until": func.now() + _BOTH_SIGN}
     changed = former | {"secret": make_secret(), "version": held.version + 1, "updated_at": func.now()}
     connection.execute(update(webhooks).where(webhooks.c.id == held.id).values(changed))
+    record_webhook(connection, actor, "webhook.rotated", held)
     return find_webhook(connection, held.project_id, held.id)
 
 
-def remove_webhook(connection: Connection, held: Any) -> None:
-    """Remove a webhook that is held, with its deliveries."""
+def remove_webhook(
+    connection: Connection, actor: Actor, project_id: uuid.UUID, webhook_id: uuid.UUID, expect: Expect | None
+) -> None:
+    """Remove a webhook with its deliveries."""
+    held = hold_webhook(connection, project_id, webhook_id, expect)
     connection.execute(delete(webhooks).where(webhooks.c.id == held.id))
+    record_webhook(connection, actor, "webhook.deleted", held)
+
+
+def record_webhook(connection: Connection, actor: Actor, action: Action, row: Any, **told: Any) -> None:
+    """Add an act to the audit log, which names a webhook by its host: the rest of its URL may be a secret."""
+    host = urlsplit(row.url).hostname
+    record(connection, actor, action, row.id, project_id=row.project_id, host=host, **told)
 
 
 def webhook_of(row: Any) -> Webhook:

@@ -7,9 +7,8 @@ from typing import Any
 
 from flask import request
 
-from registry.api.aggregates import aggregates_query
+from registry.api.aggregates import AggregatesParameters, aggregates_query
 from registry.api.cached_results import ask
-from registry.api.query_schemas import AggregatesParameters
 from registry.errors import Fault, Invalid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select

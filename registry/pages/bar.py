@@ -16,8 +16,8 @@ from registry.errors import Fault
 from registry.grids.grid import Axis
 from registry.grids.slices import PARAMETER, Slice
 from registry.operations.find import Filters
-from registry.operations.form_options import axes_with_levels, name_options, scope_options
 from registry.operations.query_names import known_names_text
+from registry.operations.scope_options import axes_with_levels, name_options, scope_options
 from registry.operations.suites import list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select
 from registry.pages.slices import slice_lists

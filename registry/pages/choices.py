@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.operations.find import Filters
-from registry.operations.form_options import name_counts
+from registry.operations.scope_options import name_counts
 
 MOST_TICKED, MOST_LISTED, MOST_SUGGESTED = 60, 200, 300
 

@@ -16,13 +16,15 @@ from registry.claims.grammar import read_claim
 from registry.errors import Fault, Invalid
 from registry.grids.intake.levels import has_control
 from registry.operations.auth import authorize
-from registry.operations.find_claims import ClaimFilters, find_claim, list_judgements
-from registry.operations.listed_claims import (
+from registry.operations.find_claims import (
     ORDER,
+    ClaimFilters,
     Place,
     claims_in_order,
     experiment_of_grid,
     experiments_of_claims,
+    find_claim,
+    list_judgements,
     names_of_experiment,
     names_of_grids,
     place_of,

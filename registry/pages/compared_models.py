@@ -11,8 +11,7 @@ from flask import request
 from marshmallow import validates_schema
 
 from registry.api.cached_results import ask
-from registry.api.comparisons import models_asked
-from registry.api.query_schemas import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, EitherComparisonParameters
+from registry.api.comparisons import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.pages.blocks import Part, parts_of, sections_of, typeset
 from registry.pages.choices import Field
 from registry.pages.links import carried

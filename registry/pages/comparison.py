@@ -12,15 +12,14 @@ from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.cached_results import ask
-from registry.api.comparisons import comparison_asked
+from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import enter, parts
-from registry.api.old_statistics import recompute_old
-from registry.api.query_schemas import ComparisonParameters
+from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.find import Filters
-from registry.operations.form_options import search_grids
 from registry.operations.read import find_grid, find_statistics
+from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import parts_of, sections_of, typeset
 from registry.pages.compared_models import asks_by_name

@@ -12,10 +12,9 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
-from registry.api.event_schemas import KINDS
+from registry.api.events import KINDS
 from registry.errors import Fault, Invalid
-from registry.operations.event_subjects import still_there
-from registry.operations.events import Wanted, latest_events
+from registry.operations.events import Wanted, latest_events, still_there
 from registry.pages.front import pages
 from registry.pages.links import data_path, to
 from registry.pages.live import live_on

@@ -13,14 +13,14 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import ask, settled
 from registry.api.context import parts
-from registry.api.old_statistics import recompute_old
 from registry.api.paging import write_key
 from registry.api.query_schemas import SelectedParameters
+from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, Slice, slice_faults
 from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids, sort_key
-from registry.operations.form_options import count_grids
 from registry.operations.read import find_grid, find_statistics_of
+from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import Part, parts_of, typeset
 from registry.pages.evidence import evidence_of

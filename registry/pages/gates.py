@@ -10,11 +10,18 @@ from flask import Response
 
 from registry.api.baselines import reached
 from registry.api.context import enter, parts
-from registry.operations.alerts import LIVE, alert_of, alerts_of, count_dismissed, list_alerts
+from registry.operations.alerts import (
+    LIVE,
+    alert_of,
+    alerts_of,
+    count_dismissed,
+    last_verdicts,
+    list_alerts,
+    verdict_of,
+)
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.find import Filters
-from registry.operations.form_options import is_lower_better
-from registry.operations.verdicts import last_verdicts, verdict_of
+from registry.operations.scope_options import is_lower_better
 from registry.pages.blocks import typeset
 from registry.pages.front import pages
 from registry.pages.links import data_path

@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
-from registry.api.old_statistics import recompute_old
 from registry.api.responses import take_turn
+from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.intake.faults import number_of

@@ -9,11 +9,11 @@ from flask import Response, request
 
 from registry.api import serializers
 from registry.api.context import enter, parts
-from registry.api.filters import filters_of
 from registry.api.paging import write_key
 from registry.api.schemas import FindParameters
+from registry.api.selections import filters_of
 from registry.operations.find import Page, find_grids, sort_key
-from registry.operations.form_options import count_grids
+from registry.operations.scope_options import count_grids
 from registry.operations.search import KINDS
 from registry.pages.choices import choice_of
 from registry.pages.front import pages

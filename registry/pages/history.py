@@ -15,8 +15,7 @@ from registry.api.context import grid_row, parts
 from registry.api.schemas import HistoryParameters
 from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, Slice, slice_text
-from registry.operations.history import Recorded, read_history
-from registry.operations.read import names_of_publishers
+from registry.operations.read import Recorded, names_of_publishers, read_history
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.front import knows_tokens, pages
 from registry.pages.links import data_path

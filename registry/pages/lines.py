@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.api.cached_results import ask
-from registry.api.chart_schemas import LinesParameters
-from registry.api.charts import options_of
+from registry.api.charts import LinesParameters, options_of
 from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines

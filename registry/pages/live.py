@@ -14,7 +14,7 @@ from typing import Any
 from flask import g
 
 from registry.api.context import parts
-from registry.operations.listed_claims import names_of_experiment
+from registry.operations.find_claims import names_of_experiment
 from registry.pages.links import data_path
 
 GRIDS = ("grid.*", "items.added", "alias.*")

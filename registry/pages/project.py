@@ -18,13 +18,12 @@ from registry.api.schemas import SLUG, FindParameters
 from registry.errors import Fault, Invalid
 from registry.operations.alerts import LIVE, list_alerts
 from registry.operations.find import Filters, Page, find_whole_grids
-from registry.operations.find_claims import ClaimFilters
-from registry.operations.form_options import name_counts
-from registry.operations.listed_claims import claims_in_order, verdicts_in_order
-from registry.operations.names import joined_names
+from registry.operations.find_claims import ClaimFilters, claims_in_order, verdicts_in_order
+from registry.operations.names import joined_of_kind
 from registry.operations.overview import Scope, entries_of, scopes_of, usual_rankings
 from registry.operations.projects import count_projects, projects_by_use
 from registry.operations.read import find_statistics_of
+from registry.operations.scope_options import name_counts
 from registry.pages.events import Told, latest
 from registry.pages.front import pages
 from registry.pages.gates import tags, told
@@ -136,7 +135,7 @@ def _overview(slug: str) -> Response:
 
 def _seen(connection: Connection, row: Any) -> tuple[Seen, list[object]]:
     """What an overview shows, and what tells one state of it from another."""
-    scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined_names(connection, row.id, "experiment"))
+    scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined_of_kind(connection, row.id, "experiment"))
     measured = [one for one in scopes if one.measured]
     experiments, known = _told(connection, row.id, measured[:_EXPERIMENTS])
     claims = claims_in_order(connection, row.id, ClaimFilters(verdict=("contradicted",)), _CLAIMS)

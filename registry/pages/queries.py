@@ -14,7 +14,7 @@ from registry.api.cached_results import answered, settled
 from registry.api.context import parts
 from registry.api.paging import read_key
 from registry.errors import Fault, Invalid
-from registry.operations.processes import activity_of
+from registry.operations.health import activity_of
 from registry.pages.links import LOOKS
 from registry.renderings.heatmap.options import PALETTES, Options
 

@@ -9,8 +9,7 @@ from typing import Any
 from flask import request
 
 from registry.api.cached_results import ask, progress
-from registry.api.query_schemas import RankingParameters
-from registry.api.rankings import ranking_asked
+from registry.api.rankings import RankingParameters, ranking_asked
 from registry.pages.bar import carried_on
 from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of, sections_of

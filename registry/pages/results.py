@@ -11,8 +11,7 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import ask
 from registry.api.context import enter, parts
-from registry.api.query_schemas import RankingParameters
-from registry.api.rankings import ranking_asked
+from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Fault, Invalid, NotFound, TryLater
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note

@@ -10,9 +10,8 @@ from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.cached_results import ask
-from registry.api.comparisons import comparison_asked
+from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
-from registry.api.query_schemas import ComparisonParameters
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.pages.changed import MEASURED, changes_of, differing, name_of, written

@@ -15,8 +15,7 @@ from sqlalchemy import Connection
 from registry.claims.claim import Atom, Claim, Compound, IllPosed, Part, atoms_of
 from registry.claims.grammar import read_claim
 from registry.claims.wording import stated, subject
-from registry.operations.find_claims import ClaimFilters
-from registry.operations.listed_claims import claims_in_order, names_of_experiment, verdicts_in_order
+from registry.operations.find_claims import ClaimFilters, claims_in_order, names_of_experiment, verdicts_in_order
 from registry.pages.blocks import typeset
 from registry.pages.links import to
 from registry.results.codec import from_bytes

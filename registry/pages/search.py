@@ -13,9 +13,8 @@ from registry.api.context import caller, enter, parts
 from registry.api.fields import Words
 from registry.errors import Fault
 from registry.operations.find import Filters, Page, find_grids
-from registry.operations.form_options import count_grids
-from registry.operations.search import KINDS
-from registry.operations.search_results import Found, found_labels, found_names, found_projects
+from registry.operations.scope_options import count_grids
+from registry.operations.search import KINDS, Found, found_labels, found_names, found_projects
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GRIDS, live_on

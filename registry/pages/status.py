@@ -8,8 +8,15 @@ from flask import Response
 
 from registry.api.context import caller, parts
 from registry.errors import Unavailable
-from registry.operations.health import failed_grids, health_of, list_queries, pending_grids
-from registry.operations.processes import ALIVE_SECONDS, Activity, activity_of
+from registry.operations.health import (
+    ALIVE_SECONDS,
+    Activity,
+    activity_of,
+    failed_grids,
+    health_of,
+    list_queries,
+    pending_grids,
+)
 from registry.pages.front import pages
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS
 from registry.pages.responses import page

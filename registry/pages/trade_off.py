@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.api.chart_schemas import TradeOffParameters
-from registry.api.charts import options_of
+from registry.api.charts import TradeOffParameters, options_of
 from registry.api.context import parts
 from registry.api.fields import Name
-from registry.api.filters import QUANTITIES, slices_of_quantities
-from registry.api.selections import selected
+from registry.api.selections import QUANTITIES, selected, slices_of_quantities
 from registry.api.trade_offs import answer_of, ask_trade_off
 from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters
-from registry.operations.form_options import number_labels
+from registry.operations.scope_options import number_labels
 from registry.pages.blocks import table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import OF_METRIC

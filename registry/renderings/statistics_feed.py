@@ -65,7 +65,7 @@ def _kind(name: str) -> Kind:
 
 
 def rows_of(row: Any, columns: Columns) -> Iterator[Row]:
-    """The rows of a grid, from a row of `registry.operations.export_statistics`; at least one, but of a grid that is
+    """The rows of a grid, from a row of `registry.operations.export`; at least one, but of a grid that is
     computed and has no series that lost as much as was asked for."""
     names, sent = names_of(row, columns.joined)
     head = (str(row.id), row.number, *names, row.metric["name"], row.metric["unit"] or None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.results.terms import Count, Identifier, Instant, Keyword, Presence
+from registry.results.terms import Count, Identifier, Instant, Presence
 
 Format = Literal["standard", "cloudevents", "slack", "discord"]
 WebhookState = Literal["enabled", "disabled"]
@@ -34,17 +34,6 @@ class Webhook:
     former_secret_until: Annotated[Instant | None, "Until when the secret before the last rotation signs too."]
     created_at: Annotated[Instant, "When it was made."]
     updated_at: Annotated[Instant, "When it was changed last, by people or by being disabled."]
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookSecret(Webhook):
-    """A webhook with its secret."""
-
-    secret: Annotated[
-        str,
-        Keyword("pattern", "^whsec_[A-Za-z0-9+/]{43}=$"),
-        "What verifies signatures, as libraries of Standard Webhooks take it; shown this once.",
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,6 @@ def mark_of(grid_id: Any, revision: Any) -> ColumnElement[int]:
 
 
 def _holding(grid_id: Any, revision: Any) -> tuple[ColumnElement[bool], ...]:
-    """Conditions for the rows that may hold for a revision of a grid."""
     carried = (
         select(item_continuations.c.since)
         .where(item_continuations.c.grid_id == grid_id, item_continuations.c.revision == revision)

@@ -141,7 +141,6 @@ class ReplicatedDatabase(Database):
             return None
 
     def _behind(self, replayed: int) -> float:
-        """Seconds that a replica at this position is old at most."""
         self._note()
         now = time.monotonic()
         reached = [noted for noted, position in list(self._notes) if position <= replayed]

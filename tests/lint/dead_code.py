@@ -26,7 +26,7 @@ REGISTERED = [
     "@*.app_errorhandler",
     "@administration.*",
     "@app.task",
-    "@blp.*",
+    "@*blp.*",
     "@click.*",
     "@*.command",
     "@*.connect",

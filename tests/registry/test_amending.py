@@ -82,15 +82,6 @@ def test_each_new_level_is_a_warning_at_the_first_cell_that_brings_it_and_a_faul
     assert [one for one in known if one["code"] == "level_added"] == []
 
 
-def test_an_amendment_without_a_change_makes_no_revision(project: Project) -> None:
-    grid = project.published()
-    same = [cell("1", 0, 99.3), cell("1", 0, 99.3, trials=300), cell("2", 0, None)]
-    for one in same:
-        answer = amend(project, grid, one)
-        assert (answer.status_code, answer.get_json()["revision"]) == (200, 1)
-    assert len(project.get(f"grids/{grid['id']}/revisions").get_json()["items"]) == 1
-
-
 def test_an_amended_cell_may_have_trials_of_its_own_and_twice_is_repeats_here_too(project: Project) -> None:
     grid = project.published()
     amend(project, grid, cell("1", 0, 99.0, trials=100))

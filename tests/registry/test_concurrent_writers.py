@@ -7,10 +7,8 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from typing import Any
 
-from registry.operations.idempotency import StoredResponse, store_response
 from tests.house import Project, publication
 
 
@@ -133,14 +131,3 @@ def test_a_key_holds_for_the_same_content_however_it_is_compressed(project: Proj
         assert [answer.status_code for answer in answers] == [201, 201], order
         assert answers[1].headers["Idempotent-Replayed"] == "true"
         assert send(order, "other", "gzip", 9).status_code == 422
-
-
-def test_a_key_that_was_kept_with_the_hash_of_compressed_bytes_still_holds(project: Project) -> None:
-    path, body = f"projects/{project.slug}/grids", gzip.compress(json.dumps(publication()).encode(), mtime=0)
-    asked = f"POST /api/v1/{path}?\n[None, None]\napplication/json\n".encode()
-    with project.house.database.transaction() as connection:
-        answer = StoredResponse(201, {"Content-Type": "application/json"}, b"{}")
-        store_response(connection, project.id, "older", sha256(asked + body).digest(), answer)
-    headers = {"Idempotency-Key": "older", "Content-Type": "application/json", "Content-Encoding": "gzip"}
-    again = project.call("POST", path, data=body, headers=headers)
-    assert (again.status_code, again.data) == (201, b"{}")

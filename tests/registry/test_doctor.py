@@ -16,10 +16,9 @@ from redis import ResponseError
 from sqlalchemy import delete, insert, update
 
 from registry.methods_version import METHODS_VERSION
-from registry.operations import broker_checks
+from registry.operations import doctor_checks
 from registry.operations.doctor import check_sign_in
-from registry.operations.doctor_of_processes import check_processes
-from registry.operations.doctor_of_settings import check_exports, check_settings
+from registry.operations.doctor_checks import check_exports, check_processes, check_settings
 from registry.settings import Settings
 from registry.storage.tables import new_id, processes, webhooks
 from results_registry import __version__
@@ -77,8 +76,8 @@ def test_a_broker_that_refuses_has_its_advice(said: str, advice: str, monkeypatc
         def ping(self) -> None:
             raise ResponseError(said)
 
-    monkeypatch.setattr(broker_checks, "redis_client", lambda _settings: Full())
-    [told] = broker_checks.check_broker(Settings())
+    monkeypatch.setattr(doctor_checks, "redis_client", lambda _settings: Full())
+    [told] = doctor_checks.check_broker(Settings())
     assert (told.name, told.state, advice in told.advice, "ACL" in told.advice) == ("redis", "bad", True, False)
 
 
@@ -95,7 +94,6 @@ NOBODY = f"http://127.0.0.1:{free_port()}"
 
 
 CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
-    ({"public_url": "results.example"}, "public url", "bad"),
     ({"public_url": "https://results.example/registry"}, "public url", "bad"),
     ({"host": "0.0.0.0"}, "public url", "doubtful"),  # noqa: S104
     ({"public_url": "http://results.example"}, "public url", "doubtful"),
@@ -103,13 +101,8 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"public_url": NOBODY}, "proxies", "bad"),
     ({"proxies": 1}, "proxies", "doubtful"),
     ({"public_url": NOBODY, "proxies": 1}, "proxies", "good"),
-    ({"hosts": "https://results.example"}, "names", "bad"),
     ({"hosts": "a.example, *"}, "names", "doubtful"),
-    ({"cors_origins": "*"}, "names", "bad"),
-    ({"cors_origins": "https://wiki.example/"}, "names", "bad"),
     ({"hosts": "a.example", "cors_origins": "https://wiki.example"}, "names", "good"),
-    ({"statement_timeout": 20.0}, "times", "doubtful"),
-    ({"statement_timeout": 10.0, "request_timeout": 10.0}, "times", "good"),
     ({"max_wait": 60, "proxies": 1}, "times", "doubtful"),
     ({"max_wait": 60}, "times", "good"),
     ({"home": Path("/proc/home")}, "home", "doubtful"),

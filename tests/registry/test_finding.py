@@ -10,7 +10,7 @@ import pytest
 
 from tests.house import ACCURACY, House, Project, publication
 
-SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
+SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric", "cell_count")
 SCORE: dict[str, Any] = {"axes": [], "values": 50.0}
 
 
@@ -57,7 +57,8 @@ def shelf(house: House) -> Project:
     sent = [
         publication(
             experiment=f"e{e}", benchmark=f"b{b}", model=f"m{m}", variant=f"v{v}" if v else "",
-            metric=ACCURACY | {"name": f"x{x}"}, labels={"git_sha": f"{e}{b}", "job": str(m)}, **SCORE,
+            metric=ACCURACY | {"name": f"x{x}"}, labels={"git_sha": f"{e}{b}", "job": str(m)}, axes=[],
+            values=50.0 if m else None,
         )
         for e, b, m, v, x in itertools.product(range(2), repeat=5)
     ]  # fmt: skip
@@ -83,7 +84,6 @@ def test_repeated_filters_are_or_and_different_ones_and(shelf: Project) -> None:
         ("label.other=01", 0),
     ):
         assert len(find(shelf, *parse_qsl(query))) == grids, query
-    assert refused(shelf, "label.%3Ckey%3E=0") == ["/label.<key>"], "the placeholder of the document is no label"
 
 
 def test_an_id_is_found_by_its_first_characters(shelf: Project) -> None:
@@ -216,11 +216,8 @@ def test_an_alias_joins_names_of_its_kind_until_it_is_removed(project: Project, 
     project.published(model="b", benchmark="b", **SCORE)
     made = alias(project, "model", "a", "b")
     assert project.get(f"projects/{project.slug}/aliases").get_json()["items"] == [made.get_json()]
-    assert (len(find(project, model="a")), len(find(project, model="b")), len(find(project, benchmark="a"))) == (
-        2,
-        2,
-        1,
-    )
+    found = [len(find(project, **query)) for query in ({"model": "a"}, {"model": "b"}, {"benchmark": "a"})]
+    assert found == [2, 2, 1]
     assert project.call("DELETE", made.headers["Location"]).status_code == 204
     assert len(find(project, model="b")) == 1
     assert project.call("DELETE", made.headers["Location"]).status_code == 404
@@ -231,17 +228,6 @@ def test_chains_circles_and_second_meanings_of_aliases_are_refused(project: Proj
     statuses = [alias(project, "model", name, other).status_code for name, other in names]
     assert statuses == [422, 201, 422, 422, 422, 409, 409, 201]
     assert [alias(project, kind, "a", "b").status_code for kind in ("variant", "metric")] == [201, 422]
-
-
-def test_aliases_and_tokens_are_paged(project: Project) -> None:
-    for i in range(7):
-        alias(project, "model", f"a{i}", "b")
-    found = walk(project, f"projects/{project.slug}/aliases?limit=3")
-    assert [item["alias"] for item in found] == [f"a{i}" for i in range(7)]
-    first = project.call("GET", f"projects/{project.slug}/tokens?limit=2", "admin").get_json()
-    rest = project.call("GET", f"projects/{project.slug}/tokens?limit=2&cursor={first['next']}", "admin").get_json()
-    assert sorted(item["role"] for item in first["items"] + rest["items"]) == ["admin", "reader", "writer"]
-    assert rest["next"] is None
 
 
 def test_names_in_use_are_counted_and_those_of_deleted_grids_are_not(house: House, shelf: Project) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from registry import create_app
 from registry.api.openapi import openapi, openapi_for_clients
-from registry.api.openapi_references import looked_up
+from registry.api.openapi_schemas import looked_up
 from tests.house import House, Project
 
 DIGITS = "9" * 5_000

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from registry import create_app
-from registry.api.openapi_references import looked_up
+from registry.api.openapi_schemas import looked_up
 from tests.house import House, Project, publication
 
 SMALL = {
@@ -113,7 +113,8 @@ def test_a_page_is_no_longer_than_the_limit_where_nothing_is_said(small: Project
 def test_the_document_says_the_limits_of_the_application_that_serves_it(house: House, small: Project) -> None:
     document = small.get("/openapi.json").get_json()
     grid = document["components"]["schemas"]["GridIn"]["properties"]
-    assert (grid["model"]["maxLength"], grid["derived"]["anyOf"][1]["items"]["maxLength"]) == (25, 25)
+    names = (looked_up(document, one) for one in (grid["model"], grid["derived"]["anyOf"][1]["items"]))
+    assert [one["maxLength"] for one in names] == [25, 25]
     assert (grid["labels"]["maxProperties"], grid["labels"]["additionalProperties"]["maxLength"]) == (2, 5)
 
     def body(method: str, path: str) -> Any:

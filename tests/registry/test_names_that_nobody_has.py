@@ -101,14 +101,6 @@ def test_faults_of_a_slice_point_at_the_quantity_and_tell_ends_that_were_exchang
         assert fault(sweep, f"{path}&at.Ratio=>=0.3&at.Ratio=<=0.1") == ("/at.Ratio", exchanged)
 
 
-def test_a_suite_warns_of_benchmarks_that_no_grid_has(sweep: Project) -> None:
-    path, sent = f"projects/{sweep.slug}/suites/mine", {"benchmarks": ["Core Generalization", "core generalization"]}
-    told = sweep.call("PUT", path, json=sent).get_json()
-    detail = 'no grid of this project has the benchmark "core generalization"; did you mean "Core Generalization"; '
-    assert told["warnings"] == [{"code": "unknown_name", "detail": f"{detail}there is Core Generalization"}]
-    assert sweep.call("PUT", path, json={"benchmarks": ["Core Generalization"]}).get_json()["warnings"] == []
-
-
 def test_a_table_says_who_is_left_when_a_name_has_nothing(sweep: Project) -> None:
     told = asked(sweep, f"aggregates?{SWEEP}&group_by=model&at.Ratio=0.2").get_json()
     assert told["warnings"] == [{"code": "dropped", "detail": "B has no measured cell here: only A is left."}]

@@ -138,6 +138,8 @@ def test_who_read_it_before_it_changed_or_sends_what_cannot_be_is_refused(projec
     first = sent({"description": "mine"}, If_Match=tag)
     assert first.status_code == 200
     assert sent({"description": "theirs"}, If_Match=tag).status_code == 412
+    if what == "project":
+        assert project.call("DELETE", paths[what], "admin", headers={"If-Match": tag}).status_code == 412
     for header in (first.headers["ETag"], "*"):
         assert sent({"labels": {header[:3]: "x"}}, If_Match=header).status_code == 200
     before = project.get(paths[what]).get_json()

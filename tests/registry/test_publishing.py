@@ -336,17 +336,6 @@ def test_a_publication_keeps_to_its_conditions(project: Project) -> None:
     assert project.publish(publication(model="newer"), headers={"If-Match": "*"}).status_code == 412
 
 
-def test_a_deleted_grid_comes_back_with_the_next_revision(project: Project) -> None:
-    grid = project.published()
-    project.published(trials=150)
-    assert project.call("DELETE", f"grids/{grid['id']}?revision=1").status_code == 412
-    assert project.call("DELETE", f"grids/{grid['id']}?revision=2").status_code == 204
-    assert project.get(f"grids/{grid['id']}").status_code == 404
-    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 404
-    back = project.publish(publication(trials=150), headers={"If-None-Match": "*"})
-    assert (back.status_code, back.get_json()["id"], back.get_json()["revision"]) == (201, grid["id"], 3)
-
-
 def test_a_thousand_finite_numbers_come_back_as_the_same_doubles(project: Project) -> None:
     chance = random.Random(20241)
     doubles = [-0.0, 0.0, 1e308, -1.7976931348623157e308, 5e-324, 0.1, 1 / 3, 2**53 + 1, 1e23]

@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import func, select, text, update
 
 from registry.operations.audit_log import COMMAND
-from registry.operations.purge import purge, purge_projects, purge_shapes
-from registry.operations.purge_claims import purge_claims
+from registry.operations.purge import purge, purge_claims, purge_projects, purge_shapes
 from registry.storage.tables import claims, derivations, grids, idempotency_keys, metadata, projects
 from tests.house import House, Project, publication
 from tests.workers.feed import feed

@@ -14,8 +14,8 @@ from werkzeug.test import TestResponse
 
 from registry import create_app
 from registry.operations import database_checks
-from registry.operations.check import Check
 from registry.operations.doctor import run_checks
+from registry.operations.doctor_checks import Check
 from registry.settings import Settings
 from registry.storage import replica
 from registry.storage.circuit_breaker import CircuitBreaker

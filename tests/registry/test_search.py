@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.house import ACCURACY, House, Project, publication
+from tests.house import ACCURACY, House, Project
 
 NAMES = {
     "a": ("length-sweep", "AIME'24", "Qwen/Qwen2.5-7B", "", "accuracy"),
@@ -121,21 +121,3 @@ def test_a_name_is_found_by_its_alias_and_what_was_deleted_is_not(project: Proje
         assert [one[key] for one in items] == [wanted]
     for path in ("grids", "names/models"):
         assert project.get(f"projects/{project.slug}/{path}?q=gone").get_json()["items"] == []
-
-
-def test_a_list_by_the_number_of_cells_is_the_whole_list_in_order(project: Project, subtests: pytest.Subtests) -> None:
-    sent = []
-    for number in range(7):
-        values = [[1.0] * (number % 3 + 1) + [None] * (2 - number % 3), [None] * 3]
-        sent.append(publication(model=f"m{number}", values=values))
-    project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
-    for sort in ("cell_count", "-cell_count"):
-        path, seen = f"projects/{project.slug}/grids?sort={sort}&limit=2", []
-        while path:
-            answer = project.get(path)
-            seen += answer.get_json()["items"]
-            path = answer.headers.get("Link", "").split(";")[0].strip("<>")
-        counts = [one["cell_count"] for one in seen]
-        with subtests.test(sort):
-            assert counts == sorted(counts, reverse=sort.startswith("-"))
-            assert sorted(one["model"] for one in seen) == [f"m{number}" for number in range(7)]

@@ -1,109 +1,30 @@
-"""Settings do what they say: each limit is one, and is told."""
+"""Settings do what they say, and say what they do; the limits are in test_limits.py."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import socket
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from werkzeug.test import TestResponse
 
 from registry import create_app
 from registry.cli import main
 from registry.errors import Misconfigured
 from registry.settings import Settings, range_of, refuse_unknown
 from tests import ROOT
-from tests.house import House, Project, publication
-
-Act = Callable[[Project], TestResponse]
-LIMITS = {
-    "max_cells": 6, "max_levels": 3, "max_body": 2000, "max_inflated": 1900, "max_batch": 1, "max_labels": 1,
-    "max_label_length": 3, "max_name": 20, "max_outcomes": 2, "max_description": 3, "max_wait": 1,
-}  # fmt: skip
-
-
-def publish(**changes: Any) -> Act:
-    return lambda project: project.publish(publication(**changes))
-
-
-def padded(size: int, pack: Callable[[bytes], bytes] = bytes, **headers: str) -> Act:
-    """A small publication in so many bytes."""
-    body = pack(json.dumps(publication()).encode().ljust(size))
-    return lambda project: project.call(
-        "POST", f"projects/{project.slug}/grids", data=body, content_type="application/json", headers=headers
-    )
-
-
-def batch(project: Project) -> TestResponse:
-    sent = [publication(axes=[], values=number) for number in (1, 2)]
-    return project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
-
-
-def outcomes(count: int) -> Act:
-    def add(project: Project) -> TestResponse:
-        made = project.published(axes=[], values=100.0, trials=None)
-        sent = {
-            "set": {"name": "x", "count": count, "digest": "ab" * 32},
-            "cells": [{"at": {}, "outcomes": [1] * count}],
-        }
-        return project.call("POST", f"grids/{made['id']}/items", json=sent)
-
-    return add
-
-
-def sized(first: int, second: int) -> Act:
-    axes = [{"name": name, "levels": list(range(size))} for name, size in (("a", first), ("b", second))]
-    return publish(axes=axes, values=[[1] * second] * first)
-
-
-BEYOND: dict[str, tuple[Act, int]] = {
-    "max_cells": (sized(3, 3), 422),
-    "max_levels": (sized(4, 1), 422),
-    "max_body": (padded(2001), 413),
-    "max_inflated": (padded(1901, gzip.compress, **{"Content-Encoding": "gzip"}), 413),
-    "max_batch": (batch, 422),
-    "max_labels": (publish(labels={"a": "b", "c": "d"}), 422),
-    "max_label_length": (publish(labels={"a": "bcde"}), 422),
-    "max_name": (publish(model="m" * 21), 422),
-    "max_outcomes": (outcomes(3), 422),
-    "max_description": (publish(description="four"), 422),
-}
-WITHIN = [
-    sized(2, 3),
-    padded(2000),
-    padded(1900, gzip.compress, **{"Content-Encoding": "gzip"}),
-    publish(labels={"a": "bcd"}, model="m" * 20, description="abc"),
-    outcomes(2),
-]
+from tests.house import House
 
 
 @pytest.fixture(scope="module")
 def limited(house: House) -> House:
     """An application with other settings."""
-    more = {"token_days": 3, "max_range_cells": 4, "public_url": "https://results.example.org/", **LIMITS}
+    more = {"token_days": 3, "max_range_cells": 4, "public_url": "https://results.example.org/", "max_wait": 1}
     other = replace(house.settings, **more)
     return House(create_app(other), house.database, other)
-
-
-def test_a_limit_is_one_and_is_told(limited: House, project: Project, subtests: pytest.Subtests) -> None:
-    """Each act exceeds one of them, and none where they are the usual ones."""
-    mine = limited.make_project()
-    for name, (act, status) in BEYOND.items():
-        with subtests.test(name):
-            assert act(project).status_code in (200, 201)
-            assert act(mine).status_code == status
-    for act in WITHIN:
-        assert act(mine).status_code in (200, 201)
-    told = mine.get("limits").get_json()
-    assert {name: told[name] for name in LIMITS} == LIMITS
 
 
 def test_settings_of_answers_are_kept_to(limited: House) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from registry import create_app
 from registry.api.responses import MEDIA
-from registry.api.statistics_parts import PARTS
+from registry.api.statistics import PARTS
 from tests.house import House, Project
 
 NAMES = "experiment=type-by-length&metric=accuracy"

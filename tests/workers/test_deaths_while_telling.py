@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from registry.grids.intake import Limits, Submission, read_submission
-from registry.operations.acts import delete_grid
+from registry.operations.amend import delete_grid
 from registry.operations.audit_log import COMMAND
 from registry.operations.publish import publish
 from registry.storage.database import Database
@@ -59,7 +59,7 @@ def test_an_act_that_died_is_told_if_it_is_there_and_else_not(project: Project) 
             with database.transaction() as connection:
                 sent = [_sent(model=f"{kind} {step}") for kind in ("two", "three")]
                 found = publish(connection, row, sent)
-                delete_grid(connection, COMMAND, project.id, found[0].stored.id)
+                delete_grid(connection, COMMAND, found[0].stored.id)
 
         if not dies_at(house.database, step, act):
             break

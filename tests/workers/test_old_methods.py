@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Table, and_, delete, func, select, text, u
 
 from registry.errors import Unavailable
 from registry.methods_version import METHODS_VERSION
-from registry.operations.old_statistics import requeue_old
 from registry.operations.read import find_statistics
+from registry.operations.retry import requeue_old
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, derivations, grids, statistics
 from tests.house import House, Project

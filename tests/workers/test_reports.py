@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import delete, func, select, text, update
 
 from registry.errors import Unavailable
-from registry.operations.processes import Activity, activity_of
+from registry.operations.health import Activity, activity_of
 from registry.storage.database import Database
 from registry.storage.tables import job_counts, processes
 from tests.house import House

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from registry.api.statistics_parts import OMITTED, PARTS
+from registry.api.statistics import OMITTED, PARTS
 from registry.query import StatisticsQuery, ThresholdsQuery, query_of
 from registry.storage.rows import metric_of
 from registry.storage.tables import cached_results

@@ -6,7 +6,7 @@ dispatcher applies these rows here: cached results become pending, and pair sums
 Requeue results that an older version of the statistical methods computed. Each is served until its replacement is
 ready. Answers to queries are requeued all, because somebody keeps asking them. Of the statistics of grids only those
 are of experiments that somebody looks at: an archive of a hundred million grids would take hundreds of hours of
-processor time. The others follow when they are read (`registry.operations.old_statistics`).
+processor time. The others follow when they are read (`registry.operations.retry`).
 """
 
 from __future__ import annotations

@@ -3,16 +3,14 @@ meaning changes gets another name."""
 
 from __future__ import annotations
 
-from registry.api.shapes.cells import CELLS
+from registry.api.shapes.cells import CELLS, ITEMS, STATISTICS_FEEDS
 from registry.api.shapes.claims import CLAIMS
 from registry.api.shapes.events import EVENTS
 from registry.api.shapes.grids import GRIDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
-from registry.api.shapes.items import ITEMS
 from registry.api.shapes.projects import PROJECTS
 from registry.api.shapes.service import SERVICE
-from registry.api.shapes.statistics_feeds import STATISTICS_FEEDS
-from registry.api.shapes.words import PLAIN, Shape, page
+from registry.api.shapes.words import PLAIN, Shape, extended, page
 from registry.results.aggregates import Aggregates
 from registry.results.comparison import Comparison
 from registry.results.event_documents import CloudEvent
@@ -29,7 +27,7 @@ from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 from registry.results.trade_offs import TradeOff
 from registry.results.verdicts import Alert, StoredVerdict
-from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookMessage, WebhookSecret
+from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookMessage
 from registry.settings import Settings
 
 COMPONENTS: dict[str, Shape] = {
@@ -58,8 +56,17 @@ COMPONENTS: dict[str, Shape] = {
         RepeatNoise,
     ),
     **components(Judgement),
-    **components(Webhook, WebhookSecret, Delivery, Recovery, WebhookMessage, CloudEvent),
+    **components(Webhook, Delivery, Recovery, WebhookMessage, CloudEvent),
     **CLAIMS,
+    "WebhookSecret": extended(
+        "Webhook",
+        "A webhook with its secret.",
+        secret={
+            "type": "string",
+            "pattern": "^whsec_[A-Za-z0-9+/]{43}=$",
+            "description": "What verifies signatures, as libraries of Standard Webhooks take it; shown this once.",
+        },
+    ),
     "Webhooks": page("Webhook", "A page of webhooks."),
     "Deliveries": page("Delivery", "A page of deliveries of a webhook."),
     **limited(Settings()),

@@ -1,31 +1,34 @@
-"""Cells of a grid, and the feed of the cells of a project."""
+"""Cells and outcomes of items of a grid, and the feeds of the cells and the statistics of a project."""
 
 from __future__ import annotations
 
-from registry.api.shapes.common import (
-    BENCHMARK,
-    CONTENT_DIGEST,
-    EXPERIMENT,
-    GRID_ID,
-    MODEL,
-    NUMBER_OF_REVISION,
-    VARIANT,
-)
 from registry.api.shapes.words import (
     AT,
+    BENCHMARK,
+    CONTENT_DIGEST,
     COUNT,
+    DIGEST,
+    EXPERIMENT,
+    GRID_ID,
     INSTANT,
+    MODEL,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
+    NUMBER_OF_REVISION,
     TEXT,
+    VARIANT,
     Shape,
     array_of,
     described,
     extended,
+    may,
     object_of,
+    record,
     ref,
 )
+from registry.renderings.rows import Field
+from registry.renderings.statistics_columns import MEASURED, STANDING
 
 CELL_INTERVAL: dict[str, Shape] = {
     "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
@@ -59,16 +62,16 @@ AXIS_COLUMN = {"description": "The columns of the axes.", "type": ["string", "nu
 _ROW_ABOUT = "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis."
 CELL: dict[str, Shape] = {
     "value": described(NUMBER, "The measured value, in the metric's unit."),
-    "trials": described(COUNT, "The Bernoulli trials behind the value; left out where they are not known."),
-    "stderr": described(NUMBER, "The standard error of the value; left out where it is not known."),
-    "repeats": described(COUNT, "How many measurements the value is the mean of; left out where it is one."),
-    "sd": described(NUMBER, "The standard deviation of those measurements, with ddof 1."),
+    "trials": may(described(COUNT, "The Bernoulli trials behind the value; left out where they are not known.")),
+    "stderr": may(described(NUMBER, "The standard error of the value; left out where it is not known.")),
+    "repeats": may(described(COUNT, "How many measurements the value is the mean of; left out where it is one.")),
+    "sd": may(described(NUMBER, "The standard deviation of those measurements, with ddof 1.")),
 }
 
 CELLS: dict[str, Shape] = {
-    "Cell": described(object_of("at value", at=AT, **CELL), "A measured cell."),
-    "Measurement": described(object_of("value", **CELL), "What a cell holds."),
-    "FeedValue": described(object_of(" ".join(_FEED_ROW), **_FEED_ROW), "A cell of a grid, and whose it is."),
+    "Cell": record("A measured cell.", at=AT, **CELL),
+    "Measurement": record("What a cell holds.", **CELL),
+    "FeedValue": record("A cell of a grid, and whose it is.", **_FEED_ROW),
     # Generators make an index signature of the columns, with which nothing beside it in the same object may disagree.
     "FeedCell": described(
         {
@@ -80,30 +83,90 @@ CELLS: dict[str, Shape] = {
         },
         _ROW_ABOUT,
     ),
-    "Feed": described(
-        object_of("items", items=described(array_of(ref("FeedCell")), "A row a cell, the oldest grid first.")),
-        "The cells of a project.",
+    "Feed": record(
+        "The cells of a project.", items=described(array_of(ref("FeedCell")), "A row a cell, the oldest grid first.")
     ),
     "GridCell": extended(
         "FeedValue",
-        object_of(
-            "at",
-            at=AT,
-            repeats=described(NULLABLE, "How many measurements the value is the mean of; left out where it is one."),
-            sd=described(NULLABLE, "The standard deviation of those measurements, with ddof 1."),
-            **SLICE,
-        )
-        | {"additionalProperties": {"description": AXIS_COLUMN["description"]}},
         _ROW_ABOUT,
+        {"description": AXIS_COLUMN["description"]},
+        at=AT,
+        repeats=may(described(NULLABLE, "How many measurements the value is the mean of; left out where it is one.")),
+        sd=may(described(NULLABLE, "The standard deviation of those measurements, with ddof 1.")),
+        slice=may(SLICE["slice"]),
     ),
-    "Cells": described(
-        object_of(
-            "grid revision digest items",
-            grid=GRID_ID,
-            revision=NUMBER_OF_REVISION,
-            digest=CONTENT_DIGEST,
-            items=described(array_of(ref("GridCell")), "A row a cell, in row-major order."),
-        ),
+    "Cells": record(
         "The cells of a grid.",
+        grid=GRID_ID,
+        revision=NUMBER_OF_REVISION,
+        digest=CONTENT_DIGEST,
+        items=described(array_of(ref("GridCell")), "A row a cell, in row-major order."),
     ),
+}
+
+
+_OUTCOMES = described(
+    {"anyOf": [TEXT, array_of({"type": "number", "minimum": 0, "maximum": 1})]},
+    "An outcome an item: bits in base64, the first item in the highest bit of the first byte, or scores from 0 to 1.",
+)
+_REPEATS = described({"type": "integer", "minimum": 1}, "How many trials each score is the mean of; 1 if not given.")
+
+ITEMS: dict[str, Shape] = {
+    "ItemCellIn": object_of("at outcomes", at=AT, outcomes=_OUTCOMES, repeats=_REPEATS | {"type": ["integer", "null"]})
+    | {"additionalProperties": False, "description": "Outcomes of the items in one cell."},
+    "Items": record(
+        "The outcomes of items behind the cells of a grid.",
+        grid=GRID_ID,
+        revision=NUMBER_OF_REVISION,
+        sets=described(array_of(ref("ItemSet")), "The item sets, by digest."),
+        cells=described(array_of(ref("ItemCell")), "The cells that have outcomes, in row-major order."),
+    ),
+    "ItemSet": record(
+        "A set of items.",
+        name=described(TEXT, "What the items are called."),
+        digest=described(DIGEST, "What tells these items from others."),
+        count=described(COUNT, "How many items there are."),
+        cells=described(COUNT, "How many cells have outcomes of them."),
+        ids=may(described(array_of(TEXT), "The id of each item; with `outcomes=true`, where they were given.")),
+    ),
+    "ItemCell": record(
+        "A cell and the outcomes of its items; `outcomes` are there with `outcomes=true`.",
+        at=AT,
+        set=described(DIGEST, "The digest of its item set."),
+        mean=described(NUMBER, "The mean of its outcomes, from 0 to 1."),
+        repeats=_REPEATS,
+        outcomes=may(_OUTCOMES),
+    ),
+}
+
+
+_TYPES: dict[str, Shape] = {"instant": INSTANT, "number": NULLABLE, "whole": {"type": ["integer", "null"]}}
+
+
+def _shape(field: Field) -> Shape:
+    text = NULLABLE_TEXT if field.nullable else TEXT
+    return described(_TYPES.get(field.kind, text), field.about)
+
+
+def _row(statistic: str) -> Shape:
+    own = {field.name: _shape(field) for field in MEASURED[statistic]}
+    about = "A row of the feed" + (
+        "." if statistic == "coverage" else "; besides these columns a text and a number (`<axis>_num`) for each axis."
+    )
+    return extended("FeedNames", about, None if statistic == "coverage" else AXIS_COLUMN, **own)
+
+
+_STANDING = {field.name: _shape(field) for field in STANDING}
+STATISTICS_FEEDS: dict[str, Shape] = {
+    "FeedNames": record(
+        "Whose statistic a row is.", **IDENTITY, **_STANDING, **{name: may(one) for name, one in AS_SENT.items()}
+    ),
+    **{f"{statistic.capitalize()}Row": _row(statistic) for statistic in MEASURED},
+    **{
+        f"{statistic.capitalize()}Feed": record(
+            f"The {statistic} of the grids of a project.",
+            items=described(array_of(ref(f"{statistic.capitalize()}Row")), "The rows, the oldest grid first."),
+        )
+        for statistic in MEASURED
+    },
 }

@@ -14,10 +14,12 @@ from registry.api.shapes.words import (
     Shape,
     array_of,
     described,
+    may,
     nullable,
     object_of,
     one_of,
     page,
+    record,
     ref,
 )
 from registry.claims.grammar import COMPOUND, MOST_CLAIMS
@@ -25,7 +27,6 @@ from registry.claims.kinds import KINDS
 
 
 def _counted(shape: Shape) -> Shape:
-    """The page with the numbers of claims by their verdicts."""
     counts = described(ref("VerdictCounts"), "Of all that the filters but `verdict` find.")
     return shape | {
         "required": [*shape["required"], "counts"],
@@ -54,9 +55,9 @@ CLAIMS: dict[str, Shape] = {
         | {"additionalProperties": True},
         "A statement about results: the fields of each kind are in `getClaimSchema`, with examples in docs/claims.md.",
     ),
-    "Judgements": described(
-        object_of("items", items=described(array_of(ref("Judgement")), "In the order of the claims.")),
+    "Judgements": record(
         f"Verdicts on up to {MOST_CLAIMS} claims.",
+        items=described(array_of(ref("Judgement")), "In the order of the claims."),
     ),
     "ClaimSource": described(
         {
@@ -82,38 +83,34 @@ CLAIMS: dict[str, Shape] = {
         },
         "What changes; another statement is another claim.",
     ),
-    "StoredClaim": described(
-        object_of(
-            "id project experiment metric claim digest text source state failure verdict judgement judgement_number"
-            " judged_at checked_at created_at updated_at",
-            id=described(ID, "The claim's id."),
-            project=described(TEXT, "The project's slug."),
-            experiment=described(TEXT, "As the claim names it, or its grid does."),
-            metric=described(TEXT, "The metric's name."),
-            claim=described(PLAIN, "The statement in its normal form, as it was posted."),
-            digest=described(DIGEST, "SHA-256 of the normal form: one claim of a project has it."),
-            text=described(TEXT, "The sentence as it is written; empty: not given."),
-            source=ref("ClaimSource"),
-            state=described(
-                STATE, "`ready`: the judgement is of the grids as they are now; `pending`: it may be of former ones."
-            ),
-            failure=described(NULLABLE_TEXT, "Why judging failed; null where it did not."),
-            verdict=described(nullable(ref("Verdict")), "Of the latest judgement; null: not judged yet."),
-            judgement=described(
-                nullable(ref("Judgement")), "The latest one; in lists without its parts and inputs. null: none yet."
-            ),
-            judgement_number=described({"type": ["integer", "null"]}, "Its number, counted from 1."),
-            judged_at=described(nullable(INSTANT), "When it was first found."),
-            checked_at=described(nullable(INSTANT), "When it was last found to be so; null until it is judged."),
-            created_at=described(INSTANT, "When the claim was posted."),
-            updated_at=described(INSTANT, "When its text or source last changed."),
-            warnings=described(array_of(ref("Warning")), "Names that no grid ever had; only where it is posted."),
-        ),
+    "StoredClaim": record(
         "A claim that is kept, with its latest judgement.",
+        id=described(ID, "The claim's id."),
+        project=described(TEXT, "The project's slug."),
+        experiment=described(TEXT, "As the claim names it, or its grid does."),
+        metric=described(TEXT, "The metric's name."),
+        claim=described(PLAIN, "The statement in its normal form, as it was posted."),
+        digest=described(DIGEST, "SHA-256 of the normal form: one claim of a project has it."),
+        text=described(TEXT, "The sentence as it is written; empty: not given."),
+        source=ref("ClaimSource"),
+        state=described(
+            STATE, "`ready`: the judgement is of the grids as they are now; `pending`: it may be of former ones."
+        ),
+        failure=described(NULLABLE_TEXT, "Why judging failed; null where it did not."),
+        verdict=described(nullable(ref("Verdict")), "Of the latest judgement; null: not judged yet."),
+        judgement=described(
+            nullable(ref("Judgement")), "The latest one; in lists without its parts and inputs. null: none yet."
+        ),
+        judgement_number=described({"type": ["integer", "null"]}, "Its number, counted from 1."),
+        judged_at=described(nullable(INSTANT), "When it was first found."),
+        checked_at=described(nullable(INSTANT), "When it was last found to be so; null until it is judged."),
+        created_at=described(INSTANT, "When the claim was posted."),
+        updated_at=described(INSTANT, "When its text or source last changed."),
+        warnings=may(described(array_of(ref("Warning")), "Names that no grid ever had; only where it is posted.")),
     ),
-    "AddedClaims": described(
-        object_of("items", items=described(array_of(ref("StoredClaim")), "In the order of the claims.")),
+    "AddedClaims": record(
         f"Up to {MOST_CLAIMS} claims that are kept.",
+        items=described(array_of(ref("StoredClaim")), "In the order of the claims."),
     ),
     "VerdictCounts": described(
         object_of(
@@ -125,14 +122,11 @@ CLAIMS: dict[str, Shape] = {
         ),
         "Numbers of claims by their latest verdicts.",
     ),
-    "RecordedJudgement": described(
-        object_of(
-            "number judged_at judgement",
-            number=described(COUNT | {"minimum": 1}, "Counted from 1 for each claim."),
-            judged_at=described(INSTANT, "When it was first found."),
-            judgement=ref("Judgement"),
-        ),
+    "RecordedJudgement": record(
         "A judgement in the history of a claim.",
+        number=described(COUNT | {"minimum": 1}, "Counted from 1 for each claim."),
+        judged_at=described(INSTANT, "When it was first found."),
+        judgement=ref("Judgement"),
     ),
     "RecordedJudgements": page("RecordedJudgement", "A page of judgements, the latest first."),
     "StoredClaims": _counted(page("StoredClaim", "A page of claims, the oldest first.")),

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from registry.api.shapes.cells import CELL, CELL_INTERVAL
-from registry.api.shapes.common import (
-    BENCHMARK,
-    CONTENT_DIGEST,
-    DESCRIPTION,
-    EXPERIMENT,
-    GRID_ID,
-    MODEL,
-    NUMBER_OF_REVISION,
-    VARIANT,
-)
 from registry.api.shapes.words import (
     AT,
     AT_ABOUT,
+    BENCHMARK,
+    CONTENT_DIGEST,
     COUNT,
+    DESCRIPTION,
+    EXPERIMENT,
     FLAG,
+    GRID_ID,
     INSTANT,
     LABELS,
+    MODEL,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
+    NUMBER_OF_REVISION,
     STATE,
     TEXT,
+    VARIANT,
     Shape,
     array_of,
     described,
     extended,
     map_of,
+    may,
     nullable,
     object_of,
     one_of,
     page,
     page_with_warnings,
+    record,
     ref,
 )
 from registry.grids.intake.levels import MAX_AXES
@@ -62,7 +62,6 @@ _GRID = {
     "updated_at": described(INSTANT, "When this revision was published, or the grid amended."),
     "warnings": described(array_of(ref("Warning")), "Doubts about the content, of whoever sent it and the registry's."),
 }
-_GRID_FIELDS = " ".join(_GRID)
 _MEMBERS: dict[str, Shape] = {
     "html_url": described(TEXT, "The grid's page for people; absent of a deleted grid and in a dry run."),
     "deleted_at": described(INSTANT, "When it was deleted; absent otherwise."),
@@ -118,139 +117,101 @@ GRIDS: dict[str, Shape] = {
         pointer=described({"type": ["string", "null"], "maxLength": 1000}, "The place that it is about."),
     )
     | {"additionalProperties": False, "description": "A doubt of whoever read the values from something else."},
-    "Metric": described(
-        object_of(
-            "name unit direction lower upper",
-            name=described(TEXT, "The metric's name."),
-            unit=described(NULLABLE_TEXT, "What its values are in; null where it has no unit."),
-            direction=described(nullable(one_of("higher", "lower")), "Which end is better; null: neither."),
-            lower=described(NULLABLE, "The smallest value that is possible; null: none is."),
-            upper=described(NULLABLE, "The largest value that is possible; null: none is."),
-        ),
+    "Metric": record(
         "What the values of a grid are.",
+        name=described(TEXT, "The metric's name."),
+        unit=described(NULLABLE_TEXT, "What its values are in; null where it has no unit."),
+        direction=described(nullable(one_of("higher", "lower")), "Which end is better; null: neither."),
+        lower=described(NULLABLE, "The smallest value that is possible; null: none is."),
+        upper=described(NULLABLE, "The largest value that is possible; null: none is."),
     ),
-    "Axis": described(
-        object_of(
-            "name kind unit scale levels",
-            name=described(TEXT, "The axis's name, unique in its grid."),
-            kind=described(
-                one_of("numeric", "ordinal", "nominal"), "Numbers, names in an order, or names without one."
-            ),
-            unit=described(NULLABLE_TEXT, "What its numbers are in; null where it has no unit."),
-            scale=described(one_of("linear", "log"), "How distances on a numeric axis are measured."),
-            levels=described(array_of(ref("Level")), "Its levels, in order."),
-        ),
+    "Axis": record(
         "A dimension of a grid.",
+        name=described(TEXT, "The axis's name, unique in its grid."),
+        kind=described(one_of("numeric", "ordinal", "nominal"), "Numbers, names in an order, or names without one."),
+        unit=described(NULLABLE_TEXT, "What its numbers are in; null where it has no unit."),
+        scale=described(one_of("linear", "log"), "How distances on a numeric axis are measured."),
+        levels=described(array_of(ref("Level")), "Its levels, in order."),
     ),
-    "Source": described(
-        object_of(
-            "",
-            format=described(TEXT, "What the file was read as, such as `lm-eval`; where it is known."),
-            name=described(TEXT, "The file's name, or its address; where it has one."),
-            sha256=described(TEXT, "SHA-256 of the file's bytes, in hexadecimal digits; where it is known."),
-        ),
+    "Source": record(
         "The file that a revision was read from; where it was said.",
+        format=may(described(TEXT, "What the file was read as, such as `lm-eval`; where it is known.")),
+        name=may(described(TEXT, "The file's name, or its address; where it has one.")),
+        sha256=may(described(TEXT, "SHA-256 of the file's bytes, in hexadecimal digits; where it is known.")),
     ),
     "Protocol": map_of({"anyOf": [TEXT, NUMBER, FLAG]})
     | {"description": "How the values were measured, by keys in lower case; where it was said."},
-    "Derivation": described(
-        object_of(
-            "state",
-            state=described(STATE, "How the computation stands."),
-            href=described(TEXT, "Where the answer will be. None: POST again."),
-            reason=described(NULLABLE_TEXT, "Why it failed; where it did."),
-            progress=described(NUMBER, "How much is done, 0 to 1; where it is known."),
-        ),
+    "Derivation": record(
         "What is computed of this, and where.",
+        state=described(STATE, "How the computation stands."),
+        href=may(described(TEXT, "Where the answer will be. None: POST again.")),
+        reason=may(described(NULLABLE_TEXT, "Why it failed; where it did.")),
+        progress=may(described(NUMBER, "How much is done, 0 to 1; where it is known.")),
     ),
-    "GridSummary": described(object_of(_GRID_FIELDS, **_GRID, **_MEMBERS), "A grid without its values."),
+    "GridSummary": record("A grid without its values.", **_GRID, **{name: may(one) for name, one in _MEMBERS.items()}),
     "Grid": extended(
         "GridSummary",
-        object_of(
-            "values",
-            values=described(
-                ref("Nested"), f"The values, in the metric's unit. {_NESTED}; null where nobody measured."
-            ),
-            **_CARRIED,
-            reasons=described(array_of(ref("Reason")), "Why cells are missing, where it was said."),
-            slice=described(map_of(array_of(TEXT)), "The slice that it is cut to, as it was asked for; else absent."),
-        ),
         "A grid with its values.",
+        values=described(ref("Nested"), f"The values, in the metric's unit. {_NESTED}; null where nobody measured."),
+        **{name: may(one) for name, one in _CARRIED.items()},
+        reasons=may(described(array_of(ref("Reason")), "Why cells are missing, where it was said.")),
+        slice=may(described(map_of(array_of(TEXT)), "The slice that it is cut to, as it was asked for; else absent.")),
     ),
-    "Reason": described(
-        object_of("at reason", at=AT, reason=described(TEXT, "failed, not_applicable or pending.")),
-        "A cell that is missing, and why.",
+    "Reason": record(
+        "A cell that is missing, and why.", at=AT, reason=described(TEXT, "failed, not_applicable or pending.")
     ),
     "Grids": page_with_warnings("GridSummary", "A page of grids."),
-    "BatchAnswer": described(
-        object_of(
-            "items failed",
-            failed=described(COUNT, "How many of the items are problems; 0 when all was stored."),
-            items=described(array_of(ref("BatchItem")), "An answer for each grid, in the order of the request."),
-        ),
+    "BatchAnswer": record(
         "What became of the grids of a batch.",
+        failed=described(COUNT, "How many of the items are problems; 0 when all was stored."),
+        items=described(array_of(ref("BatchItem")), "An answer for each grid, in the order of the request."),
     ),
-    "BatchItem": described(
-        object_of(
-            "index status",
-            index=described(COUNT, "The grid's place in the request, from 0."),
-            status=described(COUNT, "The status that the grid alone would have been answered with."),
-            grid=ref("GridSummary"),
-            problem=ref("Problem"),
-        ),
+    "BatchItem": record(
         "What became of one grid of a batch: `grid` if it was stored, else `problem`.",
+        index=described(COUNT, "The grid's place in the request, from 0."),
+        status=described(COUNT, "The status that the grid alone would have been answered with."),
+        grid=may(ref("GridSummary")),
+        problem=may(ref("Problem")),
     ),
-    "Revision": described(
-        object_of(
-            "revision digest cell_count labels derivation created_at",
-            revision=NUMBER_OF_REVISION,
-            digest=CONTENT_DIGEST,
-            cell_count=described(COUNT, "How many cells were measured."),
-            labels=_LABELS,
-            source=_SOURCE,
-            derivation=object_of("state", state=described(STATE, "How its statistics stand."))
-            | {"description": "What is computed of this revision."},
-            created_at=described(INSTANT, "When it was published."),
-        ),
+    "Revision": record(
         "A revision of a grid; its content never changes.",
+        revision=NUMBER_OF_REVISION,
+        digest=CONTENT_DIGEST,
+        cell_count=described(COUNT, "How many cells were measured."),
+        labels=_LABELS,
+        source=may(_SOURCE),
+        derivation=object_of("state", state=described(STATE, "How its statistics stand."))
+        | {"description": "What is computed of this revision."},
+        created_at=described(INSTANT, "When it was published."),
     ),
     "Revisions": page("Revision", "A page of revisions."),
-    "RecordedCell": described(
-        object_of("at value ci_low ci_high", at=AT, **CELL, **CELL_INTERVAL),
-        "A cell at one revision, with its 95 % interval.",
-    ),
-    "Recorded": described(
-        object_of(
-            "revision digest created_at cells",
-            revision=NUMBER_OF_REVISION,
-            digest=CONTENT_DIGEST,
-            created_at=described(INSTANT, "When it was published."),
-            cells=described(array_of(ref("RecordedCell")), "Those of the slice that were measured."),
-        ),
+    "RecordedCell": record("A cell at one revision, with its 95 % interval.", at=AT, **CELL, **CELL_INTERVAL),
+    "Recorded": record(
         "A revision with the cells that were asked for.",
+        revision=NUMBER_OF_REVISION,
+        digest=CONTENT_DIGEST,
+        created_at=described(INSTANT, "When it was published."),
+        cells=described(array_of(ref("RecordedCell")), "Those of the slice that were measured."),
     ),
     "History": page("Recorded", "A page of the history of cells."),
-    "ChangedCell": described(
-        object_of("at from to", at=AT, **{"from": ref("Measurement"), "to": ref("Measurement")}),
+    "ChangedCell": record(
         "A cell that two revisions have with other content.",
+        at=AT,
+        **{"from": ref("Measurement"), "to": ref("Measurement")},
     ),
-    "Difference": described(
-        object_of(
-            "from to added removed changed metric_changed axes_changed labels_changed questions_changed"
-            " design_effect_changed derived_changed protocol_changed",
-            **{"from": described(COUNT, "The revision before."), "to": described(COUNT, "The revision after.")},
-            added=described(array_of(ref("Cell")), "Cells that only the revision after has."),
-            removed=described(array_of(ref("Cell")), "Cells that only the revision before has."),
-            changed=described(array_of(ref("ChangedCell")), "Cells that both have, with other content."),
-            metric_changed=described(FLAG, "Whether the metric is another."),
-            axes_changed=described(FLAG, "Whether the axes or their levels are others."),
-            labels_changed=described(FLAG, "Whether the labels are others."),
-            questions_changed=described(FLAG, "Whether `questions` is another."),
-            design_effect_changed=described(FLAG, "Whether `design_effect` is another."),
-            derived_changed=described(FLAG, "Whether `derived` is another."),
-            protocol_changed=described(FLAG, "Whether `protocol` is another."),
-        ),
+    "Difference": record(
         "What is not the same in two revisions of a grid.",
+        **{"from": described(COUNT, "The revision before."), "to": described(COUNT, "The revision after.")},
+        added=described(array_of(ref("Cell")), "Cells that only the revision after has."),
+        removed=described(array_of(ref("Cell")), "Cells that only the revision before has."),
+        changed=described(array_of(ref("ChangedCell")), "Cells that both have, with other content."),
+        metric_changed=described(FLAG, "Whether the metric is another."),
+        axes_changed=described(FLAG, "Whether the axes or their levels are others."),
+        labels_changed=described(FLAG, "Whether the labels are others."),
+        questions_changed=described(FLAG, "Whether `questions` is another."),
+        design_effect_changed=described(FLAG, "Whether `design_effect` is another."),
+        derived_changed=described(FLAG, "Whether `derived` is another."),
+        protocol_changed=described(FLAG, "Whether `protocol` is another."),
     ),
 }
 

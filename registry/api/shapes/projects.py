@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.common import DESCRIPTION
 from registry.api.shapes.words import (
     ANY,
     COUNT,
+    DESCRIPTION,
     FLAG,
     ID,
     INSTANT,
@@ -17,10 +17,12 @@ from registry.api.shapes.words import (
     described,
     extended,
     map_of,
+    may,
     nullable,
     object_of,
     one_of,
     page,
+    record,
     ref,
 )
 
@@ -39,147 +41,114 @@ _TOKEN: dict[str, Shape] = {
     "expires_at": described(INSTANT, "From when on it is refused."),
     "last_used_at": described(nullable(INSTANT), "When it was last used, to the minute; null: never."),
 }
-_TOKEN_FIELDS = " ".join(_TOKEN)
 
 PROJECTS: dict[str, Shape] = {
-    "Project": described(
-        object_of(
-            "id slug name visibility description labels created_at updated_at",
-            id=described(ID, "The project's id."),
-            slug=described(TEXT, "Its name in paths; it never changes."),
-            name=described(TEXT, "Its name for people."),
-            visibility=described(one_of("private", "public"), "Public: read without a token."),
-            description=DESCRIPTION,
-            labels=described(LABELS, "Texts by name, such as an address of its code."),
-            created_at=_MADE,
-            updated_at=described(INSTANT, "When its name, visibility, description or labels last changed."),
-            deleted_at=described(INSTANT, "When it was deleted; absent otherwise."),
-        ),
+    "Project": record(
         "A project: it holds grids, and is the boundary of access.",
+        id=described(ID, "The project's id."),
+        slug=described(TEXT, "Its name in paths; it never changes."),
+        name=described(TEXT, "Its name for people."),
+        visibility=described(one_of("private", "public"), "Public: read without a token."),
+        description=DESCRIPTION,
+        labels=described(LABELS, "Texts by name, such as an address of its code."),
+        created_at=_MADE,
+        updated_at=described(INSTANT, "When its name, visibility, description or labels last changed."),
+        deleted_at=may(described(INSTANT, "When it was deleted; absent otherwise.")),
     ),
-    "Experiment": described(
-        object_of(
-            "project name aliases description labels protocol grids benchmarks models variants metrics axes updated_at",
-            project=described(TEXT, "The slug of its project."),
-            name=described(TEXT, "Its name; that which it stands for, where an alias was asked for."),
-            aliases=described(array_of(TEXT), "Other names of it, by which grids were published."),
-            description=DESCRIPTION,
-            labels=described(LABELS, "Texts by name, such as an address of its protocol."),
-            protocol=ref("ProtocolRules"),
-            grids=described(COUNT, "How many grids it has."),
-            benchmarks=described(COUNT, "How many benchmarks they are about; here and below, joined names count once."),
-            models=described(COUNT, "How many models they are of."),
-            variants=described(COUNT, "How many variants there are, the empty one included."),
-            metrics=described(COUNT, "How many metrics there are."),
-            axes=described(COUNT, "How many axes of other names there are."),
-            updated_at=described(
-                nullable(INSTANT), "When its description or labels last changed; null: nothing was ever written."
-            ),
-        ),
+    "Experiment": record(
         "An experiment: grids that one protocol makes comparable.",
+        project=described(TEXT, "The slug of its project."),
+        name=described(TEXT, "Its name; that which it stands for, where an alias was asked for."),
+        aliases=described(array_of(TEXT), "Other names of it, by which grids were published."),
+        description=DESCRIPTION,
+        labels=described(LABELS, "Texts by name, such as an address of its protocol."),
+        protocol=ref("ProtocolRules"),
+        grids=described(COUNT, "How many grids it has."),
+        benchmarks=described(COUNT, "How many benchmarks they are about; here and below, joined names count once."),
+        models=described(COUNT, "How many models they are of."),
+        variants=described(COUNT, "How many variants there are, the empty one included."),
+        metrics=described(COUNT, "How many metrics there are."),
+        axes=described(COUNT, "How many axes of other names there are."),
+        updated_at=described(
+            nullable(INSTANT), "When its description or labels last changed; null: nothing was ever written."
+        ),
     ),
     "Projects": page("Project", "A page of projects."),
-    "Token": described(object_of(_TOKEN_FIELDS, **_TOKEN), "A token, without its secret."),
+    "Token": record("A token, without its secret.", **_TOKEN),
     "TokenSecret": extended(
         "Token",
-        object_of(
-            "token",
-            token=described(TEXT, "The secret, to be sent as `Authorization: Bearer <token>`; shown this once."),
-        ),
         "A token with its secret.",
+        token=described(TEXT, "The secret, to be sent as `Authorization: Bearer <token>`; shown this once."),
     ),
     "Tokens": page("Token", "A page of tokens."),
     "Identity": extended(
         "Token",
-        object_of(
-            "project",
-            project=described(NULLABLE_TEXT, "The slug of the project that it is for; null: every project."),
-        ),
         "The token that was sent.",
+        project=described(NULLABLE_TEXT, "The slug of the project that it is for; null: every project."),
     ),
-    "Share": described(object_of("id path created_at expires_at", **_SHARE), "A link that opens one path, without it."),
+    "Share": record("A link that opens one path, without it.", **_SHARE),
     "ShareLink": extended(
         "Share",
-        object_of(
-            "url",
-            url=described(TEXT, "The link, which needs no token; shown this once."),
-        ),
         "A link that opens one path of a project without a token.",
+        url=described(TEXT, "The link, which needs no token; shown this once."),
     ),
     "Shares": page("Share", "A page of shares."),
-    "Alias": described(
-        object_of(
-            "id kind alias name created_at",
-            id=described(ID, "The alias's id."),
-            kind=described(one_of("model", "benchmark", "variant", "experiment"), "What the names are names of."),
-            alias=described(TEXT, "What some grids say."),
-            name=described(TEXT, "What it stands for."),
-            created_at=_MADE,
-        ),
+    "Alias": record(
         "Two names that count as one.",
+        id=described(ID, "The alias's id."),
+        kind=described(one_of("model", "benchmark", "variant", "experiment"), "What the names are names of."),
+        alias=described(TEXT, "What some grids say."),
+        name=described(TEXT, "What it stands for."),
+        created_at=_MADE,
     ),
     "Aliases": page("Alias", "A page of aliases."),
-    "ProtocolRules": described(
-        object_of(
-            "binding free required",
-            binding=described(array_of(TEXT), "Keys in which protocols must agree for grids to be compared."),
-            free=described(array_of(TEXT), "Keys that make no difference; others are warned of."),
-            required=described(FLAG, "Whether a grid that lacks a binding key, or any protocol, is not compared."),
-        ),
+    "ProtocolRules": record(
         "Which keys of protocols bind in an experiment.",
+        binding=described(array_of(TEXT), "Keys in which protocols must agree for grids to be compared."),
+        free=described(array_of(TEXT), "Keys that make no difference; others are warned of."),
+        required=described(FLAG, "Whether a grid that lacks a binding key, or any protocol, is not compared."),
     ),
-    "Suite": described(
-        object_of(
-            "name benchmarks updated_at",
-            name=described(TEXT, "Its name."),
-            benchmarks=described(array_of(TEXT), "Its benchmarks as they were written, in their order."),
-            updated_at=described(INSTANT, "When it was last set."),
-            warnings=described(array_of(ref("Warning")), "Benchmarks and levels that no grid has; when it is set."),
-        ),
+    "Suite": record(
         "Benchmarks that are ranked together.",
+        name=described(TEXT, "Its name."),
+        benchmarks=described(array_of(TEXT), "Its benchmarks as they were written, in their order."),
+        updated_at=described(INSTANT, "When it was last set."),
+        warnings=may(described(array_of(ref("Warning")), "Benchmarks and levels that no grid has; when it is set.")),
     ),
     "Suites": page("Suite", "A page of suites."),
     "Baselines": page("Baseline", "A page of baselines."),
     "Alerts": page("Alert", "A page of alerts."),
-    "Events": described(
-        object_of(
-            "items next head",
-            items=described(array_of(ref("Event")), "The events, in the order of their positions."),
-            next=described(TEXT, "`after` of the next page, also when there are no items."),
-            head=described(TEXT, "The cursor of the latest event: nothing more is there once `next` is the same."),
-        ),
+    "Events": record(
         "A page of events.",
+        items=described(array_of(ref("Event")), "The events, in the order of their positions."),
+        next=described(TEXT, "`after` of the next page, also when there are no items."),
+        head=described(TEXT, "The cursor of the latest event: nothing more is there once `next` is the same."),
     ),
     "StoredVerdicts": page("StoredVerdict", "A page of verdicts."),
-    "Act": described(
-        object_of(
-            "id at act subject detail token_id user_id request_id",
-            id=described(ID, "The line's id."),
-            at=described(INSTANT, "When it was done."),
-            act=described(TEXT, "What was done, `token.created` or `grid.deleted`; more kinds may come."),
-            subject=described(TEXT, "The id of what it was done to."),
-            detail=described(map_of(ANY), "Names and values, by act."),
-            token_id=described(
-                nullable(ID),
-                "The token that did it; null: a user without one, or a command with access to the database.",
-            ),
-            user_id=described(
-                nullable(ID), "The user who did it in a page, signed in without a token; null: nobody so."
-            ),
-            request_id=described(nullable(ID), "The `X-Request-Id` of the request that did it; null: a command."),
-        ),
+    "Act": record(
         "A line of the audit log.",
+        id=described(ID, "The line's id."),
+        at=described(INSTANT, "When it was done."),
+        act=described(TEXT, "What was done, `token.created` or `grid.deleted`; more kinds may come."),
+        subject=described(TEXT, "The id of what it was done to."),
+        detail=described(map_of(ANY), "Names and values, by act."),
+        token_id=described(
+            nullable(ID),
+            "The token that did it; null: a user without one, or a command with access to the database.",
+        ),
+        user_id=described(nullable(ID), "The user who did it in a page, signed in without a token; null: nobody so."),
+        request_id=described(nullable(ID), "The `X-Request-Id` of the request that did it; null: a command."),
     ),
     "Acts": page("Act", "A page of the audit log, the newest line first."),
-    "NameInUse": described(
-        object_of(
-            "name grids",
-            name=described(TEXT, "The name, as grids were published with it."),
-            grids=described(COUNT, "How many grids carry it."),
-            alias_of=described(NULLABLE_TEXT, "What it is an alias of; null where it is none. Not of an axis."),
-            updated_at=described(INSTANT, "When a grid with this name last changed. Not of an axis."),
-            cells=described(COUNT, "Of an axis: measured cells of these grids."),
-            levels=described(
+    "NameInUse": record(
+        "A name that grids carry, of an axis too.",
+        name=described(TEXT, "The name, as grids were published with it."),
+        grids=described(COUNT, "How many grids carry it."),
+        alias_of=may(described(NULLABLE_TEXT, "What it is an alias of; null where it is none. Not of an axis.")),
+        updated_at=may(described(INSTANT, "When a grid with this name last changed. Not of an axis.")),
+        cells=may(described(COUNT, "Of an axis: measured cells of these grids.")),
+        levels=may(
+            described(
                 array_of(
                     object_of(
                         "level grids",
@@ -188,10 +157,9 @@ PROJECTS: dict[str, Shape] = {
                     )
                 ),
                 "Of an axis: numbers by size, others as the grids have them; a thousand at most.",
-            ),
-            levels_left_out=described(COUNT, "Of an axis: levels beyond these."),
+            )
         ),
-        "A name that grids carry, of an axis too.",
+        levels_left_out=may(described(COUNT, "Of an axis: levels beyond these.")),
     ),
     "Names": page("NameInUse", "A page of names."),
 }

@@ -11,6 +11,21 @@ def object_of(required: str, /, **properties: Any) -> Shape:
     return {"type": "object", "required": required.split(), "properties": properties}
 
 
+class _May(dict[str, Any]):
+    """The shape of a property that may be absent."""
+
+
+def may(shape: Shape) -> Shape:
+    """The shape, of a property that may be absent."""
+    return _May(shape)
+
+
+def record(about: str, /, **properties: Shape) -> Shape:
+    """An object with these properties, each of which is there unless it only `may` be."""
+    required = [name for name, one in properties.items() if not isinstance(one, _May)]
+    return {"type": "object", "required": required, "properties": properties, "description": about}
+
+
 def array_of(items: Shape) -> Shape:
     return {"type": "array", "items": items}
 
@@ -37,9 +52,11 @@ def described(shape: Shape, text: str) -> Shape:
     return shape | {"description": text}
 
 
-def extended(base: str, more: Shape, about: str) -> Shape:
-    """The shape of a component with more fields."""
-    return {"allOf": [ref(base), more], "description": about}
+def extended(base: str, about: str, others: Shape | None = None, /, **more: Shape) -> Shape:
+    """The shape of a component with more fields, and with `others` whose names nobody knows."""
+    own = {name: one for name, one in record("", **more).items() if name != "description"}
+    own |= {} if others is None else {"additionalProperties": others}
+    return {"allOf": [ref(base), own], "description": about}
 
 
 def page(name: str, about: str) -> Shape:
@@ -76,3 +93,13 @@ STATE: Shape = one_of("pending", "ready", "failed")
 LABELS: Shape = map_of(TEXT)
 PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 """The pattern of a text without control characters."""
+
+
+EXPERIMENT = described(TEXT, "What is ranked together.")
+BENCHMARK = described(TEXT, "What was measured.")
+MODEL = described(TEXT, "What it was measured on.")
+VARIANT = described(TEXT, "The method or condition; empty where there is only one.")
+NUMBER_OF_REVISION = described({"type": "integer", "minimum": 1}, "The number of the revision, from 1.")
+CONTENT_DIGEST = described(DIGEST, "SHA-256 of the revision's content in its canonical form.")
+GRID_ID = described(ID, "The grid's id.")
+DESCRIPTION = described(TEXT, "What people wrote about it, in Markdown; empty: nothing.")

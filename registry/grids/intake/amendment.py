@@ -93,7 +93,6 @@ def _widened(grid: Grid, axes: tuple[Axis, ...]) -> Grid:
 
 
 def _replaced(grid: Grid, entries: Mapping[Position, Entry]) -> Grid:
-    """The grid with other content at these positions."""
     placed = {grid.index(at): entry for at, entry in entries.items()}
     uniform = grid.trials if isinstance(grid.trials, int) else None
     columns: dict[str, Any] = {}

@@ -83,7 +83,6 @@ def _set(given: Mapping[str, Any], report: Report) -> ItemSet:
 def _position(
     given: Mapping[str, Any], indexes: Mapping[str, LevelIndex], grid: Grid, pointer: str, report: Report
 ) -> Position | None:
-    """Position of a measured cell; None after a fault."""
     if given.keys() != indexes.keys():
         axes = f"its axes are {', '.join(indexes)}" if indexes else "it has none"
         report.fault(pointer, f"names a level of every axis of the grid and nothing else; {axes}")
@@ -100,7 +99,6 @@ def _position(
 
 
 def _outcomes(cell: Mapping[str, Any], count: int, pointer: str, report: Report) -> Outcomes | None:
-    """Outcomes of one cell; None after a fault."""
     given, before = cell["outcomes"], report.met
     repeats = 1 if cell.get("repeats") is None else whole(cell["repeats"])
     if repeats is None or repeats > MOST_REPEATS:

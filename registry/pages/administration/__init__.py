@@ -1,6 +1,6 @@
 """Administration in the pages: projects, members, tokens, shares, aliases, suites, webhooks, deleted grids, the log.
 
-What is done here is done by `registry.operations.acts`, as by the API.
+What is done here is done by `registry.operations`, as by the API.
 """
 
 from __future__ import annotations

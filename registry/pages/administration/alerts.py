@@ -14,16 +14,16 @@ from sqlalchemy import Connection
 
 from registry.api.arguments import faults_of
 from registry.api.audit_log import actor
-from registry.api.baseline_schemas import NAME, NAME_RULE, BaselineIn
-from registry.api.baselines import checked, kept
+from registry.api.baselines import NAME, NAME_RULE, BaselineIn, checked, kept
 from registry.api.context import parts
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.grid_fields import Markdown
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations import acts
+from registry.operations import alerts as stored
+from registry.operations import baselines
 from registry.operations.alerts import find_alert, tag_of
 from registry.operations.baselines import find_baseline, list_baselines
-from registry.operations.form_options import name_options, scope_options
+from registry.operations.scope_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.gate_preview import Preview, previewed
 from registry.pages.administration.layout import ROWS, path_of, show_section
@@ -188,7 +188,7 @@ def delete_gate(project: str) -> Response:
     """Delete the baseline of this name; its alerts are resolved."""
 
     def act(connection: Connection, row: Any) -> str:
-        acts.delete_baseline(connection, actor(connection), row.id, read_form(_GateName())["name"], None)
+        baselines.delete_baseline(connection, actor(connection), row.id, read_form(_GateName())["name"], None)
         return path_of(project, "alerts")
 
     return submitted(project, partial(_gates, project), act)
@@ -214,7 +214,7 @@ def answer_alert(project: str, alert: uuid.UUID) -> Response:
         said = {"state": "acknowledged"} if word == "acknowledged" else {"state": "dismissed", "reason": word}
         found = find_alert(connection, row.id, alert)
         expect = (f"{sent['version']}{tag_of(found).removeprefix(str(found.version))}",)
-        acts.answer_alert(connection, actor(connection), row.id, alert, said | {"note": sent["note"]}, expect)
+        stored.answer_alert(connection, actor(connection), row.id, alert, said | {"note": sent["note"]}, expect)
         return f"/projects/{project}/alerts"
 
     return submitted(project, partial(_gates, project), act, conflict_at="answer")

@@ -13,8 +13,7 @@ from registry.api.audit_log import actor
 from registry.api.context import parts
 from registry.api.schemas import KINDS, AliasIn
 from registry.operations import acts
-from registry.operations.aliases import list_aliases
-from registry.operations.names import look_alikes
+from registry.operations.names import list_aliases, look_alikes
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
 from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted

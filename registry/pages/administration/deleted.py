@@ -16,7 +16,7 @@ from registry.api.fields import Whole
 from registry.api.paging import read_key, write_key
 from registry.api.schemas import FindParameters
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations import acts
+from registry.operations import amend
 from registry.operations.audit_log import deletions_of
 from registry.operations.find import Filters, Page, find_grids, sort_key
 from registry.operations.read import find_owner, find_summary
@@ -80,7 +80,7 @@ def delete_grid(project: str, grid: uuid.UUID) -> Response:
         if owner is None or owner.project_id != row.id:
             raise NotFound("The project has no such grid.")
         shown = read_form(_Deletion())["revision"]
-        acts.delete_grid(connection, actor(connection), row.id, grid, revision=shown)
+        amend.delete_grid(connection, actor(connection), grid, revision=shown)
         return path_of(project, "deleted")
 
     return submitted(project, partial(_deleted, project), act)
@@ -94,7 +94,7 @@ def restore_grid(project: str, grid: uuid.UUID) -> Response:
         owner = find_owner(connection, grid, deleted=True)
         if owner is None or owner.project_id != row.id:
             raise NotFound("The project has no such grid.")
-        acts.restore_grid(connection, actor(connection), row.id, grid)
+        amend.restore_grid(connection, actor(connection), grid)
         return path_of(project, "deleted")
 
     return submitted(project, partial(_deleted, project), act)

@@ -11,8 +11,8 @@ from typing import Any
 from registry.api.cached_results import ask, settled
 from registry.api.context import parts
 from registry.operations.find import Filters
-from registry.operations.form_options import is_lower_better
 from registry.operations.gate_questions import gates_since
+from registry.operations.scope_options import is_lower_better
 from registry.pages.blocks import typeset
 from registry.pages.gates import WORDS, Standings, Stands, standings_shown, worst_first
 from registry.pages.queries import state_of

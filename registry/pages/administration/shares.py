@@ -18,7 +18,7 @@ from registry.api.context import parts
 from registry.api.fields import Whole
 from registry.api.schemas import ShareIn
 from registry.errors import Fault, Invalid
-from registry.operations import acts
+from registry.operations import shares as stored
 from registry.operations.shares import list_shares, share_address, share_with_id
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
@@ -68,7 +68,7 @@ def make_share(project: str) -> Response:
         fault = ShareIn().validate({"path": path}).get("path")
         if fault:
             raise Invalid([Fault("/path", str(fault[0]))])
-        made, _ = acts.create_share(connection, actor(connection), row, path, sent["days"] * _DAY)
+        made = stored.make_share(connection, actor(connection), row, path, sent["days"] * _DAY)
         return located(path_of(project, "shares"), [(_MADE, str(made.id)), *([(_QUERY, query)] if query else [])])
 
     return submitted(project, partial(_shares, project), act)
@@ -99,7 +99,7 @@ def revoke_share(project: str, share: uuid.UUID) -> Response:
     """Revoke a link at once."""
 
     def act(connection: Connection, row: Any) -> str:
-        acts.revoke_share(connection, actor(connection), row.id, share)
+        stored.revoke_share(connection, actor(connection), row.id, share)
         return path_of(project, "shares")
 
     return submitted(project, partial(_shares, project), act)

@@ -15,7 +15,7 @@ from registry.api.arguments import faults_of
 from registry.api.context import caller, enter, parts
 from registry.errors import Conflict, Fault, Invalid, PreconditionFailed
 from registry.operations.auth import authorize_operator
-from registry.operations.forms import claim_form, note_location
+from registry.operations.idempotency import claim_form, note_location
 from registry.pages.administration.blueprint import FORM, KEY
 
 Act = Callable[[Connection, Any], str]

@@ -15,7 +15,7 @@ from registry.api.fields import Name
 from registry.api.paging import read_text, write_text
 from registry.api.schemas import SuiteIn
 from registry.errors import NotFound
-from registry.operations import acts
+from registry.operations import suites as stored
 from registry.operations.names import names_in_use
 from registry.operations.suites import find_suite, list_suites
 from registry.pages.administration.blueprint import administration
@@ -77,7 +77,7 @@ def set_suite(project: str) -> Response:
 
     def act(connection: Connection, row: Any) -> str:
         sent = read_form(_SuiteForm(), lists=("benchmarks",))
-        acts.set_suite(connection, actor(connection), row.id, sent["name"], sent["benchmarks"])
+        stored.set_suite(connection, actor(connection), row.id, sent["name"], sent["benchmarks"])
         return path_of(project, "suites")
 
     return submitted(project, partial(_suites, project), act)
@@ -88,7 +88,7 @@ def delete_suite(project: str) -> Response:
     """Delete the suite of this name."""
 
     def act(connection: Connection, row: Any) -> str:
-        acts.delete_suite(connection, actor(connection), row.id, read_form(_SuiteName())["name"])
+        stored.delete_suite(connection, actor(connection), row.id, read_form(_SuiteName())["name"])
         return path_of(project, "suites")
 
     return submitted(project, partial(_suites, project), act)

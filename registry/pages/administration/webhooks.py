@@ -14,12 +14,13 @@ from sqlalchemy import Connection
 
 from registry.api.audit_log import actor
 from registry.api.context import parts
-from registry.api.event_schemas import PATTERNS
+from registry.api.events import PATTERNS
 from registry.api.fields import Choice
 from registry.api.grid_fields import Markdown
-from registry.api.webhook_schemas import EventFilter, Types, Url
+from registry.api.webhooks import EventFilter, Types, Url
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations import webhook_acts
+from registry.operations import deliveries
+from registry.operations import webhooks as stored
 from registry.operations.deliveries import delivery_of, list_deliveries, owner_of_delivery
 from registry.operations.webhooks import find_webhook, list_webhooks
 from registry.pages.administration.blueprint import administration
@@ -66,7 +67,7 @@ def make_webhook(project: str) -> Response:
     def act(connection: Connection, row: Any) -> str:
         sent = read_form(_WebhookForm(), lists=("types", "only"))
         sent["filter"] = _filter(sent.pop("names"))
-        found = webhook_acts.create_webhook(connection, actor(connection), row.id, sent, parts().settings.max_webhooks)
+        found = stored.create_webhook(connection, actor(connection), row.id, sent, parts().settings.max_webhooks)
         made.update(path=path_of(project, f"webhooks/{found.id}"), secret=found.secret)
         return made["path"]
 
@@ -129,16 +130,16 @@ def act_on_webhook(project: str, webhook: uuid.UUID, word: str) -> Response:
 
 
 def _remove(connection: Connection, row: Any, webhook: uuid.UUID) -> None:
-    webhook_acts.remove_webhook(connection, actor(connection), row.id, webhook, None)
+    stored.remove_webhook(connection, actor(connection), row.id, webhook, None)
 
 
 def _test(connection: Connection, row: Any, webhook: uuid.UUID) -> None:
-    webhook_acts.send_test(connection, actor(connection), row, webhook)
+    deliveries.send_test(connection, actor(connection), row, webhook)
 
 
 def _state(state: str) -> Callable[[Connection, Any, uuid.UUID], None]:
     def change(connection: Connection, row: Any, webhook: uuid.UUID) -> None:
-        webhook_acts.change_webhook(connection, actor(connection), row, webhook, {"state": state}, None)
+        stored.change_webhook(connection, actor(connection), row, webhook, {"state": state}, None)
 
     return change
 
@@ -157,7 +158,7 @@ def rotate(project: str, webhook: uuid.UUID) -> Response:
     made: dict[str, str] = {}
 
     def act(connection: Connection, row: Any) -> str:
-        found = webhook_acts.rotate_secret(connection, actor(connection), row.id, webhook)
+        found = stored.rotate_secret(connection, actor(connection), row.id, webhook)
         made.update(path=path_of(project, f"webhooks/{webhook}"), secret=found.secret)
         return made["path"]
 
@@ -172,7 +173,7 @@ def redeliver(project: str, webhook: uuid.UUID, delivery: uuid.UUID) -> Response
         owner = owner_of_delivery(connection, delivery)
         if owner is None or owner.webhook_id != webhook:
             raise NotFound("The webhook has no such delivery.")
-        webhook_acts.redeliver(connection, actor(connection), row.id, webhook, delivery)
+        deliveries.redeliver(connection, actor(connection), row.id, webhook, delivery)
         return path_of(project, f"webhooks/{webhook}")
 
     return submitted(project, partial(_webhook, project, webhook), act)

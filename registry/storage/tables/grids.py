@@ -128,7 +128,6 @@ item_continuations = Table(
 
 
 def _content() -> list[Column]:  # type: ignore[type-arg]
-    """Columns of a revision besides its key, shape and values."""
     return [
         Column("trials", BigInteger, comment="one number for every cell"),
         Column("cell_trials", Numbers("bigint")),

@@ -12,8 +12,8 @@ import pytest
 from marshmallow import ValidationError
 
 from registry.api.fields import Instant, Quantity, Share, Whole
-from registry.api.picture_schemas import PictureParameters
-from registry.api.query_schemas import RankingParameters
+from registry.api.pictures import PictureParameters
+from registry.api.rankings import RankingParameters
 from registry.api.request_body import read_lines
 from registry.api.schemas import FindParameters
 from registry.errors import RegistryError

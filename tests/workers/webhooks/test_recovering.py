@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from registry.operations.audit_log import COMMAND
-from registry.operations.event_cursors import write_cursor
+from registry.operations.events import write_cursor
 from registry.operations.purge import purge_projects
 from registry.storage.tables import deliveries, delivery_attempts, event_heads, events, projects, webhooks
 from tests.workers.webhooks.conftest import Hooks
