@@ -20,8 +20,8 @@ from workers.rankings.ranking_input import derived_entry
 from workers.rankings.scales import Kind, Scale, Scales, kind_of, scales
 from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import ScoreMatrix
-from workers.statistics.cell_table import CellTable, Codes
 from workers.statistics.cells import noise
+from workers.statistics.set_aside import CellTable, Codes
 from workers.statistics.table import place_of
 
 Floats = NDArray[np.float64]

@@ -21,7 +21,7 @@ from registry.storage.rows import grid_of, sliced_row
 from registry.storage.tables import grids, revisions
 from workers.protocols import protocol_doubts
 from workers.statistics import gap
-from workers.statistics.item_pairs import NO_ITEMS, Items
+from workers.statistics.matching import NO_ITEMS, Items
 
 
 def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:

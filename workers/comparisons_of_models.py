@@ -37,7 +37,7 @@ from workers.rankings.scales import kind_of, scales
 from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import gap_of_all_cells, heterogeneity, versus
 from workers.statistics.comparison import judged, shallow
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
 from workers.statistics.versus import by_items
 
 MOST_BENCHMARKS = 1_000

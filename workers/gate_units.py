@@ -13,12 +13,20 @@ from registry.plans.closed_forms import Goal
 from registry.results.gates import GateUnit, Policy, Verdict
 from registry.results.model_comparison import ModelComparison
 from registry.results.plans import Needed
-from workers.statistics.gate_estimates import CellNoise, benchmark_gap, cell_gap, overall_gap, paired_gap, to_floor
-from workers.statistics.item_pairs import Pairs
-from workers.statistics.judging import Answer, Span, all_of
-from workers.statistics.margins import Estimate, answer_of, p_allowed, verdict_of
-from workers.statistics.matching import Matched
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import Answer, Span, adjusted, all_of
+from workers.statistics.margins import (
+    CellNoise,
+    Estimate,
+    answer_of,
+    benchmark_gap,
+    cell_gap,
+    overall_gap,
+    p_allowed,
+    paired_gap,
+    to_floor,
+    verdict_of,
+)
+from workers.statistics.matching import Matched, Pairs
 from workers.statistics.table import place_of
 
 POWER = 0.8

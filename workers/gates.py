@@ -24,7 +24,7 @@ from workers.gate_units import Side, ZeroBaseline, judged, overall_unit, units_o
 from workers.repeat_noise import beyond_trials
 from workers.scope import Aliases, canonical_names, matches, scope_rows
 from workers.statistics.comparison import item_pairs
-from workers.statistics.gate_estimates import cell_noise
+from workers.statistics.margins import cell_noise
 from workers.statistics.matching import Matched, matched
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table

@@ -63,7 +63,7 @@ from workers.rankings.told import facts_told, facts_untold, record_ranking
 from workers.repeat_noise import repeat_noise_document
 from workers.scope import alias_map, scope_rows, scope_size, stream_rows
 from workers.statistics import METHODS_VERSION
-from workers.statistics.counted_ranking import MOST_COUNTED, OF_CELLS, sums_have_order
+from workers.statistics.board import MOST_COUNTED, OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
 from workers.statistics_by_settings import statistics_asked_document
 from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document

@@ -25,7 +25,7 @@ from workers.cell_reader import CellReader
 from workers.comparisons_of_models import Asked, compare_models
 from workers.gates import Both, gate_of, named
 from workers.rankings.ranking_input import build_ranking_input
-from workers.statistics.benchmark_scores import benchmark_scores, means_of
+from workers.statistics.means import benchmark_scores, means_of
 from workers.statistics.pairs import estimand_of, pair_table
 
 BOARDS, PAIRS, ALPHA = 100, 1, 0.05

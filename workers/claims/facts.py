@@ -23,7 +23,7 @@ from registry.claims.claim import FACETS, About, exact
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.protocol import NO_RULES, Rules
 from registry.grids.slices import Slice, kept_levels
-from workers.statistics.gate_estimates import SURE_REPEATS
+from workers.statistics.margins import SURE_REPEATS
 from workers.statistics.noise import successes_of
 from workers.statistics.table import Table
 from workers.statistics.terms import BoolArray, FloatArray, IntArray

@@ -21,7 +21,7 @@ from workers.rankings.scales import factor_to
 from workers.rankings.slots import roles_of
 from workers.scope import Aliases, alias_map, canonical_names, named_grids, scope_rows
 from workers.statistics import change
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
 
 _OF_PAIR = ("difference", "interval", "p", "p_holm", "detectable", "test", "reason")
 

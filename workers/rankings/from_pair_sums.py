@@ -18,8 +18,8 @@ from workers.rankings.pair_sums.update import scope_of, stored_sums
 from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Scale, scales
 from workers.scope import alias_map, experiment_names
+from workers.statistics.board import MOST_COUNTED, rank_counted
 from workers.statistics.counted import Counted, matrices_of
-from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
 from workers.statistics.pair_sums import FIELDS
 
 MOST_BENCHMARKS = 1_000

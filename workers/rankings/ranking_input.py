@@ -28,7 +28,7 @@ from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
 from workers.rankings.slots import Frame, Integers, Slots, coordinates, roles_of
 from workers.scope import canonical_names, matches
-from workers.statistics.item_variances import SlotItems
+from workers.statistics.cells import SlotItems
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.set_aside import of_names, usual_slots
 from workers.statistics.terms import BoolArray

@@ -18,11 +18,11 @@ from registry.results.statistics import GridStatistics
 from registry.results.terms import OF_REPEATS, Place
 from workers.statistics.best_cells import noisy_peaks, peaks
 from workers.statistics.changes import grid_splits
-from workers.statistics.grid_trend import grid_trends
 from workers.statistics.sensitivity import sensitivity
 from workers.statistics.series import Asked, curves_of, families
 from workers.statistics.table import Curve, Table, by_level, known_noise
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
+from workers.statistics.trend import grid_trends
 
 OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
 MOST_LEVELS = 100

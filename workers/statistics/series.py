@@ -43,17 +43,16 @@ from workers.statistics.changes import (
     steps_of,
 )
 from workers.statistics.curves import Curves, RowNoise, alike
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
 from workers.statistics.proportions import wilson
 from workers.statistics.shape import monotones, plateaus, shapes
-from workers.statistics.table import Curve, Table, place_of
+from workers.statistics.table import MOST_POINTS, Curve, Table, place_of
 from workers.statistics.terms import FloatArray, reach_of
 from workers.statistics.thresholds import thresholds
 from workers.statistics.trend import Trend, trends_of
 
 MOST_SERIES = 2_000
-MOST_POINTS = 100_000
-"""Series and points analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
+"""Series analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
 
 
 @dataclass(frozen=True)

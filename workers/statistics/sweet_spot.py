@@ -13,7 +13,7 @@ import numpy as np
 from registry.grids.grid import Grid
 from registry.results.sweet_spot import Compromise, Favourite, SharedPeak, SweetSpotMargin
 from registry.results.terms import Place
-from workers.statistics.blocks import friedman, ranks_of
+from workers.statistics.ranks import friedman, ranks_of
 from workers.statistics.table import Table, place_of
 from workers.statistics.terms import FloatArray, IntArray
 

@@ -11,7 +11,7 @@ from registry.grids.grid import Grid
 from registry.results.codec import to_document
 from registry.results.parameters import Parameters
 from workers import statistics
-from workers.statistics import ScoreMatrix, counted_ranking
+from workers.statistics import ScoreMatrix, board
 from workers.statistics.counted import Counted
 
 
@@ -37,7 +37,7 @@ def rank(standings: ScoreMatrix, *policy: Any, **more: Any) -> Any:
 
 def rank_counted(counted: Counted, *policy: Any) -> Any:
     """The ranking of what was counted."""
-    return to_document(counted_ranking.rank_counted(counted, *policy))
+    return to_document(board.rank_counted(counted, *policy))
 
 
 def standings(values: Any, owners: Any = None, names: Any = None, **more: Any) -> ScoreMatrix:

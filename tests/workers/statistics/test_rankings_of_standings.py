@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from tests.workers.statistics.documents import ends, rank, standings
 from tests.workers.statistics.reference_numbers import agrees, having, seeds
 from workers.statistics import ScoreMatrix
-from workers.statistics.strengths import bradley_terry
+from workers.statistics.ranking_methods import bradley_terry
 
 OPEN = {"lower": None, "upper": None}
 N = np.nan
