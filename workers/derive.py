@@ -1,11 +1,13 @@
 """Derive statistics: rows of revisions become grids, and grids become rows of statistics, one transaction for a
-batch."""
+batch; and those by the settings of a query.
+"""
 
 from __future__ import annotations
 
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +16,8 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, up
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TryLater
+from registry.grids.grid import Metric
+from registry.query import RevisionQuery, StatisticsQuery, sliced_by
 from registry.results.codec import compressed, to_document
 from registry.results.statistics import GridStatistics
 from registry.settings import Settings
@@ -24,9 +28,9 @@ from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
 from registry.tracing import job_span
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release, settle_ready
-from workers.jobs.reports import done as jobs_done
 from workers.jobs.worker_process import cpu_limit, is_shutting_down, wake_dispatcher
-from workers.statistics import METHODS_VERSION, describe_all
+from workers.jobs.worker_process import done as jobs_done
+from workers.statistics import METHODS_VERSION, Parameters, describe, describe_all
 
 log = structlog.get_logger()
 
@@ -272,3 +276,19 @@ def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> di
         "axes": revision.axes,
         **to_document(found),
     }
+
+
+_OWN = ("sharp_change", "equivalence", "split")
+
+
+def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
+    """Parameters with the query's settings, and the defaults of the metric for the rest."""
+    usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
+    given = {name: value for name in _OWN if (value := getattr(query, name)) is not None}
+    return replace(usual, **given)
+
+
+def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:
+    """Document of a revision's statistics by the query's settings."""
+    grid = grid_of(revision)
+    return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)), **sliced_by(query))

@@ -31,7 +31,6 @@ from registry.storage.tables import cached_results, derivations
 from workers.inline_worker import InlineWorker
 from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
 from workers.jobs.leases import due, fail_exhausted
-from workers.jobs.reports import Reporter, forget_silent
 from workers.jobs.retention import (
     JobKey,
     delete_old_events,
@@ -40,6 +39,7 @@ from workers.jobs.retention import (
     delete_unread_results,
 )
 from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.worker_process import Reporter, forget_silent
 from workers.webhooks.courier import Courier, delete_settled_deliveries, wake_those_behind
 
 log = structlog.get_logger()

@@ -40,34 +40,35 @@ from registry.storage.item_outcomes import current_rows
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
 from registry.tracing import job_span
-from workers.aggregates import aggregates_document, aggregates_of, refused_aggregates
-from workers.cell_reader import CellReader
+from workers.answers.aggregates import CellReader, aggregates_document, aggregates_of, refused_aggregates
+from workers.answers.comparisons import (
+    Asked,
+    compared_items,
+    compared_rows,
+    comparison_document,
+    model_comparison_document,
+    refused_model_comparison,
+)
+from workers.answers.repeat_noise import repeat_noise_document
 from workers.claims.answer import MOST_CELLS, claims_document, claims_of, former_rows
 from workers.claims.plans import claim_plan_document
-from workers.claims.recording import record_judgements
-from workers.claims.stored import judge_part, judge_turn
-from workers.comparisons import compared_items, compared_rows, comparison_document
-from workers.comparisons_of_models import Asked, model_comparison_document, refused_model_comparison
-from workers.contenders import SHIFT, Judging, judge_contenders
-from workers.gates import gate_document, read_sides, refused_gate
+from workers.claims.stored import judge_part, judge_turn, record_judgements
+from workers.derive import statistics_asked_document
+from workers.gates.alerts import record_judging
+from workers.gates.contenders import SHIFT, Judging, judge_contenders
+from workers.gates.gate import gate_document, read_sides, refused_gate
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
-from workers.jobs.reports import done as jobs_done
 from workers.jobs.worker_process import cpu_limit, wake_dispatcher
-from workers.protocols import Screen, rules_of, screen_of, told
+from workers.jobs.worker_process import done as jobs_done
 from workers.rankings.board import board_ranking, read_board
-from workers.rankings.change import Side, with_change
-from workers.rankings.direct import direct_ranking, refused_ranking
-from workers.rankings.from_pair_sums import ranking_from_sums
-from workers.rankings.pair_sums.update import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
-from workers.rankings.told import facts_told, facts_untold, record_ranking
-from workers.repeat_noise import repeat_noise_document
-from workers.scope import alias_map, scope_rows, scope_size, stream_rows
+from workers.rankings.change import Side, facts_told, facts_untold, record_ranking, with_change
+from workers.rankings.direct import direct_ranking, ranking_from_sums, refused_ranking
+from workers.rankings.pair_sums import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
+from workers.scope import Screen, alias_map, rules_of, scope_rows, scope_size, screen_of, stream_rows, told
 from workers.statistics import METHODS_VERSION
 from workers.statistics.board import MOST_COUNTED, OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
-from workers.statistics_by_settings import statistics_asked_document
 from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document
-from workers.verdict_records import record_judging
 
 log = structlog.get_logger()
 

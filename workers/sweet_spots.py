@@ -11,11 +11,11 @@ from registry.results.codec import to_document
 from registry.results.series import Series
 from registry.results.thresholds import SeriesThresholds
 from registry.storage.rows import grid_of
+from workers.derive import asked_parameters
 from workers.scope import canonical_names, matches
 from workers.statistics import describe, sweet_spot
 from workers.statistics.table import Table
 from workers.statistics.thresholds import level_counts
-from workers.statistics_by_settings import asked_parameters
 
 TOO_MANY = "too many cells; ask about fewer models or benchmarks"
 TOO_LARGE = {"status": "undefined", "reason": TOO_MANY, "inputs": []}

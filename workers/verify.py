@@ -21,7 +21,7 @@ from registry.storage.keys import of_grid, of_revision
 from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import cached_results, derivations, grids, pair_sum_scopes, projects, revisions
 from registry.storage.tables import statistics as documents
-from workers.rankings.pair_sums.update import is_of_old_sums
+from workers.rankings.pair_sums import is_of_old_sums
 from workers.statistics import METHODS_VERSION
 from workers.verify_checks import (
     SERVED,
@@ -35,8 +35,7 @@ from workers.verify_checks import (
     check_scope,
     check_scopes,
 )
-from workers.verify_draws import draw_grids, draw_results, draw_scopes
-from workers.verify_sample import GRIDS_OF_SUMS, DrawOptions, Sample
+from workers.verify_sample import GRIDS_OF_SUMS, DrawOptions, Sample, draw_grids, draw_results, draw_scopes
 
 AT_ONCE = 20
 CHECK_FAILED = 3

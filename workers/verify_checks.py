@@ -21,7 +21,7 @@ from registry.storage.rows import grid_of
 from registry.storage.tables import cached_results, grids, invalidations, item_outcomes, pair_sum_scopes, revisions
 from workers.derive import statistics_rows
 from workers.queries import compute_again, etag_of
-from workers.rankings.pair_sums.verify import check_sums
+from workers.rankings.pair_sums import check_sums
 from workers.statistics import METHODS_VERSION
 
 _NAMED = 3

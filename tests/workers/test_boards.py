@@ -16,7 +16,7 @@ from tests.workers.test_counted_rankings import QUESTION, from_cells, publish_ra
 from tests.workers.test_rankings import answered, ask, records, score
 from workers.jobs.invalidation import apply_invalidations
 from workers.queries import about, compute, compute_again, document_of
-from workers.rankings.pair_sums.update import catch_up, open_scope
+from workers.rankings.pair_sums import catch_up, open_scope
 
 
 @pytest.fixture(scope="module")

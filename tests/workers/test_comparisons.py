@@ -15,7 +15,7 @@ from registry.demo import demo_aliases, demo_grids
 from registry.storage.tables import cached_results
 from tests.house import ACCURACY, House, Project
 from tests.workers.asking import answer_due, computed, described, faults_of, join
-from workers import comparisons
+from workers.answers import comparisons
 
 pytestmark = pytest.mark.usefixtures("nothing_due")
 

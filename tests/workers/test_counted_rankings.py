@@ -35,8 +35,7 @@ from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers import queries
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
 from workers.queries import compute, compute_from_rows, document_of
-from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, stored_sums
-from workers.rankings.pair_sums.verify import check_sums
+from workers.rankings.pair_sums import catch_up, check_sums, close_scope, open_scope, stored_sums
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
 

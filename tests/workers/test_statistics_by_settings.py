@@ -13,7 +13,7 @@ from registry.storage.rows import metric_of
 from registry.storage.tables import cached_results
 from tests.house import House, Project
 from tests.workers.asking import faults_of
-from workers.statistics_by_settings import asked_parameters
+from workers.derive import asked_parameters
 
 FALLING = [99.0, 96.0, 93.0, 88.0, 80.0, 71.0, 60.0]
 AXIS = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5, 6, 7]}

@@ -18,11 +18,10 @@ import numpy as np
 
 from registry.claims.claim import FACETS, Compare, Effect, Number, exact
 from registry.grids.slices import Slice
+from workers.claims.facts import Terms
 from workers.claims.orders import over_shared, over_sides, shared
-from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided
-from workers.claims.statistic import within_reach, within_width
-from workers.claims.values import quantified
-from workers.claims.worlds import Posted, Terms
+from workers.claims.statistic import quantified, within_reach, within_width
+from workers.claims.worlds import POSITIVE, Found, Posted, Scene, all_found, undecided
 from workers.statistics.judging import Span, all_of, opposite
 from workers.statistics.terms import IntArray
 

@@ -19,9 +19,9 @@ import numpy as np
 from registry.claims.claim import Stable, Step, Trend
 from registry.grids.grid import Grid
 from registry.grids.slices import kept_levels
-from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided
+from workers.claims.facts import Terms
 from workers.claims.statistic import ONE, within_width
-from workers.claims.worlds import Terms, added
+from workers.claims.worlds import POSITIVE, Found, Scene, added, all_found, undecided
 from workers.statistics.curves import Curves
 from workers.statistics.judging import Answer, Span, all_of, any_of, opposite
 from workers.statistics.kendall import mann_kendalls

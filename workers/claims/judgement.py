@@ -43,12 +43,10 @@ from registry.results.inputs import Warning
 from workers.claims.comparing import judge_compare, judge_effect
 from workers.claims.courses import judge_stable, judge_step, judge_trend
 from workers.claims.facts import Facts, Source
-from workers.claims.orders import judge_extreme, judge_rank
-from workers.claims.scene import Found, Reason, Scene, undecided
-from workers.claims.sweet_spots import judge_sweet_spot
-from workers.claims.values import MOVES, judge_cells, judge_lie, judge_value, quantified
-from workers.claims.worlds import FIXED, Declared, Joint, Look, Noisy, Posted, World
-from workers.protocols import doubts
+from workers.claims.orders import judge_extreme, judge_rank, judge_sweet_spot
+from workers.claims.statistic import MOVES, judge_cells, judge_lie, judge_value, quantified
+from workers.claims.worlds import FIXED, Declared, Found, Joint, Look, Noisy, Posted, Reason, Scene, World, undecided
+from workers.scope import doubts
 from workers.statistics.comparison import other_scale
 from workers.statistics.judging import Answer, Span, all_of, any_of, judge, opposite
 from workers.statistics.terms import IntArray

@@ -22,8 +22,7 @@ from registry.results.codec import to_document
 from registry.results.judgement import Growth, TrialsNeeded
 from registry.results.plans import Impossible, Needed, NextCell, Plan, PlannedShare
 from workers.claims.answer import judged_claims
-from workers.claims.facts import Facts
-from workers.claims.growth import trials_of, variances_of
+from workers.claims.facts import Facts, trials_of, variances_of
 from workers.claims.judgement import Judged
 from workers.claims.telling import WHY
 from workers.claims.trials import NoisyClaim, noisy_claim, trials_needed

@@ -26,7 +26,7 @@ from registry.claims.claim import (
 from registry.claims.wording import subject, unit_of
 from registry.results.judgement import JudgedPart, TrialsNeeded, Verdict
 from workers.claims.judgement import Group, Judged
-from workers.claims.scene import Found
+from workers.claims.worlds import Found
 
 _WORDS = {
     "supported": "Supported",

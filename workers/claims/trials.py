@@ -27,12 +27,10 @@ from registry.grids.slices import kept_levels
 from registry.plans.closed_forms import MOST_TRIALS, whole
 from registry.results.judgement import Growth, TrialsNeeded
 from registry.results.plans import Impossible
-from workers.claims.facts import Facts
-from workers.claims.growth import Sum, grown, grown_cells, items_of, trials_alike
+from workers.claims.facts import Facts, Sum, Terms, grown, grown_cells, items_of, trials_alike
 from workers.claims.judgement import Group, Judged, judge_again, work_of
-from workers.claims.scene import Scene
-from workers.claims.values import MOVES
-from workers.claims.worlds import Joint, Noisy, Posted, Terms, World
+from workers.claims.statistic import MOVES
+from workers.claims.worlds import Joint, Noisy, Posted, Scene, World
 from workers.statistics.judging import Answer, Span
 from workers.statistics.table import abscissa_of
 from workers.statistics.terms import FloatArray, IntArray

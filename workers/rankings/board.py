@@ -27,7 +27,7 @@ from registry.storage.rows import axis_of
 from registry.storage.tables import revisions
 from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
-from workers.rankings.pair_sums.update import fingerprint
+from workers.rankings.pair_sums import fingerprint
 from workers.rankings.ranking_input import (
     derived_entry,
     derived_name_warnings,
@@ -35,8 +35,7 @@ from workers.rankings.ranking_input import (
     scale_warnings,
     without_costly,
 )
-from workers.rankings.scales import Kind, Scale, Scales, scales
-from workers.rankings.slots import Frame, Integers, Roles, Slots, roles_of
+from workers.rankings.slots import Frame, Integers, Kind, Roles, Scale, Scales, Slots, roles_of, scales
 from workers.scope import Aliases, alias_map, canonical_names, conditions, experiment_names, names_of
 from workers.statistics.board import rank_board
 from workers.statistics.score_matrix import ScoreMatrix

@@ -24,9 +24,19 @@ from registry.results.ranking import RankedScale
 from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.storage.item_outcomes import held_items
 from registry.storage.rows import grid_of
-from workers.rankings.columns import Columns, columns_of
-from workers.rankings.scales import Scale, Scales, kind_of, scales
-from workers.rankings.slots import Frame, Integers, Slots, coordinates, roles_of
+from workers.rankings.slots import (
+    Columns,
+    Frame,
+    Integers,
+    Scale,
+    Scales,
+    Slots,
+    columns_of,
+    coordinates,
+    kind_of,
+    roles_of,
+    scales,
+)
 from workers.scope import canonical_names, matches
 from workers.statistics.cells import SlotItems
 from workers.statistics.score_matrix import ScoreMatrix, of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scipy.stats import hypergeom
 
-from workers.statistics.sampled_shares import limits
+from workers.verify_sample import limits
 
 
 def test_limits_are_those_counted_by_hand() -> None:
