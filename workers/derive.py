@@ -17,9 +17,11 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TryLater
 from registry.grids.grid import Metric
-from registry.query import RevisionQuery, StatisticsQuery, sliced_by
+from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
 from registry.results.codec import compressed, to_document
+from registry.results.series import Series
 from registry.results.statistics import GridStatistics
+from registry.results.thresholds import SeriesThresholds
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
@@ -31,6 +33,8 @@ from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off,
 from workers.jobs.worker_process import cpu_limit, is_shutting_down, wake_dispatcher
 from workers.jobs.worker_process import done as jobs_done
 from workers.statistics import METHODS_VERSION, Parameters, describe, describe_all
+from workers.statistics.table import Table
+from workers.statistics.thresholds import level_counts
 
 log = structlog.get_logger()
 
@@ -292,3 +296,38 @@ def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str
     """Document of a revision's statistics by the query's settings."""
     grid = grid_of(revision)
     return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)), **sliced_by(query))
+
+
+def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]:
+    """Positions where each series of a revision crosses the query's levels."""
+    grid = grid_of(revision)
+    parameters = replace(asked_parameters(query, grid.metric), thresholds=query.thresholds)
+    described = describe(grid, parameters)
+    meant = [one for one in described.series if query.along in ("", one.along)]
+    return {
+        "grid": query.grid,
+        "revision": query.revision,
+        "metric": revision.metric,
+        "axes": revision.axes,
+        "params": to_document(parameters),
+        "thresholds": list(query.thresholds),
+        **sliced_by(query),
+        "series": to_document([_crossings(one) for one in meant]),
+        "counts": to_document(level_counts(Table.of(grid), query.thresholds, parameters.alpha)),
+        "series_left_out": described.series_left_out,
+    }
+
+
+def _crossings(one: Series) -> SeriesThresholds:
+    return SeriesThresholds(
+        along=one.along,
+        at=one.at,
+        status=one.status,
+        count=one.count,
+        from_=one.from_,
+        to=one.to,
+        first=one.first,
+        last=one.last,
+        direction=one.direction,
+        thresholds=one.thresholds,
+    )

@@ -27,7 +27,6 @@ from registry.query import (
     RevisionQuery,
     StatisticsQuery,
     StoredClaimsQuery,
-    SweetSpotQuery,
     ThresholdsQuery,
     query_of,
 )
@@ -53,7 +52,7 @@ from workers.answers.repeat_noise import repeat_noise_document
 from workers.claims.answer import MOST_CELLS, claims_document, claims_of, former_rows
 from workers.claims.plans import claim_plan_document
 from workers.claims.stored import judge_part, judge_turn, record_judgements
-from workers.derive import statistics_asked_document
+from workers.derive import statistics_asked_document, thresholds_document
 from workers.gates.alerts import record_judging
 from workers.gates.contenders import SHIFT, Judging, judge_contenders
 from workers.gates.gate import gate_document, read_sides, refused_gate
@@ -68,7 +67,6 @@ from workers.scope import Screen, alias_map, rules_of, scope_rows, scope_size, s
 from workers.statistics import METHODS_VERSION
 from workers.statistics.board import MOST_COUNTED, OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
-from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document
 
 log = structlog.get_logger()
 
@@ -95,11 +93,10 @@ _FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
 }
 _FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], Result]] = {
     RankingQuery: direct_ranking,
-    SweetSpotQuery: sweet_spot_document,
     AggregatesQuery: aggregates_document,
     RepeatNoiseQuery: repeat_noise_document,
 }
-_SELECTED = (RankingQuery, SweetSpotQuery, AggregatesQuery, RepeatNoiseQuery, ModelComparisonQuery, GateQuery)
+_SELECTED = (RankingQuery, AggregatesQuery, RepeatNoiseQuery, ModelComparisonQuery, GateQuery)
 _RECORDERS: Mapping[type[Query], Callable[[Connection, Any, Any], None]] = {
     BaselineQuery: record_judging,
     RankingQuery: record_ranking,
@@ -243,10 +240,7 @@ def compute(
     if way == "cells":
         found: Result | None = _compute_from_cells(database, project_id, query, screen)
     elif not isinstance(query, RankingQuery):
-        whose = {"experiment": query.experiment, "metric": query.metric}
-        reason = f"{TOO_MANY} {_limits(settings)}"
-        too_large = whose | TOO_LARGE | {"reason": reason}
-        return refused_aggregates(query, reason) if isinstance(query, AggregatesQuery) else too_large
+        return _refused(query, settings)
     elif way == "sums":
         found = _compute_from_sums(database, settings, project_id, query)
     elif way == "board":
@@ -260,6 +254,15 @@ def compute(
         if isinstance(query, RankingQuery) and query.since and isinstance(found, Ranking)
         else found
     )
+
+
+def _refused(query: Query, settings: Settings) -> dict[str, Any]:
+    """The answer to what is no ranking and is about too many cells."""
+    reason = f"too many cells; ask about fewer models or benchmarks {_limits(settings)}"
+    if isinstance(query, AggregatesQuery):
+        return refused_aggregates(query, reason)
+    whose = {"experiment": query.experiment, "metric": query.metric}
+    return whose | {"status": "undefined", "reason": reason, "inputs": []}
 
 
 def _compute_change(

@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, any_, bindparam, func, literal, select
 
 from registry.grids.protocol import Protocol, Rules, differences, joined, varying
-from registry.query import AggregatesQuery, Query, RankingQuery, SweetSpotQuery
+from registry.query import AggregatesQuery, Query, RankingQuery
 from registry.results.codec import to_document
 from registry.results.inputs import Warning
 from registry.results.protocols import Incomparable, ProtocolDifference
@@ -168,17 +168,16 @@ class _Benchmark:
 
 
 def screen_of(database: Database, project_id: uuid.UUID, query: Query) -> Screen:
-    """What the protocols of the grids in a scope mean for a ranking, a table or a sweet spot of them; nothing for other
+    """What the protocols of the grids in a scope mean for a ranking or a table of them; nothing for other
     queries. Where coordinates are compared within each grid, no grid is left out, and the warnings say so."""
-    if not isinstance(query, RankingQuery | AggregatesQuery | SweetSpotQuery):
+    if not isinstance(query, RankingQuery | AggregatesQuery):
         return Screen()
     with database.reading() as connection:
         return _screened(connection, project_id, query, alias_map(connection, project_id))
 
 
 def told(result: Any, screen: Screen) -> Any:
-    """A ranking, or the document of a table or a sweet spot, with what was left out of it, and why what was not is
-    doubted."""
+    """A ranking, or the document of a table, with what was left out of it, and why what was not is doubted."""
     if not screen.incomparable and not screen.warnings:
         return result
     if isinstance(result, Ranking):
@@ -196,7 +195,7 @@ def _screened(connection: Connection, project_id: uuid.UUID, query: Query, alias
     groups = select(there.c.benchmark, stored_revisions.c.protocol, func.count().label("grids"))
     groups = _current_protocols(groups, there).where(*where).group_by(there.c.benchmark, stored_revisions.c.protocol)
     found = _benchmarks(rules, connection.execute(groups).all(), aliases)
-    if isinstance(query, SweetSpotQuery) or getattr(query, "by", "").startswith("axis:"):
+    if getattr(query, "by", "").startswith("axis:"):
         return Screen(warnings=tuple(_averaged(rules, found.values())))
     compared = ([(one.protocols[name], one.counts[name]) for name in one.compared] for one in found.values())
     warnings = tuple(doubts(rules, compared))

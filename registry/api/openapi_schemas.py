@@ -50,7 +50,6 @@ _COMPUTED = (
     "Ranking",
     "Comparison",
     "ModelComparison",
-    "SweetSpot",
     "Aggregates",
     "Judgement",
 )

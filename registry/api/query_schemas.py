@@ -1,4 +1,4 @@
-"""Schemas of the parameters of what is computed: statistics, thresholds, rankings, comparisons, sweet spots."""
+"""Schemas of the parameters of what is computed: statistics, thresholds, rankings, comparisons."""
 
 from __future__ import annotations
 
@@ -323,8 +323,3 @@ _MIXED = (
 
 class RepeatNoiseParameters(SelectedParameters):
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
-
-
-class SweetSpotParameters(OfNamesParameters):
-    fields = _fields()
-    metric = Name(required=True, metadata=about("The name of the metric."))

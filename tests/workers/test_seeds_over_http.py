@@ -150,27 +150,6 @@ def test_the_types_of_seed_zero_fall_into_four_groups(demo: Any) -> None:
     assert [sorted(group) for group in found["groups"]] == [["2", "6"], ["4", "7"], ["3"], ["1", "5"]]
 
 
-def test_the_sweet_spots_are_the_reference_ones(demo: Any) -> None:
-    """Ratio 0.4 is best in all four benchmarks of seed four: 42 of 1,728,000 arrangements are as extreme."""
-    project, _ = demo
-    path = f"projects/{project.slug}/experiments/window-by-ratio/sweet-spot"
-    models = {"R1-Qwen": "s4/*", "R1-Llama": "s2/*"}
-    answers = asked(project, *((path, {"metric": "Pass@1", "model": model}) for model in models))
-    for found, facets in zip(answers, models.values(), strict=True):
-        [wanted] = [entry["output"] for entry in ENTRIES if entry["stat"] == "sweet_spot" and entry["grid"] == facets]
-        assert found["common_cells"] == wanted["common_cells"]
-        for name, theirs in (("mean_rank", "mean_rank"), ("mean_z", "mean_z"), ("mean_regret", "mean_regret_pp")):
-            assert found[name]["value"] == pytest.approx(wanted[theirs]["value"], rel=1e-9)
-            assert [list(at.values()) for at in found[name]["at"]] == wanted[theirs]["at"]
-        assert sorted(list(at.values()) for at in found["pareto"]) == sorted(wanted["pareto"])
-        assert len(found["inputs"]) == 4
-    axes = answers[0]["axes"]
-    assert axes["Ratio"]["best_count"] == [0, 0, 0, 4, 0]
-    assert axes["Ratio"]["friedman"]["exact_p"] == pytest.approx(42 / 1_728_000, rel=1e-9)
-    assert axes["Local Window Size"]["friedman"]["exact_p"] > 0.05
-    assert "Ratio 0.4" in project.get(f"{path}.txt?metric=Pass@1&model=R1-Qwen").text
-
-
 def test_asked_thresholds_are_the_reference_ones_and_may_be_asked_along_one_axis(demo: Any) -> None:
     project, described = demo
     path, other = (

@@ -61,7 +61,6 @@ def public(house: House) -> Project:
 def test_nothing_that_people_see_depends_on_jobs_that_were_settled(public: Project, house: House) -> None:
     grid = public.published(model="two")["id"]
     public.published(model="two", values=OTHER)
-    public.get(f"projects/{public.slug}/experiments/type-by-length/sweet-spot?metric=accuracy")
     house.compute()
 
     def shown() -> dict[str, tuple[int, str]]:

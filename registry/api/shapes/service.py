@@ -24,7 +24,7 @@ from registry.api.shapes.words import (
 _QUERY: dict[str, Shape] = {
     "kind": described(
         one_of(
-            *("ranking", "sweet_spot", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
+            *("ranking", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
             *("gate", "noise", "claims", "claim_plan", "stored_claims"),
         ),
         "What is asked for.",

@@ -25,11 +25,6 @@ def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: flo
     return to_document(statistics.gap(baseline, contender, differs, alpha))
 
 
-def sweet_spot(grids: Sequence[Grid]) -> Any:
-    """One coordinate for several grids."""
-    return to_document(statistics.sweet_spot(grids))
-
-
 def rank(standings: ScoreMatrix, *policy: Any, **more: Any) -> Any:
     """The ranking of the standings."""
     return to_document(statistics.rank(standings, *policy, **more))
