@@ -124,9 +124,6 @@ def wider(p: float) -> list[tuple[str, list[tuple[Claim, bool]], Callable[[], An
         ("compare: equal gaps over 5 slots each", [(gaps, True)], _rows(p, p / 2)),
         ("sweet_spot: one of 5 equal coordinates, by regret", [({"kind": "any_of", "claims": spots}, False)],
          _models(p, 5)),
-        ("sweet_spot: one of 2 equal coordinates, by rank",
-         [({"kind": "any_of", "claims": [one | {"criterion": "mean_rank"} for one in spots[:2]]}, False)],
-         _models(p, 2)),
     ]  # fmt: skip
 
 
@@ -276,7 +273,6 @@ def looks() -> list[Scenario]:
             ("fixed", True),
             ("every_revision", True),
             ("every_revision", False),
-            ("added_trials", True),
         ):
             sense: Any = "shown" if word == "fixed" else "at_most"
             run = partial(looked_at, {**claim, "looks": word}, truth, added)

@@ -19,7 +19,7 @@ FACETS = ("benchmark", "model", "variant")
 """Names of a grid that `where`, `for`, `by` and sides use like axes."""
 Over = Literal["measured", "declared"]
 Strength = Literal["numbers", "noise"]
-Looks = Literal["fixed", "every_revision", "added_trials"]
+Looks = Literal["fixed", "every_revision"]
 Missing = Literal["matched", "available"]
 """Statistics of levels over the coordinates that all of them have, or each over its own."""
 OLD_MISSING: Mapping[str, Missing] = {"observed": "available"}
@@ -260,11 +260,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class SweetSpot:
-    """The best coordinate for several grids at once is among those named. `regret`: by the mean distance from the best
-    of each grid; `mean_rank`: by the mean of the ranks in the grids."""
+    """The best coordinate for several grids at once, by the mean distance from the best of each, is among those
+    named."""
 
     at: tuple[tuple[tuple[str, str], ...], ...]
-    criterion: Literal["regret", "mean_rank"] = "regret"
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,7 @@ _OUTER: Mapping[str, Reader] = {
     "text": any_text,
     "source": _source,
     "revision": _latest,
-    "looks": choice("fixed", "every_revision", "added_trials"),
+    "looks": choice("fixed", "every_revision"),
 }
 
 

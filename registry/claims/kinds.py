@@ -167,7 +167,7 @@ KINDS: Mapping[str, Kind] = {
         {"axes": list_of(text, 4), "is": choice("present", "small", "none"), "within": amount, "interaction": flag},
         ("axes", "is"),
     ),
-    "sweet_spot": Kind(SweetSpot, {"at": _at, "criterion": choice("regret", "mean_rank")}, ("at",)),
+    "sweet_spot": Kind(SweetSpot, {"at": _at}, ("at",)),
     "coverage": Kind(
         Coverage,
         {

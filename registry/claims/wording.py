@@ -105,7 +105,7 @@ def _of(says: Says) -> str:  # noqa: PLR0911 (one for each kind)
             what = "the largest interaction of the means" if says.interaction else width
             return f"{what} by {', '.join(says.axes)}"
         case SweetSpot():
-            return f"the lead of the coordinates named by {says.criterion.replace('_', ' ')}"
+            return "the lead of the coordinates named by regret"
         case Coverage():
             return _COVERED[says.is_]
         case IllPosed():

@@ -13,7 +13,7 @@ The same cells measured with more trials: what was posted comes out again, or is
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -37,8 +37,7 @@ Terms = Sequence[tuple[int, Fraction]]
 @dataclass(frozen=True)
 class CellErrors:
     """N cells: `values` (NaN: not measured), successes `k` of `n` trials (0: none) on a scale of `whole`, standard
-    errors (NaN: unknown, 0: exact) with their degrees of freedom, infinite where they are known; `span` is the range of
-    the metric (NaN: unbounded)."""
+    errors (NaN: unknown, 0: exact) with their degrees of freedom, infinite where they are known."""
 
     values: FloatArray
     k: FloatArray
@@ -46,7 +45,6 @@ class CellErrors:
     whole: FloatArray
     stderr: FloatArray
     df: FloatArray
-    span: FloatArray
 
     @property
     def is_exact(self) -> BoolArray:
@@ -55,8 +53,7 @@ class CellErrors:
 
     def at(self, cells: IntArray) -> CellErrors:
         """Those of some cells."""
-        columns = (self.values, self.k, self.n, self.whole, self.stderr, self.df, self.span)
-        return CellErrors(*(column[cells] for column in columns))
+        return CellErrors(*(getattr(self, one.name)[cells] for one in fields(self)))
 
     def limits(self, level: float, beyond: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Low and high end of the two-sided interval of each cell, NaN where its noise is unknown; so many standard
@@ -81,7 +78,7 @@ class CellErrors:
 def errors_of(grids: Sequence[Grid]) -> CellErrors:
     """The cells of all grids, one grid after the other, each row-major."""
     parts = [_of_grid(grid) for grid in grids]
-    names = ("values", "k", "n", "whole", "stderr", "df", "span")
+    names = [one.name for one in fields(CellErrors)]
     return CellErrors(*(np.concatenate([np.empty(0), *(getattr(one, name) for one in parts)]) for name in names))
 
 
@@ -106,8 +103,7 @@ def _of_grid(grid: Grid) -> CellErrors:
         k[at] = successes_of(values[at], trials[at], whole, table.decimals) / table.design_effect
         n[at] = trials[at] / table.design_effect
         stderr[at] = np.nan
-    span = np.full(values.size, np.nan if grid.metric.range is None else grid.metric.range)
-    return CellErrors(values, k, n, np.full(values.size, whole), stderr, df, span)
+    return CellErrors(values, k, n, np.full(values.size, whole), stderr, df)
 
 
 class Source(NamedTuple):

@@ -4,12 +4,8 @@ On noise, every difference between those named and the others has an interval, a
 multiple comparisons of Hsu (1984), Annals of Statistics 12, 1136-1144, by Bonferroni's inequality. That cells tie
 exactly cannot be shown by noisy numbers: several named ones are then read as "the best is among them".
 
-Judge which coordinate serves several grids at once, by the criteria of the registry's sweet spot.
-
-The mean regret of one coordinate less that of another is the mean of their differences, so that on noise each such
-difference has an interval of its own. Ranks change where two cells of one grid do: their bounds come from intervals of
-all pairs of cells within each grid. Either way all intervals hold together (Hsu 1984, Annals of Statistics 12,
-1136-1144, by Bonferroni's inequality), whichever coordinate looked best.
+Which coordinate serves several grids at once: the mean regret of one less that of another is the mean of their
+differences, so that on noise each such difference has an interval of its own, and these hold together as well.
 """
 
 from __future__ import annotations
@@ -308,8 +304,7 @@ def judge_sweet_spot(says: SweetSpot, scene: Scene) -> Found:
     others = [place for place in range(len(spots)) if place not in set(named)]
     if not others:
         return undecided("vague", "all coordinates that the grids share are named")
-    lead = _by_regret if says.criterion == "regret" else _by_rank
-    found = lead(spots, named, others, scene)
+    found = _by_regret(spots, named, others, scene)
     if isinstance(found, Found):
         return found
     best = _best_spots(found, named, others) if scene.world.name == "posted" else []
@@ -362,32 +357,6 @@ def _by_regret(spots: Spots, named: Sequence[int], others: Sequence[int], scene:
                 return undecided("noise_unknown")
             leads[one, other] = span
     return leads
-
-
-def _by_rank(spots: Spots, named: Sequence[int], others: Sequence[int], scene: Scene) -> Leads | Found:
-    grids, family = len(spots[0]), len(spots[0]) * len(spots) * (len(spots) - 1) // 2
-    if family > MOST_PAIRS:
-        return undecided("too_large")
-    low, high = np.zeros(len(spots)), np.zeros(len(spots))
-    for one, other in combinations(range(len(spots)), 2):
-        for (mine, sign), (theirs, _) in zip(spots[one], spots[other], strict=True):
-            span = scene.world.linear([(mine, Fraction(sign)), (theirs, Fraction(-sign))], family)
-            if span is None:
-                return undecided("noise_unknown")
-            least, most = _behind(span.high), _behind(span.low)
-            low[one], high[one] = low[one] + least, high[one] + most
-            low[other], high[other] = low[other] + 1 - most, high[other] + 1 - least
-    low, high = low / grids, high / grids
-    return {
-        (one, other): Span(float(low[other] - high[one]), float(high[other] - low[one]))
-        for one in named
-        for other in others
-    }
-
-
-def _behind(lead: float) -> float:
-    """Part of a rank that another cell adds which one leads by so much; half of a place where they tie."""
-    return 0.5 if lead == 0 else float(lead < 0)
 
 
 def _best_spots(leads: Leads, named: Sequence[int], others: Sequence[int]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, norm, rankdata
+from scipy.stats import binomtest, norm
 
 from registry.grids.grid import Grid, Metric
 from tests.workers.claims.scenes import judged, source, table
@@ -187,34 +187,22 @@ def several(seed: int, holes: float) -> list[Grid]:
 
 
 @pytest.mark.parametrize("seed", DRAWS)
-def test_only_coordinates_that_all_grids_have_are_sweet_spots(seed: int) -> None:
-    grids = [one for one in several(seed, 0.15 * (seed % 2)) if one.metric.direction == "higher"]
-    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
-    values = np.array([grid.values for grid in grids], dtype=float)
-    common = np.flatnonzero(np.isfinite(values).all(axis=0))
-    regret = (values[:, common].max(axis=1, keepdims=True) - values[:, common]).mean(axis=0)
-    ranks = rankdata(-values[:, common], axis=1).mean(axis=0)
+def test_the_sweet_spot_has_the_least_regret_of_the_coordinates_that_all_grids_have(seed: int) -> None:
+    grids = several(seed, 0.15 * (seed % 2))
+    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids) if place < 2])
+    losses = [table(drawn(100 * seed + place, 2), ROWS[:2], COLUMNS, metric=LOSS) for place in range(3)]
+    lower = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(losses)])
     cells = [dict(zip("TL", one, strict=True)) for one in product(ROWS[:2], COLUMNS)]
-    for criterion, told in (("regret", regret), ("mean_rank", ranks)):
-        best = [cells[place] for place in common[told <= told.min() + 1e-9]]
+    for facts, given, sign in ((found, grids[:2], 1), (lower, losses, -1)):
+        values = sign * np.array([grid.values for grid in given], dtype=float)
+        common = np.flatnonzero(np.isfinite(values).all(axis=0))
+        regret = (values[:, common].max(axis=1, keepdims=True) - values[:, common]).mean(axis=0)
         for place, cell in enumerate(cells):
-            judgement = judged(found, {"kind": "sweet_spot", "criterion": criterion, "at": [cell]})
-            assert judgement["as_posted"] == (OPEN if place not in common else YES if best == [cell] else NO)
-        assert len(best) == common.size or posted(found, {"kind": "sweet_spot", "criterion": criterion, "at": best})
-
-
-def test_less_is_better_in_the_grids_of_a_loss() -> None:
-    values = np.array([drawn(place, 2) for place in range(3)], dtype=float).reshape(3, 10)
-    grids = [table(one.reshape(2, 5).tolist(), ROWS[:2], COLUMNS, metric=LOSS) for one in values]
-    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
-    regret = (values - values.min(axis=1, keepdims=True)).mean(axis=0)
-    ranks = rankdata(values, axis=1).mean(axis=0)
-    for criterion, told in (("regret", regret), ("mean_rank", ranks)):
-        cells = list(product(ROWS[:2], COLUMNS))
-        for place, (row, column) in enumerate(cells):
-            claim = {"kind": "sweet_spot", "criterion": criterion, "at": [{"T": row, "L": column}]}
-            lead = np.delete(told, place).min() - told[place]
-            judgement = judged(found, claim)
+            judgement = judged(facts, {"kind": "sweet_spot", "at": [cell]})
+            if place not in common:
+                assert judgement["as_posted"] == OPEN
+                continue
+            lead = np.delete(regret, common == place).min() - regret[common == place][0]
             assert judgement["as_posted"] == (YES if lead > 1e-9 else NO)
             assert judgement["parts"][0]["numbers"]["estimate"] == pytest.approx(lead, abs=1e-9)
 
@@ -242,7 +230,6 @@ def test_a_clear_sweet_spot_is_shown_beyond_noise() -> None:
     grids = [table([[50.0, 60.0, 52.0]], ROWS[:1], COLUMNS[:3], trials=4000),
              table([[40.0, 49.0, 41.0]], ROWS[:1], COLUMNS[:3], trials=4000)]  # fmt: skip
     found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
-    for criterion in ("regret", "mean_rank"):
-        claim = {"kind": "sweet_spot", "criterion": criterion}
-        assert judged(found, claim | {"at": [{"L": 1}]})["beyond_noise"] == YES
-        assert judged(found, claim | {"at": [{"L": 0}, {"L": 2}]})["beyond_noise"] == NO
+    claim = {"kind": "sweet_spot"}
+    assert judged(found, claim | {"at": [{"L": 1}]})["beyond_noise"] == YES
+    assert judged(found, claim | {"at": [{"L": 0}, {"L": 2}]})["beyond_noise"] == NO
