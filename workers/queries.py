@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import orjson
 import structlog
@@ -31,6 +31,7 @@ from registry.query import (
     query_of,
 )
 from registry.results.codec import to_bytes, to_document
+from registry.results.gates import Gate
 from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
@@ -39,7 +40,7 @@ from registry.storage.item_outcomes import current_rows
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
 from registry.tracing import job_span
-from workers.answers.aggregates import CellReader, aggregates_document, aggregates_of, refused_aggregates
+from workers.answers.aggregates import CellReader, aggregates_of, refused_aggregates
 from workers.answers.comparisons import (
     Asked,
     compared_items,
@@ -55,7 +56,7 @@ from workers.claims.stored import judge_part, judge_turn, record_judgements
 from workers.derive import statistics_asked_document, thresholds_document
 from workers.gates.alerts import record_judging
 from workers.gates.contenders import SHIFT, Judging, judge_contenders
-from workers.gates.gate import gate_document, read_sides, refused_gate
+from workers.gates.gate import MOST_LISTED, gate_of, read_sides, too_large
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.worker_process import cpu_limit, wake_dispatcher
 from workers.jobs.worker_process import done as jobs_done
@@ -90,11 +91,6 @@ Way = Literal["cells", "board", "sums", "refused"]
 _FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
     StatisticsQuery: statistics_asked_document,
     ThresholdsQuery: thresholds_document,
-}
-_FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], Result]] = {
-    RankingQuery: direct_ranking,
-    AggregatesQuery: aggregates_document,
-    RepeatNoiseQuery: repeat_noise_document,
 }
 _SELECTED = (RankingQuery, AggregatesQuery, RepeatNoiseQuery, ModelComparisonQuery, GateQuery)
 _RECORDERS: Mapping[type[Query], Callable[[Connection, Any, Any], None]] = {
@@ -235,7 +231,6 @@ def compute(
         compare: Callable[..., Result] = _judge_contender if isinstance(query, GateQuery) else _compare_models
         return compare(database, project_id, query, refused=way == "refused")
     if idle and closes:
-        # The scope was larger once, or its sums were opened by a release that had no other way.
         close_scope(database, project_id, query)
     if way == "cells":
         found: Result | None = _compute_from_cells(database, project_id, query, screen)
@@ -303,12 +298,17 @@ def _compare_models(database: Database, project_id: Any, query: ModelComparisonQ
 
 def _judge_contender(database: Database, project_id: Any, query: GateQuery, *, refused: bool) -> Result:
     if refused and query.model:  # without a model nothing of the scope is read
-        return refused_gate(query)
+        return _listed(too_large(query))
     with database.reading() as connection:
         slug = str(connection.scalar(select(projects.c.slug).where(projects.c.id == project_id)))
         both = read_sides(connection, project_id, query, alias_map(connection, project_id))
         rules = rules_of(connection, project_id, query.experiment)
-    return gate_document(query, both, rules, slug)
+    return _listed(gate_of(query, both, rules, slug))
+
+
+def _listed(gate: Gate) -> dict[str, Any]:
+    found: dict[str, Any] = to_document(replace(gate, per=gate.per[:MOST_LISTED]))
+    return found
 
 
 def _compute_board(
@@ -353,9 +353,9 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query, scree
         return claim_plan_document(query, rows, aliases, rules, former)
     if isinstance(query, ClaimsQuery):
         return claims_document(query, rows, aliases, rules, former)
-    if items and isinstance(query, RankingQuery):
+    if isinstance(query, RankingQuery):
         return direct_ranking(query, rows, aliases, items)
-    return compute_from_rows(query, rows, aliases)
+    return repeat_noise_document(cast(RepeatNoiseQuery, query), rows, aliases)
 
 
 def _way_of(database: Database, settings: Settings, project_id: Any, query: Query, screen: Screen) -> tuple[Way, bool]:
@@ -407,8 +407,3 @@ def _compute_from_sums(database: Database, settings: Settings, project_id: Any, 
     # One snapshot: another worker may update the scope and the sums of its names meanwhile.
     with database.snapshot() as connection:
         return _from_sums(connection, settings, project_id, query)
-
-
-def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> Result:
-    """Result of a query about a scope, from rows of grids: equal inputs give equal bytes."""
-    return _FROM_GRIDS[type(query)](query, rows, aliases)

@@ -34,7 +34,8 @@ from tests.workers.asking import join
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers import queries
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
-from workers.queries import compute, compute_from_rows, document_of
+from workers.queries import compute, document_of
+from workers.rankings.direct import direct_ranking
 from workers.rankings.pair_sums import catch_up, check_sums, close_scope, open_scope, stored_sums
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
@@ -53,7 +54,7 @@ def from_sums(large: House, project: Project, question: RankingQuery = QUESTION)
 def from_cells(project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
     with project.house.database.reading() as connection:
         joined = alias_map(connection, project.id)
-        return document_of(compute_from_rows(question, scope_rows(connection, project.id, question), joined))
+        return document_of(direct_ranking(question, scope_rows(connection, project.id, question), joined))
 
 
 def stored(project: Project) -> tuple[Any, ...]:

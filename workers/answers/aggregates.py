@@ -287,13 +287,6 @@ MOST_INPUTS = 1_000
 _MIXED = "the grids are on different scales, whose values cannot be averaged; ask about grids of one scale"
 
 
-def aggregates_document(
-    query: AggregatesQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]
-) -> dict[str, Any]:
-    """Table of all grids among these rows that the query matches."""
-    return aggregates_of(query, CellReader(query, aliases).read(rows))
-
-
 def aggregates_of(query: AggregatesQuery, found: CellsRead) -> dict[str, Any]:
     """Table of the cells that were read, with its inputs; derived grids are listed but not counted. Equal inputs give
     equal bytes."""

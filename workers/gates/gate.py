@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from registry.grids.protocol import Rules
 from registry.query import GateQuery, ModelComparisonQuery
-from registry.results.codec import from_document, to_document
+from registry.results.codec import from_document
 from registry.results.gates import Gate, GateInput, GateUnit, NotComparable, Policy, Verdict
 from registry.results.inputs import Warning
 from registry.results.model_comparison import ModelComparison
@@ -214,21 +214,8 @@ def named(query: GateQuery, rows: Sequence[Any], joined: Aliases) -> Grids:
     return found
 
 
-def gate_document(query: GateQuery, both: Both, rules: Rules, project: str) -> dict[str, Any]:
-    """The verdict as a document; equal grids give equal bytes."""
-    found = gate_of(query, both, rules, project)
-    listed: dict[str, Any] = to_document(replace(found, per=found.per[:MOST_LISTED]))
-    return listed
-
-
-def refused_gate(query: GateQuery) -> dict[str, Any]:
-    """The verdict on too many cells."""
-    found: dict[str, Any] = to_document(too_large(query))
-    return found
-
-
 def too_large(query: GateQuery) -> Gate:
-    """The same as a value."""
+    """The verdict on too many cells."""
     return _without(_frame(query, Both({}, {})), "too_large")
 
 

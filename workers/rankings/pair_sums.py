@@ -145,12 +145,6 @@ def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
     )
 
 
-def is_of_old_sums(scope: Any) -> bool:
-    """Return whether a release that knew only units and directions made the sums of a scope, which differ from
-    today's."""
-    return any(len(orjson.loads(kind)) == 2 for kind in scope.kinds)
-
-
 @dataclass
 class ScopeDelta:
     """Sum of all deltas of one transaction to a scope."""
@@ -185,7 +179,7 @@ def catch_up(database: Database, project_id: uuid.UUID, query: Query, until: flo
 
 def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
     aliases = alias_map(connection, scope.project_id)
-    if not scope.is_complete or is_of_old_sums(scope):
+    if not scope.is_complete:
         _reset(connection, scope, aliases)
         return False
     exponent, total = scope.exponent, ScopeDelta()
@@ -329,7 +323,7 @@ def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> l
     that are to be computed again.
     """
     scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one_or_none()
-    if scope is None or not scope.is_complete or is_of_old_sums(scope):
+    if scope is None or not scope.is_complete:
         return []
     expected = _recomputed(connection, scope)
     where = f'experiment "{scope.experiment}", metric "{scope.metric}"'

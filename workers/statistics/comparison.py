@@ -226,27 +226,10 @@ def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, mea
     """The comparison of two grids, the baseline first, measured so far as the numbers have a meaning."""
     baseline, contender = sides
     odd = other_scale(baseline.metric, contender.metric)
-    named = (*differs, *(["metric"] if odd and "metric" not in differs else []))
-    frame = Gap("ok", alpha=alpha, differs=named)
-
-    def with_items(frame: Gap, found: Matched) -> Gap:
-        return measure(frame, found, item_pairs(found, baseline, items), baseline)
-
-    return filled(frame, sides, odd, with_items)
-
-
-def item_pairs(found: Matched, baseline: Grid, items: Items) -> Pairs:
-    """The common cells by their items."""
-    by_trials = bool(of_trials(found).all())
-    return pairs_of(found, items, scale_of(baseline.metric) or 1.0, by_trials=by_trials)
-
-
-def filled(frame: Gap, sides: tuple[Grid, Grid], odd: str | None, measure: Callable[[Gap, Matched], Gap]) -> Gap:
-    """Fills the frame as far as the numbers have a meaning."""
+    frame = Gap("ok", alpha=alpha, differs=(*differs, *(["metric"] if odd and "metric" not in differs else [])))
     if "experiment" in frame.differs:
         reason = "values of different experiments are not comparable (an alias joins two names of one experiment)"
         return replace(frame, status="not_comparable", reason=reason)
-    baseline, contender = sides
     tables = Table.of(baseline), Table.of(contender)
     effects = effect_of(baseline), effect_of(contender)
     found = matched(*tables, effects)
@@ -264,10 +247,16 @@ def filled(frame: Gap, sides: tuple[Grid, Grid], odd: str | None, measure: Calla
         return replace(frame, status="undefined", reason=OUT_OF_REACH)
     frame = replace(frame, agreement=agreement(found))
     if odd is None:
-        frame = measure(frame, found)
+        frame = measure(frame, found, item_pairs(found, baseline, items), baseline)
         if any(grid.design_effect is None and effect for grid, effect in zip(sides, effects, strict=True)):
             frame = replace(frame, assumes=(*frame.assumes, OF_REPEATS))
     return judged(frame, odd)
+
+
+def item_pairs(found: Matched, baseline: Grid, items: Items) -> Pairs:
+    """The common cells by their items."""
+    by_trials = bool(of_trials(found).all())
+    return pairs_of(found, items, scale_of(baseline.metric) or 1.0, by_trials=by_trials)
 
 
 def judged(frame: Gap, odd: str | None) -> Gap:
