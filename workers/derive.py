@@ -251,7 +251,6 @@ def statistics_rows(revisions_: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
-    """Row of `statistics` with the document of a revision."""
     digest = bytes(revision.digest).hex()
     computed_at = datetime.now(UTC)
     document = statistics_document(revision, found, computed_at=computed_at)

@@ -252,7 +252,6 @@ def compute(
 
 
 def _refused(query: Query, settings: Settings) -> dict[str, Any]:
-    """The answer to what is no ranking and is about too many cells."""
     reason = f"too many cells; ask about fewer models or benchmarks {_limits(settings)}"
     if isinstance(query, AggregatesQuery):
         return refused_aggregates(query, reason)

@@ -257,7 +257,6 @@ def _chosen(database: Database, settings: Settings, options: Options) -> Iterato
 
 
 def print_tally(tally: Tally, as_json: bool) -> None:
-    """Print the findings on standard output."""
     position = None if tally.position is None else f"{tally.position[0]}:{tally.position[1]}"
     if as_json:
         found = [dataclasses.asdict(one) for one in tally.differences]

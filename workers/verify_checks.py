@@ -70,14 +70,12 @@ RevisionCheck = Callable[[Any], Iterator[str]]
 
 
 def check_digest(row: Any) -> Iterator[str]:
-    """Compare the digest with that of the content."""
     stored, computed = f"sha256:{bytes(row.digest).hex()}", grid_of(row).digest
     if stored != computed:
         yield f"the stored digest is {stored}, the content has {computed}"
 
 
 def check_cell_count(row: Any) -> Iterator[str]:
-    """Compare the number of cells with that of the content."""
     computed = grid_of(row).cell_count
     if row.cell_count != computed:
         yield f"{row.cell_count} cells are noted, the content has {computed}"

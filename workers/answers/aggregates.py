@@ -139,7 +139,6 @@ class CellReader:
         return {one.removeprefix(AXIS) for one in asked if one.startswith(AXIS)}
 
     def _add(self, row: Any, names: Mapping[str, str]) -> None:
-        """Add the measured cells of a grid to those that wait for their noise."""
         self.grids.append((GridRead(row.id, row.number), names))
         kind, shape = kind_of(row.metric), self._shape(row.axes, names)
         self.kinds.add(kind)
@@ -181,7 +180,6 @@ class CellReader:
         return _Shape({name: grid.ravel() for name, grid in zip(levels, grids, strict=True)}, levels, names)
 
     def _settle(self) -> None:
-        """Turn the cells that wait into a chunk, with their noise."""
         if not self.waiting:
             return
         kind = self.waiting[0][0]

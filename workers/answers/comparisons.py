@@ -163,7 +163,6 @@ def _is_meant(query: ModelComparisonQuery, names: Mapping[str, str]) -> bool:
 
 
 def _ranking(query: ModelComparisonQuery) -> RankingQuery:
-    """The ranking of both sides alone: of models, or of two variants of one model."""
     by = "variant" if query.baseline_model == query.contender_model else "model"
     return RankingQuery(query.experiment, query.metric, query.benchmark, query.model, suite=query.suite, by=by)
 
@@ -222,7 +221,6 @@ def _metric(rows: Mapping[Names, Any]) -> PostedMetric | None:
 def _measured(
     query: ModelComparisonQuery, frame: ModelComparison, scope: _Scope, prepared: RankingInput, asked: Asked
 ) -> ModelComparison:
-    """The frame with everything that is computed."""
     gaps = [_benchmark_gap(query, scope, benchmark, asked) for benchmark in scope.pairs.shared]
     holm = adjusted([one.test.p if one.test else None for one in gaps], "holm")
     gaps = [replace(one, test=one.test and replace(one.test, p_holm=p)) for one, p in zip(gaps, holm, strict=True)]
@@ -418,7 +416,6 @@ def _same(first: ComparedGrid, second: ComparedGrid) -> Iterator[Warning]:
 
 
 def _units(first: Any, second: Any) -> Iterator[Warning]:
-    """Warnings about axes with the same name and different units."""
     theirs = {axis["name"]: axis["unit"] for axis in second.axes}
     for axis in first.axes:
         mine, other = axis["unit"], theirs.get(axis["name"])

@@ -157,7 +157,6 @@ def unknown_names(claim: Claim, known: Mapping[str, Collection[str]]) -> Iterato
 
 
 def _doubts(judged: Judged) -> Iterator[Warning]:
-    """Doubts about the protocols of grids that statements put together."""
     return warnings_of(judged.facts, (owners for group in judged.groups for owners in group.together))
 
 

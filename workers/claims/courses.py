@@ -167,7 +167,6 @@ def _tested(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None
 
 
 def _as_grid(along: str, scene: Scene, order: Sequence[int]) -> Grid:
-    """The series as a grid of its own."""
     facts = scene.facts
     grid = facts.sources[int(facts.owner[order[0]])].grid
     at = [int(facts.index[cell]) for cell in order]

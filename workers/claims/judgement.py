@@ -55,7 +55,6 @@ _POOLED = ("mean", "sd", "min", "max", "range")
 
 
 def judge_coverage(says: Coverage, scene: Scene) -> Found:
-    """Judge what was measured."""
     measured = scene.declared[scene.facts.present[scene.declared]]
     if says.is_ == "ragged":
         return _told(0 < measured.size < scene.declared.size, measured.size)
@@ -300,7 +299,6 @@ def work_of(atom: Atom, groups: Sequence[IntArray]) -> int:
 def _leave_group(
     pointer: str, atom: Atom, group: tuple[dict[str, str], IntArray], facts: Facts, _level: Level
 ) -> Group:
-    """A group of a claim that is about too many cells."""
     return Group(pointer, atom, group[0], group[1], dict.fromkeys(LAYERS, undecided("too_large")), facts)
 
 

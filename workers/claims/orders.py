@@ -200,7 +200,6 @@ def _placed(ahead: Sequence[Answer], place: int, *, top: bool) -> Answer:
 
 
 def _untied(span: Span | None) -> Answer:
-    """Tell whether two differ."""
     return judge((Span(high=0, high_open=True), *POSITIVE), span)
 
 

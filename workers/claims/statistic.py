@@ -89,12 +89,10 @@ def deviation(spans: Sequence[Span]) -> Span:
 
 
 def _nearest(one: Span, centre: float) -> float:
-    """From the centre to the nearest value of a span."""
     return centre - min(max(centre, one.low), one.high)
 
 
 def _furthest(one: Span, centre: float) -> float:
-    """From the centre to the furthest value of a span."""
     return max(centre - one.low, centre - one.high, key=abs)
 
 
@@ -204,7 +202,6 @@ def judge_value(says: Value, scene: Scene) -> Found:
 
 
 def _deciding(of: str, order: Sequence[int], span: Span | None, scene: Scene) -> Iterator[int]:
-    """The cells that make the number."""
     if of in ("cell", "first", "last", "change"):
         yield from {"cell": order[:1], "first": order[:1], "last": order[-1:]}.get(of, [order[0], order[-1]])
     elif of in ("min", "max") and span is not None and scene.world.name == "posted":
@@ -287,7 +284,6 @@ def _share(holds: Quantifier, inside: tuple[int, int], outside: tuple[int, int])
 
 
 def _matching(says: Lie, spans: Sequence[Span], scene: Scene) -> list[Answer]:
-    """Tell whether each cell matches."""
     if says.matching is not None:
         region = scene.region(says.matching)
         return [judge(region, span) for span in spans]

@@ -265,7 +265,6 @@ def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:
 
 
 def _told(plan: NoisyClaim, factor: float | None, cautious: float | None) -> TrialsNeeded:
-    """The factor with the trials of a cell that it makes."""
     if factor is None:
         return _impossible(plan.power, "not_worth", "a thousand million times the trials are not enough")
     if factor <= 1:

@@ -110,7 +110,6 @@ def _resolved(alert: Known, why: Resolution) -> Change:
 def of_verdicts(
     slug: str, name: str, row: Any, policy_version: int, verdicts: Iterable[tuple[int, NewVerdict]]
 ) -> list[Arrival]:
-    """The events of the numbered verdicts of a baseline by its name; `row` is that of its question."""
     found = []
     for number, one in verdicts:
         said = GateEvent(

@@ -190,7 +190,6 @@ class Reporter:
 
 
 def add_counts(connection: Connection, counts: dict[str, Done]) -> None:
-    """Add to the counts of all processes."""
     # Sorted: two processes then lock the rows in the same order.
     rows = [
         {"kind": kind, "computed": one.computed, "failed": one.failed, "seconds": one.seconds}

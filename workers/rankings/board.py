@@ -206,7 +206,6 @@ def _roles(by: str, matrix: GridMatrix) -> list[Roles]:
 
 
 def _checksum(matrices: Sequence[GridMatrix]) -> Checksum:
-    """The grids, counted, with the sum of their fingerprints."""
     total = sum(sum(map(fingerprint, matrix.ids, matrix.revisions)) for matrix in matrices)
     return Checksum(sum(len(matrix.ids) for matrix in matrices), uuid.UUID(int=total % (1 << 128)).hex)
 
@@ -227,7 +226,6 @@ def _overlap_warnings(board: Board) -> Iterator[Warning]:
 def _derived(
     connection: Connection, aliases: Aliases, project_id: uuid.UUID, query: RankingQuery
 ) -> tuple[DerivedGrid, ...]:
-    """The derived grids of the scope, which are not ranked."""
     there = grids_at(project_id, query.as_of)
     columns = select(there.c.id, there.c.benchmark, there.c.model, there.c.variant, revisions.c.axes)
     derived = columns.join_from(there, revisions, of_current(revisions, there)).where(

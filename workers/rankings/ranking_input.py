@@ -271,7 +271,6 @@ def _label(level: Any) -> str:
 def _score_matrix(
     query: RankingQuery, names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]
 ) -> ScoreMatrix:
-    """Score matrix of all blocks."""
     frame, places = Frame.of(classes), {name: i for i, name in enumerate(names)}
     cells = Columns.empty((len(names), slots.size))
     for block in blocks:

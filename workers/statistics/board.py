@@ -123,7 +123,6 @@ def ranked(
 
 
 def _orders_of_sums(counted: Counted, frame: Ranking, part: Sequence[int]) -> Orders | Refused:
-    """The orders that sums give."""
     own = order_of(counted, part, frame.method)
     if isinstance(own, Refused) or frame.pairs_of is not None:
         return own if isinstance(own, Refused) else Orders(own)
@@ -141,13 +140,11 @@ def order_of(counted: Counted, part: Sequence[int], method: Method) -> Scores | 
 
 
 def _listed(counted: Counted, evidence: SumEvidence, frame: Ranking, order: Sequence[int]) -> tuple[Pair, ...]:
-    """The pairs that a ranking lists, in this order of the names."""
     chosen = couples(counted.names, order, frame.pairs_of)
     return tuple(_pair(counted, evidence, i, j, frame) for i, j in chosen)
 
 
 def _pair(counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Ranking) -> Pair:
-    """One pair as `pairs.Desk` writes it from cells."""
     names, estimand = (counted.names[i], counted.names[j]), evidence.estimand
     if not counted.linked[i, j]:
         return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, frame.target, estimand, reason=APART)

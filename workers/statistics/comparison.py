@@ -343,7 +343,6 @@ def margins(
 
 
 def level_gap(level: Place, found: Contrast, p_holm: float | None) -> LevelGap:
-    """A contrast as one level of an axis."""
     test = found.test and replace(found.test, p_holm=p_holm)
     return LevelGap(**shallow(found) | {"test": test}, level=level)
 

@@ -130,7 +130,6 @@ def alike(curves: Sequence[Curve]) -> Iterator[list[int]]:
 
 
 def _noise(rows: Sequence[Curve], y: FloatArray) -> RowNoise | None:
-    """The noise that all rows have."""
     kind, first = rows[0].noise_kind, rows[0]
     if kind == "unknown":
         return None

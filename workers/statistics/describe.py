@@ -85,7 +85,6 @@ def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[
 
 
 def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSeries) -> GridStatistics:
-    """The parts of one grid together."""
     reach = table.computable
     return GridStatistics(
         params=parameters,
@@ -133,7 +132,6 @@ def coverage(table: Table) -> Coverage:
 
 
 def axis_coverage(table: Table, place: int) -> AxisCoverage:
-    """One axis, its levels in their order."""
     rows = by_level(table.present, place)
     counts = rows.sum(axis=1).tolist()
     names = table.levels[place]
@@ -157,7 +155,6 @@ def other_places(table: Table, place: int) -> Sequence[Place] | None:
 
 
 def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Place] | None) -> LevelCoverage:
-    """One level from its row of measured flags."""
     if others is None or count == 0:
         return LevelCoverage(name, count, None, None, (), 0)
     if count == row.size:

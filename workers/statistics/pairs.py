@@ -312,7 +312,6 @@ def whole(moves: IntArray, decimals: IntArray, counts: IntArray) -> list[int]:
 
 
 def by_signs(base: Pair, found: SignTest, alpha: float, target: Target) -> Pair:
-    """Adds the outcome of a sign test."""
     possible = found.min_attainable_p < alpha
     return replace(
         base,

@@ -146,7 +146,6 @@ def _bits(row: BoolArray) -> int:
 
 
 def _places(bits: int) -> list[int]:
-    """The members of a set, in order."""
     raw = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), dtype=np.uint8)
     found: list[int] = np.flatnonzero(np.unpackbits(raw, bitorder="little")).tolist()
     return found

@@ -288,7 +288,6 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
 def _component(
     frame: Ranking, contest: Contest, part: Sequence[int], orders: Orders, first: tuple[int, int]
 ) -> _Component:
-    """One component with its number and the first of its letters."""
     ranks, names = shared_ranks(orders.own.goodness), contest.names
     sequence: list[int] = np.argsort(ranks, kind="stable").tolist()
     members = [part[p] for p in sequence]

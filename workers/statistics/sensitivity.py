@@ -92,7 +92,6 @@ class _Model:
 
 
 def model_of(table: Table, layout: Layout, full: bool) -> _Model:
-    """Fits the additive model."""
     values = table.values[table.present]
     centred = values - values.mean()
     scale = float(np.max(np.abs(centred)))
@@ -105,7 +104,6 @@ def model_of(table: Table, layout: Layout, full: bool) -> _Model:
 def axis_share(
     model: _Model, layout: Layout, tests: LogitTests | None, a: int, cells: int, levels: tuple[LevelMean, ...]
 ) -> AxisShare:
-    """One axis with its test."""
     df = layout.sizes[a] - 1
     if tests is not None and df > 0:
         return AxisShare(model.shares[a], df, levels, tests.axes[a], "lr_logit")

@@ -162,7 +162,6 @@ def _asked_alike(asked: Sequence[Asked]) -> Iterable[list[tuple[int, int]]]:
 
 
 def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
-    """Results of each of these series by itself."""
     parameters, alpha = asked.parameters, asked.parameters.alpha
     steps = steps_of(curves, 1 - alpha)
     flats: Sequence[Plateau | None] = [None] * len(curves)
@@ -213,7 +212,6 @@ def _judgements(alone: Sequence[_Alone], asked: Asked) -> list[_Judgement]:
 
 
 def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSteps, parameters: Parameters) -> Series:
-    """One series among those of its axis."""
     trend, rest, places, single = alone.trend, alone.rest, curve.places, curve.count == 1
     line = trend.line
     return Series(

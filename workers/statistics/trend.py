@@ -280,7 +280,6 @@ def gap_trends(found: Matched, alpha: float) -> tuple[GapTrend, ...]:
 
 
 def gap_trend(found: Matched, place: int, alpha: float) -> GapTrend:
-    """The trend along one axis."""
     axis, (numbers, scale) = found.axes[place], abscissa_of(found.axes[place])
     rows = common_rows_along(found, place, numbers)
     if not rows:
@@ -320,7 +319,6 @@ def common_rows_along(found: Matched, place: int, numbers: FloatArray) -> list[C
 
 
 def series_gap(found: Matched, place: int, row: CommonRow, alpha: float) -> SeriesGap:
-    """One series by itself."""
     line = theil_sen(row.x, row.ticks / 10.0**found.decimals, row.ticks, 1 - alpha)
     axes: list[tuple[int, Axis]] = [(i, axis) for i, axis in enumerate(found.axes) if i != place]
     at = {axis.name: place_of(axis, int(found.positions[row.first, i])) for i, axis in axes}
