@@ -48,17 +48,13 @@ MOST_CELLS = 1_000_000
 MOST_PARTS = 100
 
 
-def former_rows(connection: Connection, project_id: Any, claims: Sequence[Claim]) -> Sequence[Any]:
+FORMER_MARKS = (revisions.c.number, revisions.c.digest)
+
+
+def former_rows(
+    connection: Connection, project_id: Any, claims: Sequence[Claim], columns: Iterable[Any] = revisions.c
+) -> Sequence[Any]:
     """Rows of the revisions that some claims name, with the names of their grids; none of a grid that was deleted."""
-    return _rows(connection, project_id, claims, revisions.c)
-
-
-def former_marks(connection: Connection, project_id: Any, claims: Sequence[Claim]) -> Sequence[Any]:
-    """The same rows with number and digest only, without content."""
-    return _rows(connection, project_id, claims, (revisions.c.number, revisions.c.digest))
-
-
-def _rows(connection: Connection, project_id: Any, claims: Sequence[Claim], columns: Iterable[Any]) -> Sequence[Any]:
     named = sorted({one for claim in claims for one in revisions_in(claim)})
     if not named:
         return []

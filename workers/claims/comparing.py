@@ -21,7 +21,7 @@ from registry.grids.slices import Slice
 from workers.claims.facts import Terms
 from workers.claims.orders import over_shared, over_sides, shared
 from workers.claims.statistic import quantified, within_reach, within_width
-from workers.claims.worlds import POSITIVE, Found, Posted, Scene, all_found, undecided
+from workers.claims.worlds import POSITIVE, Found, Posted, Scene, added, all_found, undecided
 from workers.statistics.judging import Span, all_of, opposite
 from workers.statistics.terms import IntArray
 
@@ -197,11 +197,7 @@ def _positive(pair: tuple[Terms, Terms], scene: Scene) -> bool:
 
 def _plus(*parts: tuple[Terms, Fraction | int]) -> Terms:
     """The sum of several sums, each times a factor."""
-    total: dict[int, Fraction] = {}
-    for terms, times in parts:
-        for cell, factor in terms:
-            total[cell] = total.get(cell, Fraction(0)) + times * factor
-    return list(total.items())
+    return added([(cell, times * factor) for terms, times in parts for cell, factor in terms])
 
 
 def judge_effect(says: Effect, scene: Scene) -> Found:

@@ -21,7 +21,7 @@ from registry.claims.claim import Extreme, Missing, Rank, SweetSpot
 from registry.grids.slices import kept_levels
 from workers.claims.facts import Source, Terms
 from workers.claims.statistic import MOST_NAMED, ONE, statistic, sum_of
-from workers.claims.worlds import POSITIVE, Found, Reason, Scene, undecided
+from workers.claims.worlds import POSITIVE, Found, Reason, Scene, added, undecided
 from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge
 from workers.statistics.terms import IntArray
 
@@ -45,10 +45,9 @@ class Rivals:
         """Lead of one over another."""
         mine, theirs = (sum_of(self.of, self.cells[place]) for place in (one, other))
         if mine is not None and theirs is not None:
-            total: dict[int, Fraction] = {}
-            for cell, factor in [*mine, *((cell, -factor) for cell, factor in theirs)]:
-                total[cell] = total.get(cell, Fraction(0)) + self.sign * factor
-            return self.scene.world.linear(list(total.items()), family)
+            ahead = [(cell, self.sign * factor) for cell, factor in mine]
+            ahead += [(cell, -self.sign * factor) for cell, factor in theirs]
+            return self.scene.world.linear(added(ahead), family)
         spans = [statistic(self.of, self.scene, self.cells[place], 2 * family) for place in (one, other)]
         if spans[0] is None or spans[1] is None:
             return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -28,10 +28,10 @@ from registry.results.judgement import Judgement, TrialsNeeded
 from registry.storage.arrivals import Arrival, announce, cut
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, claims, judgements
-from workers.claims.answer import facts_for, former_marks, former_rows, judgement_of, sources_of, unknown_names
+from workers.claims.answer import FORMER_MARKS, facts_for, former_rows, judgement_of, sources_of, unknown_names
 from workers.claims.facts import Facts
 from workers.claims.judgement import Judged, judge_claim, left_claim
-from workers.claims.trials import trials_failed, trials_later, trials_needed, trials_unknown
+from workers.claims.trials import not_planned, trials_needed
 from workers.jobs.worker_process import TookTooLong
 from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids, rules_of
 
@@ -85,15 +85,12 @@ class Kept(NamedTuple):
 
 @dataclass
 class _Turn:
-    """`judged` claims of this turn so far, with their `trials`; after one of them it is over at the time `until`."""
+    """`judged` claims of this turn so far, which it `completes` with their trials; after one of them it is over at the
+    time `until`."""
 
     until: float
-    trials: Callable[[Judged], TrialsNeeded | None] = trials_needed
+    completes: bool = True
     judged: int = 0
-
-    @property
-    def completes(self) -> bool:
-        return self.trials is not trials_later
 
     @property
     def is_over(self) -> bool:
@@ -136,7 +133,7 @@ def judge_part(
         rules = rules_of(connection, project_id, scope.experiment)
         names = {one: canonical_names(row, aliases) for one, row in there.items()}
         kept = list(_kept(rows, scope, names, aliases))
-        listed = former_marks(connection, project_id, [one.claim for one in kept])
+        listed = former_rows(connection, project_id, [one.claim for one in kept], FORMER_MARKS)
     former = {(str(row.id), row.number): row for row in listed}
     known = {facet: sorted({one[facet] for one in names.values()}) for facet in FACETS}
     premises = Premises(aliases, rules, known)
@@ -170,7 +167,7 @@ def _turn_of(kept: Sequence[Kept], found: Mapping[uuid.UUID, Any], *, whole: boo
     if whole:
         return _Turn(math.inf)
     if any(one.id not in found for one in kept):
-        return _Turn(time.monotonic() + _SHIFT, trials_later)
+        return _Turn(time.monotonic() + _SHIFT, completes=False)
     return _Turn(time.monotonic() + _SHIFT_OF_TRIALS)
 
 
@@ -259,7 +256,7 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
         turn.until = -math.inf
         if turn.judged:
             return None
-        return judgement_of(judged or left_claim(kept.claim, facts, "failed"), trials_unknown)
+        return judgement_of(judged or left_claim(kept.claim, facts, "failed"), _took_too_long)
     except MemoryError:
         raise
     except Exception as error:
@@ -269,13 +266,19 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
 
 def _trials(kept: Kept, judged: Judged, turn: _Turn) -> TrialsNeeded | None:
     """The trials of this turn. Where planning them fails the verdict stands, as it may have been told before."""
+    if not turn.completes:
+        return not_planned(judged, "not_computed", "the verdict is told first; ask again")
     try:
-        return turn.trials(judged)
+        return trials_needed(judged)
     except (TookTooLong, MemoryError):
         raise
     except Exception as error:
         log.error("trials not planned", claim=str(kept.id), error=repr(error))
-        return trials_failed(judged)
+        return not_planned(judged, "failed", "planning for it failed")
+
+
+def _took_too_long(judged: Judged) -> TrialsNeeded | None:
+    return not_planned(judged, "too_large", "it took too long to be planned for")
 
 
 _DIGITS = 9

@@ -65,25 +65,9 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     return _told(plan, _smallest(lambda factor: plan.is_enough(total, factor)), _cautious(plan, total))
 
 
-def trials_later(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
-    """Stands for `trials_needed`, which can take a second for a claim, in a verdict that is told before."""
-    if noisy_claim(judged, power) is None:
-        return None
-    return _impossible(power, "not_computed", "the verdict is told first; ask again")
-
-
-def trials_unknown(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
-    """Stands for `trials_needed` where that took too long."""
-    if noisy_claim(judged, power) is None:
-        return None
-    return _impossible(power, "too_large", "it took too long to be planned for")
-
-
-def trials_failed(judged: Judged) -> TrialsNeeded | None:
-    """Stands for `trials_needed` where that raised an error."""
-    if noisy_claim(judged, POWER) is None:
-        return None
-    return _impossible(POWER, "failed", "planning for it failed")
+def not_planned(judged: Judged, code: Impossible, why: str) -> TrialsNeeded | None:
+    """Stands for `trials_needed`, which can take a second for a claim, where that is not there, and says why."""
+    return None if noisy_claim(judged, POWER) is None else _impossible(POWER, code, why)
 
 
 def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:

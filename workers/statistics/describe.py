@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -53,19 +53,14 @@ def describe_all(grids: Sequence[Grid], parameters: Parameters | None = None) ->
     tables = [Table.of(grid) for grid in grids]
     settings = [parameters or Parameters.of(grid.metric) for grid in grids]
     found = all_series(tables, settings)
-    return [_description(*row) for row in zip(grids, tables, settings, found, strict=True)]
+    return [
+        _description(*row, *series)
+        for row, series in zip(zip(grids, tables, settings, strict=True), found, strict=True)
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class AllSeries:
-    """The series of a grid along every ordered axis, and how many were left out."""
-
-    series: tuple[Series, ...]
-    left_out: int
-
-
-def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[AllSeries]:
-    """The series of each grid axis by axis; none of a grid of astronomic numbers."""
+def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[tuple[tuple[Series, ...], int]]:
+    """The series of each grid axis by axis, none of a grid of astronomic numbers, and how many were left out."""
     along: list[list[list[Curve]]] = []
     left_out: list[int] = []
     for table in tables:
@@ -79,25 +74,27 @@ def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[
     ]
     judged = iter(families(asked))
     return [
-        AllSeries(tuple(chain.from_iterable(next(judged) for _ in axes)), rest)
+        (tuple(chain.from_iterable(next(judged) for _ in axes)), rest)
         for axes, rest in zip(along, left_out, strict=True)
     ]
 
 
-def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSeries) -> GridStatistics:
+def _description(
+    grid: Grid, table: Table, parameters: Parameters, series: tuple[Series, ...], left_out: int
+) -> GridStatistics:
     reach = table.computable
     return GridStatistics(
         params=parameters,
         design_effect=grid.design_effect,
         assumes=assumptions(grid, table),
         coverage=coverage(table),
-        series=found.series,
-        series_left_out=found.left_out,
+        series=series,
+        series_left_out=left_out,
         series_reason=None if reach else OUT_OF_REACH,
         peaks=noisy_peaks(table, 1 - parameters.alpha) if reach else replace(peaks(table), noise_reason=OUT_OF_REACH),
         sensitivity=sensitivity(table, parameters.alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH),
         precision=precision(table),
-        grid_split=None if parameters.split is None else grid_splits(found.series, 1 - parameters.alpha),
+        grid_split=None if parameters.split is None else grid_splits(series, 1 - parameters.alpha),
         grid_trend=grid_trends(table, parameters.alpha),
     )
 
