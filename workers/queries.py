@@ -50,8 +50,7 @@ from workers.answers.comparisons import (
     refused_model_comparison,
 )
 from workers.answers.repeat_noise import repeat_noise_document
-from workers.claims.answer import MOST_CELLS, claims_document, claims_of, former_rows
-from workers.claims.plans import claim_plan_document
+from workers.claims.answer import MOST_CELLS, claim_plan_document, claims_document, claims_of, former_rows
 from workers.claims.stored import judge_part, judge_turn, record_judgements
 from workers.derive import statistics_asked_document, thresholds_document
 from workers.gates.alerts import record_judging
@@ -60,9 +59,8 @@ from workers.gates.gate import MOST_LISTED, gate_of, read_sides, too_large
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.worker_process import cpu_limit, wake_dispatcher
 from workers.jobs.worker_process import done as jobs_done
-from workers.rankings.board import board_ranking, read_board
 from workers.rankings.change import Side, facts_told, facts_untold, record_ranking, with_change
-from workers.rankings.direct import direct_ranking, ranking_from_sums, refused_ranking
+from workers.rankings.direct import board_ranking, direct_ranking, ranking_from_sums, read_board, refused_ranking
 from workers.rankings.pair_sums import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.scope import Screen, alias_map, rules_of, scope_rows, scope_size, screen_of, stream_rows, told
 from workers.statistics import METHODS_VERSION

@@ -335,17 +335,6 @@ def test_while_sums_are_counted_the_answer_is_pending(
     assert state == "pending"
 
 
-def test_a_change_that_the_release_before_noted_has_everything_counted_anew(large: House, project: Project) -> None:
-    """It writes invalidations without the grids that changed."""
-    for model, values in (("A", [1.0, 2.0]), ("B", [2.0, 1.0]), ("B", [2.0, 3.0])):
-        from_sums(large, project)
-        table(project, model, "X", values)
-    with large.database.transaction() as connection:
-        connection.execute(update(invalidations).where(invalidations.c.project_id == project.id).values(grid_ids=None))
-    assert records(from_sums(large, project)) == {"A": (0, 0, 2), "B": (2, 0, 0)}
-    assert stored(project) == rebuilt(project)
-
-
 def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Project) -> None:
     publish_ragged(project)
     from_sums(large, project)

@@ -18,7 +18,7 @@ from tests.workers.feed import feed
 from tests.workers.test_rankings import part
 from workers.claims import stored
 from workers.jobs.invalidation import requeue_old_methods
-from workers.jobs.retention import delete_unread_results
+from workers.jobs.upkeep import delete_unread_results
 from workers.queries import compute_due
 from workers.verify_checks import check_results
 

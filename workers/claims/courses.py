@@ -24,7 +24,7 @@ from workers.claims.statistic import ONE, within_width
 from workers.claims.worlds import POSITIVE, Found, Scene, added, all_found, undecided
 from workers.statistics.curves import Curves
 from workers.statistics.judging import Answer, Span, all_of, any_of, opposite
-from workers.statistics.kendall import mann_kendalls
+from workers.statistics.ranks import mann_kendalls
 from workers.statistics.table import Table, abscissa_of
 from workers.statistics.trend import trends_of
 

@@ -32,7 +32,6 @@ from registry.results.terms import OF_REPEATS, Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.judging import adjusted
-from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
 from workers.statistics.matching import (
     NO_ITEMS,
     Items,
@@ -56,6 +55,7 @@ from workers.statistics.proportions import (
     pooled_z_p,
     risk_difference,
 )
+from workers.statistics.ranks import inversions, tie_pattern, untied_pairs
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.table import Table, place_of
 from workers.statistics.terms import (

@@ -22,10 +22,9 @@ from registry.results.policies import Method, Missing, Target
 from registry.results.ranking import Omission
 from registry.results.stability import LeaveOneOut, WithoutOne
 from workers.statistics.counted import blocks_of
-from workers.statistics.kendall import tie_pattern, untied_pairs
 from workers.statistics.pairs import WORK, estimand_of, pair_table
 from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared
-from workers.statistics.ranks import shared_ranks
+from workers.statistics.ranks import shared_ranks, tie_pattern, untied_pairs
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 

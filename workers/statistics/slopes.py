@@ -34,7 +34,7 @@ from registry.results.trend_tests import (
     WeightedTest,
 )
 from workers.statistics.curves import RowNoise
-from workers.statistics.kendall import couples, min_attainable, tie_patterns, variance
+from workers.statistics.ranks import couples, min_attainable, tie_patterns, variance
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, detectable, reach_of, two_sided
 
 LONGEST = 500

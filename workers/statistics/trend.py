@@ -36,7 +36,10 @@ from registry.results.trend_tests import (
     Weighted,
 )
 from workers.statistics.curves import Curves, RowNoise
-from workers.statistics.kendall import (
+from workers.statistics.logit import logit_trends, successes
+from workers.statistics.matching import Matched
+from workers.statistics.proportions import homogeneity
+from workers.statistics.ranks import (
     EXACT_PAIRS,
     EXACT_POINTS,
     couples,
@@ -51,9 +54,6 @@ from workers.statistics.kendall import (
     untied_pairs,
     variance,
 )
-from workers.statistics.logit import logit_trends, successes
-from workers.statistics.matching import Matched
-from workers.statistics.proportions import homogeneity
 from workers.statistics.slopes import (
     LONGEST,
     TheilSen,
