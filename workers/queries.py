@@ -368,7 +368,7 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
     if not isinstance(query, RankingQuery):
         return "refused" if exceeds_limit(settings, query, models, cells) else "cells", False
     most, usual, idle = settings.ranking_cells, keeps and not query.model and not screen.ids, False
-    if _comes_from_sums(query):
+    if _has_pair_sums(query) and sums_have_order(query.method, query.missing):
         idle = keeps and not query.model
         if not screen.ids and models <= MOST_COUNTED:
             most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
@@ -377,11 +377,6 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
     if not query.by.startswith("axis:") and cells <= most:
         return "board", idle
     return "sums" if _has_pair_sums(query) and not screen.ids else "refused", False
-
-
-def _comes_from_sums(query: RankingQuery) -> bool:
-    """Return whether pair sums are kept for this ranking and have its order."""
-    return _has_pair_sums(query) and sums_have_order(query.method, query.missing)
 
 
 def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> bool:

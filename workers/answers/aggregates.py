@@ -248,15 +248,12 @@ class CellReader:
             return tuple(sorted(known, key=str))
         if all(not isinstance(place, str) for place in known):
             return tuple(sorted(known, key=float))
-        shapes = sorted((shape for shape in self.shapes.values() if name in shape.levels), key=_place_of_shape)
+        shapes = [shape for shape in self.shapes.values() if name in shape.levels]
+        shapes.sort(key=lambda shape: (shape.first, repr(shape.levels)))
         return tuple(dict.fromkeys(place for shape in shapes for place in shape.levels[name]))
 
 
 _NONE = Axis("", "nominal", ())
-
-
-def _place_of_shape(shape: _Shape) -> tuple[Any, ...]:
-    return shape.first, repr(shape.levels)
 
 
 def _code(known: dict[Place, int], level: Place) -> int:

@@ -183,7 +183,7 @@ def judge_rank(says: Rank, scene: Scene) -> Found:
     place = 1 if says.place == "last" else says.place
     answer = _placed(ahead, place, top=says.top)
     if says.alone:
-        answer = all_of([answer, *(_untied(span) for span in spans)])
+        answer = all_of([answer, *(judge((Span(high=0, high_open=True), *POSITIVE), span) for span in spans)])
     low, high = ahead.count("supported"), len(ahead) - ahead.count("contradicted")
     count = len(others) + 1
     found = Span(count - high, count - low) if last else Span(low + 1, high + 1)
@@ -196,10 +196,6 @@ def _placed(ahead: Sequence[Answer], place: int, *, top: bool) -> Answer:
     if not top and place > len(ahead) + 1:
         return "contradicted"
     return count_within(ahead, 0 if top else place - 1, place - 1)
-
-
-def _untied(span: Span | None) -> Answer:
-    return judge((Span(high=0, high_open=True), *POSITIVE), span)
 
 
 def _over(

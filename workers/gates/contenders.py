@@ -89,7 +89,8 @@ def judge_contenders(
     for contender, before in pairs:
         last = next(iter(scope.history.get(contender, ())), None)
         if last is not None and last.inputs_key == inputs_key(scope.rules, *_sides(scope, contender, before)):
-            standings[contender] = _as_stored(contender, last)
+            failing = {alert_key(contender, place): place for place in last.failing}
+            standings[contender] = Standing(last.id, False, last.passes, failing)
         elif found and time.monotonic() > until:
             left += 1
         else:
@@ -250,10 +251,6 @@ def _standing(
     confirmed = set(failing).intersection(*again) if len(again) == confirm - 1 else set()
     cleared = cleared_places(gate, known)
     return Standing(verdict.id, True, verdict.passes, failing, cleared, frozenset(confirmed))
-
-
-def _as_stored(contender: str, row: Any) -> Standing:
-    return Standing(row.id, False, row.passes, {alert_key(contender, place): place for place in row.failing})
 
 
 MOST_FAILING = 100

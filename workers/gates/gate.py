@@ -24,7 +24,7 @@ from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_
 from workers.scope import Aliases, canonical_names, matches, scope_rows
 from workers.statistics.comparison import item_pairs
 from workers.statistics.margins import cell_noise
-from workers.statistics.matching import Matched, matched
+from workers.statistics.matching import matched
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
@@ -234,7 +234,8 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     frame = replace(frame, common_share=common / cells if cells else None)
     if not common:
         return _without(frame, "no_common_cells")
-    if frame.common_share != 1 and not _enough(frame.policy, frame.common_share or 0.0):
+    allowed = frame.policy.common_share if frame.policy.missing == "matched" else 1.0
+    if common / cells < allowed:
         return _without(frame, "missing_cells")
     metrics = [grid_of(row).metric for pair in pairs.values() for row in pair]
     if len({(one.unit, one.direction, one.proportion_of) for one in metrics}) > 1:
@@ -275,10 +276,6 @@ def _obstacle(pairs: Mapping[tuple[str, str], tuple[Any, Any]], rules: Rules) ->
         return "ambiguous_variants"
     apart = any(rules.obstacle(mine.protocol, theirs.protocol) for mine, theirs in pairs.values())
     return "protocol" if apart else None
-
-
-def _enough(policy: Policy, share: float) -> bool:
-    return policy.missing == "matched" and share >= policy.common_share
 
 
 def _measured(frame: Gate, sides: Sequence[Side], compared: ModelComparison, metric: Any) -> Gate:
@@ -364,8 +361,5 @@ def _side(benchmark: str, baseline: Any, contender: Any, both: Both) -> Side | N
         for grid, row in zip(grids, (baseline, contender), strict=True)
     )
     pairs = item_pairs(found, grids[0], (mine, theirs))
-    return Side(benchmark, found, cell_noise(found, grids[0].metric), _mean_trials(found), pairs)
-
-
-def _mean_trials(found: Matched) -> float | None:
-    return float(found.trials.mean()) if found.trials.all() else None
+    trials = float(found.trials.mean()) if found.trials.all() else None
+    return Side(benchmark, found, cell_noise(found, grids[0].metric), trials, pairs)

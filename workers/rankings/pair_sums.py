@@ -248,13 +248,9 @@ def accumulate(total: ScopeDelta, delta: SumsDelta, change: BenchmarkChange) -> 
     for matrices, sign in ((change.before, -1), (change.after, 1)):
         for matrix in matrices:
             total.grids += sign * len(matrix.ids)
-            total.kinds[kind_key(matrix)] += sign * len(matrix.ids)
+            kind = orjson.dumps([matrix.unit or None, matrix.direction, matrix.lower, matrix.upper]).decode()
+            total.kinds[kind] += sign * len(matrix.ids)
             total.checksum += sign * sum(map(fingerprint, matrix.ids, matrix.revisions))
-
-
-def kind_key(matrix: GridMatrix) -> str:
-    """Properties of the metric that decide the scale of a matrix, as JSON."""
-    return orjson.dumps([matrix.unit or None, matrix.direction, matrix.lower, matrix.upper]).decode()
 
 
 def fingerprint(grid_id: uuid.UUID, revision: int) -> int:

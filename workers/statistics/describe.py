@@ -227,7 +227,7 @@ def precision(table: Table) -> Precision:
     candidates = implied(np.unique(table.values[table.present]), whole, table.decimals)
     smallest = candidates[0] if candidates else None
     count, off = off_lattice(table, whole)
-    chance = None if smallest is None else lattice_share(smallest, whole, table.decimals)
+    chance = None if smallest is None else min(1.0, (smallest + 1) / (whole * 10.0**table.decimals + 1))
     return Precision("ok", table.decimals, smallest, candidates, chance, count, off)
 
 
@@ -248,11 +248,6 @@ def on_lattice(values: FloatArray, trials: IntArray, whole: float, decimals: int
     """Return whether some whole number of successes rounds to each value."""
     nearest = np.rint(values * trials / whole) * whole / trials
     return np.asarray(np.abs(nearest - values) <= 0.5 * 10.0**-decimals + 1e-11 * whole)
-
-
-def lattice_share(trials: int, whole: float, decimals: int) -> float:
-    """The share of all printable values that are proportions of so many trials."""
-    return min(1.0, (trials + 1) / (whole * 10.0**decimals + 1))
 
 
 def off_lattice(table: Table, whole: float) -> tuple[int | None, tuple[OffLattice, ...] | None]:

@@ -239,7 +239,7 @@ def bradley_terry(wins: FloatArray, met: BoolArray) -> Strengths:
     size = len(wins)
     if size < 2:
         return Strengths(np.zeros(size), np.zeros((size, size)), True)
-    exists = strongly_connected(wins > 0)
+    exists = reaches_all(wins > 0) and reaches_all(wins.T > 0)
     table = wins if exists else wins + PRIOR * met
     games, won = table + table.T, table.sum(axis=1)
     values = np.zeros(size)
@@ -265,11 +265,6 @@ def curvature(games: FloatArray, values: FloatArray) -> FloatArray:
     chance = expit(values[:, None] - values)
     weight = games * chance * (1 - chance)
     return np.asarray(np.diag(weight.sum(axis=1)) - weight, dtype=np.float64)
-
-
-def strongly_connected(beats: BoolArray) -> bool:
-    """Return whether every name reaches every other one along wins."""
-    return reaches_all(beats) and reaches_all(beats.T)
 
 
 def reaches_all(beats: BoolArray) -> bool:
