@@ -176,8 +176,7 @@ class Trend:
 class Step:
     """The change to a level from the one before it (or from `from_`). `size` is about its amount without a sign.
 
-    In place of `to`: `onset`, the level at which a change begins that lasts, or `recovery`, the level at which a series
-    is back where it was at `from_` (or first), within `margin`, after it went away by more than that.
+    In place of `to`: `onset`, the level at which a change of more than `margin` begins that lasts.
     """
 
     along: str
@@ -187,7 +186,6 @@ class Step:
     size: Number | None = None
     largest: bool = False
     onset: str | None = None
-    recovery: str | None = None
     margin: float = 0.0
 
 

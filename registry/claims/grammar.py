@@ -100,18 +100,16 @@ def _of_extreme(says: Extreme, pointer: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_step(says: Step, pointer: str) -> Iterator[tuple[str, str]]:
-    if sum(one is not None for one in (says.to, says.onset, says.recovery)) != 1:
-        yield pointer, "needs one of to, onset and recovery"
+    if (says.to is None) == (says.onset is None):
+        yield pointer, "needs one of to and onset"
     if says.to is None:
         for name in ("size", "largest"):
             if getattr(says, name):
                 yield f"{pointer}/{name}", "is about the step to a level: name it in to"
     elif says.margin:
-        yield f"{pointer}/margin", "is the change that does not count, of onset and recovery; a step has a size"
+        yield f"{pointer}/margin", "is the change that does not count, of onset; a step has a size"
     if says.onset is not None and says.from_ is not None:
         yield f"{pointer}/from", "is no part of an onset, which is looked for in all of the series"
-    if says.recovery is not None and says.recovery == says.from_:
-        yield f"{pointer}/recovery", "is the level that from names"
 
 
 def _of_lie(says: Lie, pointer: str) -> Iterator[tuple[str, str]]:

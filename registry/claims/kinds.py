@@ -114,7 +114,6 @@ KINDS: Mapping[str, Kind] = {
             "size": stated,
             "largest": flag,
             "onset": level,
-            "recovery": level,
             "margin": amount,
         },
         ("along", "goes"),

@@ -124,9 +124,6 @@ def _course(says: Trend) -> str:
 def _stepped(says: Step) -> str:
     if says.onset is not None:
         return f"the {'rise' if says.goes == 'up' else 'drop'} that lasts from {says.along} {says.onset} on"
-    if says.recovery is not None:
-        start = "the first" if says.from_ is None else f"that at {says.from_}"
-        return f"the value at {says.along} {says.recovery} less {start}"
     return f"the step {says.goes} to {says.along} {says.to}"
 
 
@@ -188,8 +185,6 @@ def stated(says: Says) -> str:  # noqa: PLR0911, PLR0912 (one for each kind)
 def _change(says: Step) -> str:
     if says.onset is not None:
         return f"begins there, more than {says.margin:g}"
-    if says.recovery is not None:
-        return f"back within {says.margin:g} after it went {says.goes}"
     size = "" if says.size is None else f" by {says.size.text}"
     return f"goes {says.goes}{size}" + (", no other more" if says.largest else "")
 

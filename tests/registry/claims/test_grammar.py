@@ -32,7 +32,6 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "step": {"kind": "step", "along": "L", "from": 8, "to": 11, "goes": "down", "size": IS, "largest": True},
     "isolated": {"kind": "extreme", "which": "max", "at": [{"T": 1, "L": 0.4}], "isolated": 0},
     "onset": {"kind": "step", "along": "L", "goes": "down", "onset": 8, "margin": 2},
-    "recovery": {"kind": "step", "along": "L", "goes": "down", "from": 8, "recovery": 15},
     "lie": {"kind": "lie", "lowest": 3, "inside": [{"T": [1], "L": {"to": 9}}], "cells_hold": {"share": 0.8}},
     "stable": {"kind": "stable", "along": "L", "within": 2, "for": {"T": "*"}, "except": [5]},
     "compare": {
@@ -152,7 +151,6 @@ CHANGES: dict[str, list[dict[str, Any]]] = {
     "isolated": [{"isolated": -1}],
     "step": [{"to": None, "from": None}, {"onset": 8}, {"margin": 2}],
     "onset": [{"size": IS}, {"largest": True}, {"from": 2}],
-    "recovery": [{"recovery": 8}],
     "gap": [{"ahead": None}, {"behind": {}}, {"behind": {"model": ["A"]}},
         {"by": {"op": ">", "number": 1, "unit": "factor"}}, {"everywhere": "all"}, {"left": {"model": ["A"]}},
         {"of": "median"}],

@@ -1,4 +1,4 @@
-"""Onsets, recoveries, isolated peaks, interactions, gaps of gaps and sweet spots against their definitions, written out
+"""Onsets, isolated peaks, interactions, gaps of gaps and sweet spots against their definitions, written out
 with numpy and scipy."""
 
 from __future__ import annotations
@@ -50,22 +50,6 @@ def test_a_change_begins_where_no_later_cell_comes_back(seed: int) -> None:
         claim = {"kind": "step", "along": "L", "goes": goes, "onset": COLUMNS[cut], "margin": margin}
         assert posted(facts([row]), claim) == (cut == min(cuts, default=0)), (row, claim)
         assert judged(facts([row]), claim)["parts"][0]["numbers"]["estimate"] == good[:cut].max() - good[cut:].max()
-
-
-@pytest.mark.parametrize("seed", DRAWS)
-def test_a_series_recovers_where_it_is_back_after_it_went_away(seed: int) -> None:
-    [row] = drawn(seed, 1)
-    goes, margin = ("down", "up")[seed % 2], [0, 1, 2.5][seed % 3]
-    good = np.array(row, dtype=float) * (1 if goes == "down" else -1)
-    for start, end in product(range(5), range(5)):
-        if end - start > 1:
-            claim = {"kind": "step", "along": "L", "goes": goes, "recovery": COLUMNS[end], "margin": margin,
-                     "from": COLUMNS[start]}  # fmt: skip
-            away = good[start] - good[start + 1 : end].min() > margin
-            assert posted(facts([row]), claim) == (away and good[start] - good[end] <= margin), (row, claim)
-            told = judged(facts([row]), claim)["parts"][0]["numbers"]
-            assert told["estimate"] == row[end] - row[start]  # type: ignore[operator]
-            assert [cell["value"] for cell in told["cells"]] == [row[start], row[end]]
 
 
 @pytest.mark.parametrize("seed", DRAWS)

@@ -74,8 +74,6 @@ def claims(seed: int, scale: float = 1.0, shift: float = 0.0, t: str = "T", alon
         {"kind": "step", **series, "along": along, "to": at, "goes": "down", "largest": True},
         {"kind": "step", **series, "along": along, "onset": at, "goes": draw.choice(["up", "down"]),
          "margin": scale * draw.randint(0, 4)},
-        {"kind": "step", **series, "along": along, "recovery": 4, "goes": draw.choice(["up", "down"]),
-         "margin": scale * draw.randint(0, 4)},
         {"kind": "extreme", "which": "max", "at": [{t: row, along: at}], "isolated": scale * draw.randint(0, 3)},
         {"kind": "effect", "axes": [t, along], "is": draw.choice(["present", "none"]), "interaction": True,
          "within": scale * draw.randint(0, 4)},
