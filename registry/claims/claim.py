@@ -130,7 +130,7 @@ class Value:
     """One number of the cells: a cell itself, or a statistic of a series or of all of them."""
 
     is_: Number
-    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown", "count"] = "cell"
+    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown"] = "cell"
     along: str = ""
 
 

@@ -72,7 +72,7 @@ def faults_of_kind(atom: Atom, pointer: str) -> Iterator[tuple[str, str]]:
     """A pointer and a sentence for each contradiction within one statement."""
     yield from _of_groups(atom, pointer)
     match atom.says:
-        case Value() as says if says.along and says.of in ("cell", "min", "max", "mean", "sd", "range", "count"):
+        case Value() as says if says.along and says.of in ("cell", "min", "max", "mean", "sd", "range"):
             yield f"{pointer}/along", f"is for first, last, change and drawdown, not for {says.of}"
         case Trend() as says:
             yield from _of_trend(says, pointer)

@@ -44,7 +44,6 @@ _OF = {
     "range": "the largest less the smallest value",
     "change": "the change from the first to the last value",
     "drawdown": "the deepest fall",
-    "count": "the number of cells",
 }
 _GOES = {
     "up": "rises",

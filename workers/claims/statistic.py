@@ -181,9 +181,6 @@ MOST_NAMED = 12
 
 def judge_value(says: Value, scene: Scene) -> Found:
     """A cell, or a statistic of all cells."""
-    if says.of == "count":
-        sure = int(scene.facts.present[scene.declared].sum())
-        return scene.judged(scene.region(says.is_), Span(sure, int(scene.cells.size)))
     order: Sequence[int] | None = scene.cells.tolist()
     if says.of in _ORDERED:
         order = scene.series(scene.along(says.along)) if scene.declared.size != 1 else order
