@@ -140,14 +140,6 @@ def within_reach(sums: Sequence[Terms], reach: float, scene: Scene) -> Found:
     return _reached(region, sums, scene) if scene.noisy else scene.judged(region, _reached_by(sums, scene, len(sums)))
 
 
-def pairwise_move(region: Region, order: Sequence[int], scene: Scene, *, falls: bool) -> Found | None:
-    """Tell whether the largest difference of two noisy cells, or the deepest fall from one to a later one, lies within
-    a region: by the limits of all pairs, as statements of stability have it. None where the pairs are too many."""
-    if len(order) * (len(order) - 1) // 2 > MOST_SUMS:
-        return None
-    return _reached(region, [[(one, ONE), (other, -ONE)] for one, other in combinations(order, 2)], scene, falls=falls)
-
-
 def _reached(region: Region, sums: Sequence[Terms], scene: Scene, *, falls: bool = False) -> Found:
     joint = _reached_by(sums, scene, len(sums), falls=falls)
     if joint is None:
@@ -190,10 +182,10 @@ def judge_value(says: Value, scene: Scene) -> Found:
         return undecided("missing_cells")
     if says.of == "sd" and len(order) < 2:
         return undecided("too_few_points")
-    if says.of in MOVES and scene.noisy:
-        found = pairwise_move(scene.region(says.is_), order, scene, falls=says.of == "drawdown")
-        if found is not None:
-            return found
+    if says.of in MOVES and scene.noisy and len(order) * (len(order) - 1) // 2 <= MOST_SUMS:
+        # By the limits of all pairs, as statements of stability have it.
+        pairs: list[Terms] = [[(one, ONE), (other, -ONE)] for one, other in combinations(order, 2)]
+        return _reached(scene.region(says.is_), pairs, scene, falls=says.of == "drawdown")
     span = statistic(says.of, scene, order)
     return scene.judged(scene.region(says.is_), span, tuple(_deciding(says.of, order, span, scene)))
 

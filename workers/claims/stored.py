@@ -124,7 +124,8 @@ def judge_part(
     would have begun after its end or after one that took too long, have no judgement, or one without trials."""
     told: dict[str, Any] = {"experiment": query.experiment, "metric": query.metric, "part": query.part}
     with database.reading() as connection:
-        rows = connection.execute(_claims_of(project_id, query.key)).all()
+        here = (claims.c.project_id == project_id, claims.c.query_key == query.key, claims.c.archived_at.is_(None))
+        rows = connection.execute(select(claims.c.id, claims.c.normal).where(*here).order_by(claims.c.id)).all()
         if not rows:
             return told | {"judgements": [], "left": 0}
         aliases = alias_map(connection, project_id)
@@ -201,11 +202,6 @@ def _former(database: Database, project_id: uuid.UUID, claim: Claim) -> Sequence
         return []
     with database.reading() as connection:
         return former_rows(connection, project_id, [claim])
-
-
-def _claims_of(project_id: Any, key: uuid.UUID) -> Any:
-    here = (claims.c.project_id == project_id, claims.c.query_key == key, claims.c.archived_at.is_(None))
-    return select(claims.c.id, claims.c.normal).where(*here).order_by(claims.c.id)
 
 
 def _kept(

@@ -132,7 +132,8 @@ def _matrix(
         for row, names in counted
         for block in _blocks(query, row, names, slots, levels, found.of[kind_of(row.metric)], items.get(row.id, ()))
     ]
-    blocks = _with_direction(blocks)
+    # Without a direction only where no block has one.
+    blocks = [block for block in blocks if block.scale.direction] or blocks
     ordered = sorted({block.name for block in blocks}, key=lambda name: (levels.get(name, 0), name))
     return _score_matrix(query, ordered, blocks, slots, found.classes), found, slots
 
@@ -152,12 +153,6 @@ def overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> Iterat
             detail = f"With aliases applied, {both}; where both measured, the second counts."
             yield Warning("same_slots", detail)
         owners[identity] = row.id
-
-
-def _with_direction(blocks: list[_Block]) -> list[_Block]:
-    """The blocks whose metric has a direction; all blocks if none has."""
-    directed = [block for block in blocks if block.scale.direction]
-    return directed or blocks
 
 
 def scale_warnings(found: Scales) -> tuple[Warning, ...]:

@@ -60,15 +60,9 @@ def peaks(table: Table) -> Peaks:
     floor = int(goodness[table.present].min()) - 1
     height = np.where(table.present, goodness, floor)
     top = int(height.max())
-    best = best_of(table, height == top)
+    best = Best(*cells_of(table, height == top))
     by = {axis.name: level_bests(table, height, floor, place) for place, axis in enumerate(table.axes)}
     return Peaks("ok", best, runner_up(table, height, floor), by)
-
-
-def best_of(table: Table, mask: BoolArray) -> Best:
-    """The cells of a mask, which all have one value."""
-    value, at, ties = cells_of(table, mask)
-    return Best(value, at, ties)
 
 
 def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:

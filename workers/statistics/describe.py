@@ -132,7 +132,7 @@ def axis_coverage(table: Table, place: int) -> AxisCoverage:
     rows = by_level(table.present, place)
     counts = rows.sum(axis=1).tolist()
     names = table.levels[place]
-    others = other_places(table, place)
+    others = table.levels[1 - place] if len(table.axes) == 2 else None
     written = min(len(names), MOST_WRITTEN_LEVELS)
     levels = tuple(level_coverage(names[i], rows[i], counts[i], others) for i in range(written))
     return AxisCoverage(
@@ -142,13 +142,6 @@ def axis_coverage(table: Table, place: int) -> AxisCoverage:
         tuple(name for name, count in zip(names, counts, strict=True) if count and count == rows.shape[1]),
         overlap(rows) if len(names) <= MOST_LEVELS else None,
     )
-
-
-def other_places(table: Table, place: int) -> Sequence[Place] | None:
-    """The levels of the only other axis, if there is exactly one."""
-    if len(table.axes) != 2:
-        return None
-    return table.levels[1 - place]
 
 
 def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Place] | None) -> LevelCoverage:

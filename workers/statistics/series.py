@@ -19,7 +19,7 @@ side. With normal errors it is Fieller's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -235,7 +235,7 @@ def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSt
         mann_kendall=trend.mann_kendall,
         logit=trend.logit,
         weighted=trend.weighted,
-        heterogeneity=trend.heterogeneity_with(judgement.heterogeneity_q),
+        heterogeneity=trend.heterogeneity and replace(trend.heterogeneity, q=judgement.heterogeneity_q),
         fitted_change=trend.change,
         detectable=trend.detectable,
         direction=direction_of(curve, trend, judgement.q, judgement.heterogeneity_q, parameters),

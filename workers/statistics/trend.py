@@ -84,11 +84,6 @@ class Trend:
     weighted: Weighted | None = None
     heterogeneity: Heterogeneity | None = None
 
-    def heterogeneity_with(self, q: float | None) -> Heterogeneity | None:
-        """The test of heterogeneity with its value among the other series."""
-        one = self.heterogeneity
-        return one and Heterogeneity(one.status, one.test, one.chi2, one.df, one.p, one.df_error, q, one.reason)
-
 
 def trends_of(curves: Curves, alpha: float = 0.05) -> list[Trend]:
     """The trend of each series: by trials, by errors, or by the order of its values alone."""
