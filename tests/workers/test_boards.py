@@ -146,15 +146,6 @@ def test_verifying_a_board_gives_the_same_bytes_and_leaves_sums_that_the_next_co
     same_order(first, from_cells(project))
 
 
-def test_of_more_cells_than_a_leaderboard_may_have_sums_are_kept(boards: House, project: Project) -> None:
-    publish_ragged(project)
-    small = House(boards.app, boards.database, replace(boards.settings, ranking_cells=10))
-    apply_invalidations(small.database, small.settings)
-    found = compute(small.database, small.settings, project.id, QUESTION)
-    assert found is None or document_of(found)["ranking"]
-    assert scopes(project) == 1
-
-
 def test_pairs_of_a_name_are_answered_over_http_and_an_unknown_name_is_refused(project: Project) -> None:
     publish_ragged(project)
     document = answered(project, pairs_of="m2")
