@@ -223,7 +223,6 @@ class Compare:
     by: Number | None = None
     margin: float | None = None
     everywhere: Quantifier | None = None
-    pairing: Literal["matched", "none"] = "matched"
     of: Literal["mean", "gap"] = "mean"
     ahead: Slice = ()
     behind: Slice = ()

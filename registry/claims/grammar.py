@@ -151,8 +151,6 @@ def _of_compare(says: Compare, pointer: str) -> Iterator[tuple[str, str]]:
         yield f"{pointer}/by", "is the amount of a difference; equal has a margin"
     if says.left == says.right:
         yield f"{pointer}/right", "selects the same cells as left"
-    if says.pairing == "none" and says.everywhere is not None:
-        yield f"{pointer}/everywhere", "needs pairs of cells"
     if not says.left or not says.right:
         yield f"{pointer}/left", "left and right each name the levels that tell them apart"
     yield from _of_gaps(says, pointer)

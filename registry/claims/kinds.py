@@ -139,7 +139,6 @@ KINDS: Mapping[str, Kind] = {
             "by": stated_with_unit,
             "margin": amount,
             "everywhere": quantifier,
-            "pairing": choice("matched", "none"),
             "of": choice("mean", "gap"),
             "ahead": selection,
             "behind": selection,
