@@ -267,7 +267,7 @@ class SweetSpot:
 class Coverage:
     """Coverage: what was measured, whatever the values."""
 
-    is_: Literal["levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"]
+    is_: Literal["levels", "span", "ragged", "most", "last_below", "cells"]
     axis: str = ""
     levels: tuple[str, ...] = ()
     level: str | None = None

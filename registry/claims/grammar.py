@@ -56,7 +56,6 @@ MOST_GROUPS = 10_000
 _NEEDS = {
     "levels": "levels",
     "span": "levels",
-    "empty_levels": "axis",
     "most": "level",
     "last_below": "number",
     "cells": "count",

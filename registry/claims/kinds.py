@@ -170,7 +170,7 @@ KINDS: Mapping[str, Kind] = {
         Coverage,
         {
             "axis": text,
-            "is": choice("levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"),
+            "is": choice("levels", "span", "ragged", "most", "last_below", "cells"),
             "levels": levels,
             "level": level,
             "number": finite,

@@ -55,7 +55,6 @@ _GOES = {
 _COVERED = {
     "levels": "there are cells exactly at the levels named",
     "span": "the cells reach from the first to the last level named",
-    "empty_levels": "there are levels without a cell",
     "ragged": "not every cell was measured",
     "most": "no level has more cells",
     "last_below": "the last level with a cell is below that named",

@@ -70,12 +70,9 @@ def _of_levels(says: Coverage, measured: IntArray, scene: Scene) -> Found:
     levels, column = scene.facts.levels[says.axis], scene.facts.column(says.axis)
     counts = np.bincount(column[measured], minlength=len(levels))
     held = np.flatnonzero(counts).tolist()
-    named = [set(kept_levels(levels, [one])) for one in says.levels]
     if says.is_ == "levels":
+        named = [set(kept_levels(levels, [one])) for one in says.levels]
         return _told(all(named) and set().union(*named) == set(held), len(held))
-    if says.is_ == "empty_levels":
-        empty = set(column[scene.declared].tolist()) - set(held)
-        return _told(set().union(*named) == empty if named else bool(empty), len(empty))
     return _of_held(says, held, counts, scene) if held else undecided("missing_cells")
 
 
