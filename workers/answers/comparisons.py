@@ -263,16 +263,15 @@ def _benchmark_gap(query: ModelComparisonQuery, scope: _Scope, benchmark: str, a
         else Gap("not_comparable", reason=obstacle)
     )
     [variants] = scope.pairs.shared[benchmark]
-    mine, theirs = (_paired(row, variant) for row, variant in zip(pair, variants, strict=True))
+    mine, theirs = (
+        PairedGrid(str(row.id), row.number, "sha256:" + bytes(row.digest).hex(), variant)
+        for row, variant in zip(pair, variants, strict=True)
+    )
     return BenchmarkGap(
         **shallow(found), benchmark=benchmark, baseline=mine, contender=theirs,
         href=_href(query, benchmark, mine, theirs, asked.project),
         protocol=differing_keys(scope.rules, baseline.protocol, contender.protocol),
     )  # fmt: skip
-
-
-def _paired(row: Any, variant: str) -> PairedGrid:
-    return PairedGrid(str(row.id), row.number, "sha256:" + bytes(row.digest).hex(), variant)
 
 
 def _href(
@@ -367,6 +366,8 @@ def comparison_document(
     )
     found = replace(found, protocol=differing_keys(rules, baseline.protocol, contender.protocol))
     doubts = () if obstacle else protocol_doubts(rules, baseline.protocol, contender.protocol)
+    if (mine.grid, mine.revision) == (theirs.grid, theirs.revision):
+        doubts = (Warning("same_revision", "Baseline and contender are one revision of one grid."), *doubts)
     inputs = [ComparedRevision(side.grid, side.revision, side.digest) for side in (mine, theirs)]
     return {
         "baseline": to_document(mine),
@@ -375,7 +376,7 @@ def comparison_document(
         **sliced_by(query),
         **to_document(found),
         "inputs": to_document(inputs),
-        "warnings": to_document([*_same(mine, theirs), *_units(baseline, contender), *doubts]),
+        "warnings": to_document([*_units(baseline, contender), *doubts]),
     }
 
 
@@ -408,11 +409,6 @@ def _names_apart(mine: ComparedGrid, theirs: ComparedGrid) -> Iterator[str]:
         "metric": (mine.metric["name"], theirs.metric["name"]),
     }
     return (kind for kind, (one, other) in pairs.items() if one != other)
-
-
-def _same(first: ComparedGrid, second: ComparedGrid) -> Iterator[Warning]:
-    if (first.grid, first.revision) == (second.grid, second.revision):
-        yield Warning("same_revision", "Baseline and contender are one revision of one grid.")
 
 
 def _units(first: Any, second: Any) -> Iterator[Warning]:

@@ -155,7 +155,10 @@ def judgement_of(judged: Judged, trials: Callable[[Judged], TrialsNeeded | None]
         sentence=sentence(judged, every, posted, noise) + with_more_trials(needed),
         trials_needed=needed,
         look=None if claim.looks == "fixed" else judged.look.number,
-        warnings=(*unknown_names(claim, judged.facts.known), *_doubts(judged)),
+        warnings=(
+            *unknown_names(claim, judged.facts.known),
+            *warnings_of(judged.facts, (owners for group in judged.groups for owners in group.together)),
+        ),
     )
 
 
@@ -164,10 +167,6 @@ def unknown_names(claim: Claim, known: Mapping[str, Collection[str]]) -> Iterato
     for kind, name in names_in(claim):
         if name not in known[kind]:
             yield Warning("unknown_name", f'No grid here has the {kind} "{name}"{nearby(name, known[kind]) or "."}')
-
-
-def _doubts(judged: Judged) -> Iterator[Warning]:
-    return warnings_of(judged.facts, (owners for group in judged.groups for owners in group.together))
 
 
 def _verdict(judged: Judged, layer: Any) -> Verdict:

@@ -142,7 +142,9 @@ class Facts:
         cls, sources: Sequence[Source], rules: Rules = NO_RULES, known: Mapping[str, Collection[str]] | None = None
     ) -> Facts:
         axes = _axes_of(sources)
-        levels = {facet: _names(sources, facet) for facet in FACETS} | {name: one.levels for name, one in axes.items()}
+        names = {facet: sorted({source.names[facet] for source in sources}) for facet in FACETS}
+        levels = {facet: tuple(map(Level, known)) for facet, known in names.items()}
+        levels |= {name: one.levels for name, one in axes.items()}
         dimensions = tuple(levels)
         parts = [_codes_of(source, dimensions, levels) for source in sources]
         sizes = [len(source.grid.values) for source in sources]
@@ -215,10 +217,6 @@ class Facts:
             if code >= 0 and (name in self.axes or len(self.levels[name]) > 1):
                 told[name] = self.levels[name][code].label
         return told
-
-
-def _names(sources: Sequence[Source], facet: str) -> tuple[Level, ...]:
-    return tuple(Level(name) for name in sorted({source.names[facet] for source in sources}))
 
 
 def _axes_of(sources: Sequence[Source]) -> dict[str, Axis]:

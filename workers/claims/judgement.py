@@ -227,7 +227,10 @@ def judge_claim(claim: Claim, facts: Facts) -> Judged:
     # What was measured is no matter of noise, and takes nothing of alpha.
     share = claim.alpha / max(1, sum(len(groups) for _, atom, groups in divided if atom.kind != "coverage"))
     work = sum(work_of(atom, [cells for _, cells in groups]) for _, atom, groups in divided)
-    look = _look(claim, facts, [cells for _, _, groups in divided for _, cells in groups])
+    cells = [cells for _, _, groups in divided for _, cells in groups]
+    owners = np.unique(facts.owner[np.concatenate(cells)]).tolist() if cells else []
+    # The first look, and one more for each revision of a grid after its first.
+    look = Look(claim.looks, 1 + sum(facts.sources[owner].revision - 1 for owner in owners))
     judge = _judge_group if work <= MOST_WORK else _leave_group
     judged = {
         pointer: [judge(pointer, atom, one, facts, (share, look)) for one in groups]
@@ -236,12 +239,6 @@ def judge_claim(claim: Claim, facts: Facts) -> Judged:
     answers = {layer: _joined(claim.says, "", judged, layer) for layer in LAYERS}
     groups = [one for several in judged.values() for one in several]
     return Judged(claim, answers, groups, ill_posed=False, facts=facts, share=share, look=look)
-
-
-def _look(claim: Claim, facts: Facts, groups: Sequence[IntArray]) -> Look:
-    """The look is the first one and one more for each revision of a grid after its first."""
-    owners = np.unique(facts.owner[np.concatenate(groups)]).tolist() if groups else []
-    return Look(claim.looks, 1 + sum(facts.sources[owner].revision - 1 for owner in owners))
 
 
 def judge_again(judged: Judged, facts: Facts, turned: Callable[[World], World]) -> Answer:

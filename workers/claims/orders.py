@@ -62,7 +62,8 @@ def judge_extreme(says: Extreme, scene: Scene) -> Found:
     if says.of == "cell":
         cells = scene.cells.tolist()
         rivals = Rivals("cell", [[cell] for cell in cells], scene, sign)
-        wanted = {cell for at in says.at for cell in scene.facts.select(scene.declared, _slice(at)).tolist()}
+        regions = [tuple((axis, (level,)) for axis, level in at) for at in says.at]
+        wanted = {cell for one in regions for cell in scene.facts.select(scene.declared, one).tolist()}
         if not wanted <= set(cells) or not wanted:
             return undecided("missing_cells")
         named = [place for place, cell in enumerate(cells) if cell in wanted]
@@ -78,10 +79,6 @@ def judge_extreme(says: Extreme, scene: Scene) -> Found:
         over = _over(says, says.of, by_level, scene)
     found = replace(_extreme(rivals, named, alone=says.alone), over=over)
     return found if says.isolated is None else _isolated(says.isolated, found, rivals, named)
-
-
-def _slice(at: tuple[tuple[str, str], ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((axis, (level,)) for axis, level in at)
 
 
 def _extreme(rivals: Rivals, named: Sequence[int], *, alone: bool) -> Found:

@@ -105,7 +105,8 @@ class Declared:
 
     def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
         """Points, and all that the metric allows."""
-        return [self._span(cell) for cell in cells]
+        known = self.facts.present
+        return [point(self.facts.value(cell)) if known[cell] else allowed(self.facts, cell) for cell in cells]
 
     def shared(self, parts: int) -> World:
         """Itself: numbers have no noise."""
@@ -116,9 +117,6 @@ class Declared:
         sure = sum((factor * self.facts.value(cell) for cell, factor in terms if self.facts.present[cell]), Fraction(0))
         free = unmeasured(self.facts, terms)
         return Span(float(sure) + free.low, float(sure) + free.high) if family else None
-
-    def _span(self, cell: int) -> Span:
-        return point(self.facts.value(cell)) if self.facts.present[cell] else allowed(self.facts, cell)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,9 @@ def read_board(
     then = {"as_of": instant_of(query.as_of)} if query.as_of else {}
     found = connection.execute(_READ_THEN if then else _READ, asked | then)
     whole = (matrix_of(row, aliases, with_ids=True) for row in found)
-    matrices = sorted(_cut(whole, query) if query.cuts else whole, key=_place)
+    matrices = list(_cut(whole, query) if query.cuts else whole)
+    # The statement groups in any order.
+    matrices.sort(key=lambda one: (one.benchmark, one.variant, one.axes, min(one.order)))
     return Board(matrices, bool(aliases), _derived(connection, aliases, project_id, query))
 
 
@@ -146,11 +148,6 @@ def _parameters(aliases: Aliases, project_id: uuid.UUID, query: RankingQuery) ->
         named |= {f"all_{kind}": not wanted, kind: [name for one in wanted for name in names_of(aliases, kind, one)]}
     experiments = experiment_names(aliases, query.experiment)
     return {"project": project_id, "experiments": experiments, "metric": query.metric, **named}
-
-
-def _place(matrix: GridMatrix) -> tuple[Any, ...]:
-    """Key of a fixed order: the statement groups in any."""
-    return matrix.benchmark, matrix.variant, matrix.axes, min(matrix.order)
 
 
 def _kind(matrix: GridMatrix) -> Kind:
@@ -323,20 +320,17 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
         return refused_ranking(query, "the metric has no better end")
     benchmarks, more = _benchmarks(connection, scope)
     settings = (query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
+    left_out = [Omission("derived", "what was derived from other grids is not in the sums, and not listed")]
+    if more:
+        left_out.append(Omission("benchmarks", f"more than {MOST_BENCHMARKS:,}: the first ones"))
     ranked = of_scope(rank_counted(_counted(connection, scope, query, scale), *settings), query, benchmarks)
     return replace(
         ranked,
         scale=found.one,
-        left_out=ranked.left_out + _left_out(more),
+        left_out=(*ranked.left_out, *left_out),
         inputs_left_out=Checksum(scope.grids, scope.checksum.hex),
         warnings=scale_warnings(found) + derived_name_warnings(benchmarks) + ranked.warnings,
     )
-
-
-def _left_out(more: bool) -> tuple[Omission, ...]:
-    """Parts of the ranking that are not in the sums; `more`: there are more benchmarks than are listed."""
-    derived = Omission("derived", "what was derived from other grids is not in the sums, and not listed")
-    return (derived, Omission("benchmarks", f"more than {MOST_BENCHMARKS:,}: the first ones")) if more else (derived,)
 
 
 def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Scale) -> Counted:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -42,7 +41,6 @@ from registry.storage.database import Database
 from registry.storage.tables import grids, new_id, pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
 from workers.rankings.matrices import (
     BenchmarkChange,
-    GridMatrix,
     SumsDelta,
     TooLarge,
     read_inputs,
@@ -188,7 +186,8 @@ def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
         names = names_of(aliases, "benchmark", aliases.get(("benchmark", benchmark), benchmark))
         change = take_changes(connection, scope, aliases, names)
         if exponent is None:
-            exponent = _exponent_for(_largest([*change.unchanged, *change.after]))
+            largest = [np.nanmax(np.abs(one.values), initial=0.0) for one in (*change.unchanged, *change.after)]
+            exponent = _exponent_for(float(max(largest, default=0.0)))
         try:
             delta = sums_delta(change, exponent)
         except TooLarge as error:
@@ -223,10 +222,6 @@ def _next_benchmark(connection: Connection, scope: Any, after: str) -> str | Non
     parameters = {"scope": scope.id, "after": after}
     found: str | None = connection.scalar(_NEXT_BENCHMARK, parameters)
     return connection.scalar(_NEXT_BENCHMARK, parameters | {"after": ""}) if found is None and after else found
-
-
-def _largest(matrices: Iterable[GridMatrix]) -> float:
-    return max((float(np.nanmax(np.abs(matrix.values), initial=0.0)) for matrix in matrices), default=0.0)
 
 
 def _exponent_for(largest: float) -> int:
@@ -326,14 +321,10 @@ def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> l
     return [f"{where}: {one}" for one in _of_scope(scope, expected) + _of_names(connection, scope, expected)]
 
 
-def _benchmarks(connection: Connection, scope: Any, aliases: Mapping[tuple[str, str], str]) -> list[str]:
-    found = connection.execute(select(grids.c.benchmark).where(*grids_of(scope, aliases)).distinct())
-    return sorted({aliases.get(("benchmark", row.benchmark), row.benchmark) for row in found})
-
-
 def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
     aliases, total = alias_map(connection, scope.project_id), ScopeDelta()
-    for benchmark in _benchmarks(connection, scope, aliases):
+    found = connection.scalars(select(grids.c.benchmark).where(*grids_of(scope, aliases)).distinct())
+    for benchmark in sorted({aliases.get(("benchmark", one), one) for one in found}):
         names = names_of(aliases, "benchmark", benchmark)
         change = BenchmarkChange([], [], read_inputs(connection, scope, aliases, names))
         accumulate(total, sums_delta(change, scope.exponent or 0), change)

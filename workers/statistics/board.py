@@ -116,7 +116,7 @@ def ranked(
     order = [place[row.name] for row in found.ranking]
     return replace(
         found,
-        pairs=_listed(counted, evidence, frame, order),
+        pairs=tuple(_pair(counted, evidence, i, j, frame) for i, j in couples(counted.names, order, frame.pairs_of)),
         left_out=(*left_out, *found.left_out, *pairs_left_out(len(order), frame.pairs_of)),
         assumes=("exchangeable_cells",) if frame.target == "rerun" else (),
     )
@@ -137,11 +137,6 @@ def order_of(counted: Counted, part: Sequence[int], method: Method) -> Scores | 
     here = np.ix_(part, part)
     difference = counted.mean[here] * counted.unit
     return of_differences(difference, counted.linked[here], counted.sign, bounded=counted.bounded)
-
-
-def _listed(counted: Counted, evidence: SumEvidence, frame: Ranking, order: Sequence[int]) -> tuple[Pair, ...]:
-    chosen = couples(counted.names, order, frame.pairs_of)
-    return tuple(_pair(counted, evidence, i, j, frame) for i, j in chosen)
 
 
 def _pair(counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Ranking) -> Pair:

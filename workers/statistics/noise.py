@@ -152,16 +152,13 @@ def effect_of_repeats(values: Any, trials: Any, sd: Any, repeats: Any, whole: fl
     df = float(np.sum(free))
     if df == 0:
         return None
-    ratio = float(np.sum(free * np.nan_to_num(spread**2 / _explained(y / whole, n, times, whole)))) / df
+    # The binomial variance of one repeat, with half a success and half a failure more.
+    smooth = (y / whole * n + 0.5) / (n + 1)
+    explained = smooth * (1 - smooth) * whole**2 * times / n
+    ratio = float(np.sum(free * np.nan_to_num(spread**2 / explained))) / df
     if ratio <= 1:
         return None
     return ratio * float(stdtrit(df, _TAIL) / ndtri(_TAIL)) ** 2
-
-
-def _explained(share: FloatArray, n: FloatArray, times: FloatArray, whole: float) -> FloatArray:
-    """The binomial variance of one repeat, with half a success and half a failure more."""
-    smooth = (share * n + 0.5) / (n + 1)
-    return np.asarray(smooth * (1 - smooth) * whole**2 * times / n, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,8 @@ def groups(matrix: IntArray, met: BoolArray, members: Sequence[int]) -> list[lis
     near = met[at] & (matrix[at] == 0)
     np.fill_diagonal(near, False)
     found, length = list[list[int]](), 0
-    for clique in itertools.islice(cliques([_bits(row) for row in near]), MOST_GROUPS):
+    bits = [int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little") for row in near]
+    for clique in itertools.islice(cliques(bits), MOST_GROUPS):
         found.append(_places(clique))
         length += len(found[-1])
         if length > MOST_GROUPED:
@@ -138,10 +139,6 @@ def cliques(near: Sequence[int]) -> Iterator[int]:
             branches.append((chosen | 1 << i, open_ & near[i], closed & near[i]))
             open_, closed = open_ & ~(1 << i), closed | 1 << i
         stack += reversed(branches)
-
-
-def _bits(row: BoolArray) -> int:
-    return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
 
 
 def _places(bits: int) -> list[int]:
