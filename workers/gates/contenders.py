@@ -249,7 +249,8 @@ def _standing(
     failing = {alert_key(verdict.contender, place): place for place in verdict.document["failing"]}
     again = [{alert_key(verdict.contender, place) for place in row.failing} for row in before]
     confirmed = set(failing).intersection(*again) if len(again) == confirm - 1 else set()
-    cleared = cleared_places(gate, known)
+    kept = gate.per[gate.failed + gate.undecided :] if known else ()
+    cleared = known & {alert_key(gate.contender, _of_unit(unit)) for unit in kept}
     return Standing(verdict.id, True, verdict.passes, failing, cleared, frozenset(confirmed))
 
 
@@ -319,12 +320,6 @@ def failing_places(gate: Gate, known: Collection[uuid.UUID]) -> list[dict[str, A
     failed = [_of_unit(unit) | {"sentence": sentence_of_unit(gate, unit)} for unit in gate.per[: gate.failed]]
     more = (place for place in failed[MOST_FAILING:] if alert_key(gate.contender, place) in known)
     return [*failed[:MOST_FAILING], *more]
-
-
-def cleared_places(gate: Gate, known: Collection[uuid.UUID]) -> frozenset[uuid.UUID]:
-    """The keys among the known ones that keep to the policy by themselves."""
-    kept = gate.per[gate.failed + gate.undecided :] if known else ()
-    return frozenset(known) & {alert_key(gate.contender, _of_unit(unit)) for unit in kept}
 
 
 def _of_unit(unit: GateUnit) -> dict[str, Any]:
