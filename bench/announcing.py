@@ -22,7 +22,7 @@ from registry.operations.projects import make_project
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.statements import Prepared
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 
 ROUNDS, SINGLE, BATCH = 24, 20, 500
 

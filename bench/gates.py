@@ -24,8 +24,8 @@ from registry.results.codec import from_document, to_document
 from registry.results.gates import Gate, Looks, Per, Policy
 from registry.storage.item_outcomes import packed_cells
 from registry.storage.rows import columns_of, shape_of
-from workers.gates import Both, gate_of
-from workers.verdict_values import at_look, failing_places
+from workers.gates.contenders import at_look, failing_places
+from workers.gates.gate import Both, gate_of
 
 ACCURACY = Metric("accuracy", "%", "higher", 0.0, 100.0)
 LOSS = Metric("loss", None, "lower", None, None)

@@ -21,7 +21,7 @@ from pathlib import Path
 from bench.figures import Figure, show
 from bench.load import grid, post, publish
 from bench.system import System, system
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 
 CELLS = 7 * 20
 RECIPE = Path(__file__).parent.parent / "docs" / "recipes" / "mirror.md"

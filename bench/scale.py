@@ -28,7 +28,7 @@ from registry.storage.tables import cached_results
 from workers.derive import derive_due
 from workers.jobs.invalidation import apply_invalidations
 from workers.queries import compute, compute_due
-from workers.rankings.pair_sums.update import catch_up, keeps_sums
+from workers.rankings.pair_sums import catch_up, keeps_sums
 
 CELLS = 140
 BATCH = 500

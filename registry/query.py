@@ -91,13 +91,6 @@ class RankingQuery(Query):
 
 
 @dataclass(frozen=True, slots=True)
-class SweetSpotQuery(Query):
-    """Coordinate that serves all of the grids best."""
-
-    kind: ClassVar[str] = "sweet_spot"
-
-
-@dataclass(frozen=True, slots=True)
 class AggregatesQuery(Query):
     """Table of the scope: an entry for each combination of levels of the dimensions in `group_by`, averaged over the
     levels of those in `over`, its rows in the order of `sort`. A dimension is `benchmark`, `model`, `variant` or
@@ -336,7 +329,6 @@ _KINDS: dict[str, type[Query]] = {
     one.kind: one
     for one in (
         RankingQuery,
-        SweetSpotQuery,
         AggregatesQuery,
         RepeatNoiseQuery,
         StatisticsQuery,

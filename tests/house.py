@@ -90,7 +90,7 @@ class House:
         """Do what the dispatcher and the workers would do, until nothing is due but in projects of ended tests."""
         from workers.derive import derive_due
         from workers.jobs.invalidation import apply_invalidations
-        from workers.jobs.sequencing import sequence_arrivals
+        from workers.jobs.upkeep import sequence_arrivals
         from workers.queries import compute_due
 
         self._drop_jobs_of_ended_tests()

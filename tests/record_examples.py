@@ -68,7 +68,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
         "aggregates": "projects/demo/aggregates?experiment=type-by-length&metric=accuracy&group_by=model,benchmark"
         "&missing=available",
-        "sweet_spot": "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy",
         "noise": "projects/demo/noise?experiment=type-by-length&metric=accuracy&model=Qwen-2.5%203B",
         "gate": "projects/demo/baselines/main/gate?contender=Qwen-2.5%207B",
         "lines": "projects/demo/lines?experiment=type-by-length&metric=accuracy&along=Length",

@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.storage.arrivals import Arrival, announce
 from tests.house import Project
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 
 
 def tell(project: Project, *numbers: int, kind: str = "grid.published", **data: Any) -> None:

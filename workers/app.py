@@ -1,9 +1,14 @@
-"""The Celery application, which `workers.worker` runs."""
+"""The Celery application, which `workers.worker` runs, and its tasks, each one function call.
+
+A wake-up carries no data: what is due is in the database.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -15,15 +20,18 @@ from celery.signals import (
     worker_process_shutdown,
     worker_shutting_down,
 )
+from celery.worker.consumer import Consumer
+from structlog.contextvars import bound_contextvars
 
-from registry.broker import Notifier, celery_app
+from registry.broker import ANSWER_TASK, DERIVE_TASK, Notifier, celery_app
 from registry.garbage import collect_rarely
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.tracing import start_tracing, stop_tracing
-from workers.jobs.reports import Reporter
-from workers.jobs.worker_process import request_shutdown, wake_through
+from registry.tracing import job_span, start_tracing, stop_tracing
+from workers.derive import derive_shift
+from workers.jobs.worker_process import Reporter, is_shutting_down, request_shutdown, wake_through
+from workers.queries import compute_due
 
 NICENESS = 10
 _reporters: list[Reporter] = []
@@ -34,9 +42,8 @@ configure_logs(settings.log_level)
 logging.captureWarnings(capture=True)
 app = celery_app(settings)
 app.conf.update(
-    imports=("workers.tasks",),
     worker_concurrency=settings.worker_processes,
-    worker_consumer="workers.consumer:LastingConsumer",
+    worker_consumer="workers.app:LastingConsumer",
 )
 database = Database(settings, name="worker", statement_timeout=settings.worker_statement_timeout)
 
@@ -87,3 +94,44 @@ def _say_goodbye(**_signal: object) -> None:
 def _stop_working(**_signal: object) -> None:
     """Tell the children to release the jobs they have not begun: a shutdown waits for one grid, not for a batch."""
     request_shutdown()
+
+
+@app.task(name=DERIVE_TASK, bind=True)
+def derive(task: Any) -> None:
+    """Compute due statistics for one shift; the dispatcher wakes workers again if more are due."""
+    with _turn(task):
+        derive_shift(database, settings)
+
+
+@app.task(name=ANSWER_TASK, bind=True)
+def answer(task: Any) -> None:
+    """Compute one due query; the dispatcher sends a wake-up for each. Statistics of grids come first."""
+    with _turn(task):
+        derive_shift(database, settings)
+        if not is_shutting_down():
+            compute_due(database, settings)
+
+
+@contextmanager
+def _turn(task: Any) -> Iterator[None]:
+    """Log and trace the requests that woke the dispatcher before it sent this message."""
+    origins = task.request.get("origins") or ()
+    woken_by = [one["request_id"] for one in origins if "request_id" in one]
+    links = [one["traceparent"] for one in origins if "traceparent" in one]
+    with bound_contextvars(woken_by=woken_by), job_span(task.name, links, **{"registry.woken_by": woken_by}):
+        yield
+
+
+class LastingConsumer(Consumer):  # type: ignore[misc]
+    """Celery's, which a broker that goes away while a task runs does not end.
+
+    Celery 5.7.0 closes a lost connection twice. The first time, the channel of kombu 5.7.0 may give up at the reply
+    that will not come, and stays open; the second time it puts back unfinished messages through a connection that has
+    forgotten its address, which is an AttributeError. A channel that gave up once before is closed by the first.
+    """
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        """Close the channel, then do as Celery does."""
+        if self.task_consumer:
+            self.connection.maybe_close_channel(self.task_consumer.channel)
+        super().on_connection_error_after_connected(exc)

@@ -1,11 +1,13 @@
 """Derive statistics: rows of revisions become grids, and grids become rows of statistics, one transaction for a
-batch."""
+batch; and those by the settings of a query.
+"""
 
 from __future__ import annotations
 
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,8 +16,12 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, up
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TryLater
+from registry.grids.grid import Metric
+from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
 from registry.results.codec import compressed, to_document
+from registry.results.series import Series
 from registry.results.statistics import GridStatistics
+from registry.results.thresholds import SeriesThresholds
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
@@ -24,9 +30,11 @@ from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
 from registry.tracing import job_span
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release, settle_ready
-from workers.jobs.reports import done as jobs_done
 from workers.jobs.worker_process import cpu_limit, is_shutting_down, wake_dispatcher
-from workers.statistics import METHODS_VERSION, describe_all
+from workers.jobs.worker_process import done as jobs_done
+from workers.statistics import METHODS_VERSION, Parameters, describe, describe_all
+from workers.statistics.table import Table
+from workers.statistics.thresholds import level_counts
 
 log = structlog.get_logger()
 
@@ -243,7 +251,6 @@ def statistics_rows(revisions_: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
-    """Row of `statistics` with the document of a revision."""
     digest = bytes(revision.digest).hex()
     computed_at = datetime.now(UTC)
     document = statistics_document(revision, found, computed_at=computed_at)
@@ -272,3 +279,54 @@ def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> di
         "axes": revision.axes,
         **to_document(found),
     }
+
+
+_OWN = ("sharp_change", "equivalence", "split")
+
+
+def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
+    """Parameters with the query's settings, and the defaults of the metric for the rest."""
+    usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
+    given = {name: value for name in _OWN if (value := getattr(query, name)) is not None}
+    return replace(usual, **given)
+
+
+def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:
+    """Document of a revision's statistics by the query's settings."""
+    grid = grid_of(revision)
+    return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)), **sliced_by(query))
+
+
+def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]:
+    """Positions where each series of a revision crosses the query's levels."""
+    grid = grid_of(revision)
+    parameters = replace(asked_parameters(query, grid.metric), thresholds=query.thresholds)
+    described = describe(grid, parameters)
+    meant = [one for one in described.series if query.along in ("", one.along)]
+    return {
+        "grid": query.grid,
+        "revision": query.revision,
+        "metric": revision.metric,
+        "axes": revision.axes,
+        "params": to_document(parameters),
+        "thresholds": list(query.thresholds),
+        **sliced_by(query),
+        "series": to_document([_crossings(one) for one in meant]),
+        "counts": to_document(level_counts(Table.of(grid), query.thresholds, parameters.alpha)),
+        "series_left_out": described.series_left_out,
+    }
+
+
+def _crossings(one: Series) -> SeriesThresholds:
+    return SeriesThresholds(
+        along=one.along,
+        at=one.at,
+        status=one.status,
+        count=one.count,
+        from_=one.from_,
+        to=one.to,
+        first=one.first,
+        last=one.last,
+        direction=one.direction,
+        thresholds=one.thresholds,
+    )

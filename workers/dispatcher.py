@@ -31,15 +31,15 @@ from registry.storage.tables import cached_results, derivations
 from workers.inline_worker import InlineWorker
 from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
 from workers.jobs.leases import due, fail_exhausted
-from workers.jobs.reports import Reporter, forget_silent
-from workers.jobs.retention import (
+from workers.jobs.upkeep import (
     JobKey,
     delete_old_events,
     delete_old_keys,
     delete_settled_jobs,
     delete_unread_results,
+    sequence_arrivals,
 )
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.worker_process import Reporter, forget_silent
 from workers.webhooks.courier import Courier, delete_settled_deliveries, wake_those_behind
 
 log = structlog.get_logger()

@@ -50,7 +50,7 @@ class InlineWorker:
 def main() -> None:
     """Compute due jobs until none was due for a while."""
     from workers.derive import derive_shift
-    from workers.jobs.reports import Reporter
+    from workers.jobs.worker_process import Reporter
     from workers.queries import compute_due
 
     settings = Settings.from_environment()

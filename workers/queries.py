@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import orjson
 import structlog
@@ -27,11 +27,11 @@ from registry.query import (
     RevisionQuery,
     StatisticsQuery,
     StoredClaimsQuery,
-    SweetSpotQuery,
     ThresholdsQuery,
     query_of,
 )
 from registry.results.codec import to_bytes, to_document
+from registry.results.gates import Gate
 from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
@@ -40,34 +40,32 @@ from registry.storage.item_outcomes import current_rows
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
 from registry.tracing import job_span
-from workers.aggregates import aggregates_document, aggregates_of, refused_aggregates
-from workers.cell_reader import CellReader
-from workers.claims.answer import MOST_CELLS, claims_document, claims_of, former_rows
-from workers.claims.plans import claim_plan_document
-from workers.claims.recording import record_judgements
-from workers.claims.stored import judge_part, judge_turn
-from workers.comparisons import compared_items, compared_rows, comparison_document
-from workers.comparisons_of_models import Asked, model_comparison_document, refused_model_comparison
-from workers.contenders import SHIFT, Judging, judge_contenders
-from workers.gates import gate_document, read_sides, refused_gate
+from workers.answers.aggregates import CellReader, aggregates_of, refused_aggregates
+from workers.answers.comparisons import (
+    Asked,
+    compared_items,
+    compared_rows,
+    comparison_document,
+    model_comparison_document,
+    refused_model_comparison,
+)
+from workers.answers.repeat_noise import repeat_noise_document
+from workers.claims.answer import MOST_CELLS, claim_plan_document, claims_document, claims_of, former_rows
+from workers.claims.stored import judge_part, judge_turn, record_judgements
+from workers.derive import statistics_asked_document, thresholds_document
+from workers.gates.alerts import record_judging
+from workers.gates.contenders import SHIFT, Judging, judge_contenders
+from workers.gates.gate import MOST_LISTED, gate_of, read_sides, too_large
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
-from workers.jobs.reports import done as jobs_done
 from workers.jobs.worker_process import cpu_limit, wake_dispatcher
-from workers.protocols import Screen, rules_of, screen_of, told
-from workers.rankings.board import board_ranking, read_board
-from workers.rankings.change import Side, with_change
-from workers.rankings.direct import direct_ranking, refused_ranking
-from workers.rankings.from_pair_sums import ranking_from_sums
-from workers.rankings.pair_sums.update import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
-from workers.rankings.told import facts_told, facts_untold, record_ranking
-from workers.repeat_noise import repeat_noise_document
-from workers.scope import alias_map, scope_rows, scope_size, stream_rows
+from workers.jobs.worker_process import done as jobs_done
+from workers.rankings.change import Side, facts_told, facts_untold, record_ranking, with_change
+from workers.rankings.direct import board_ranking, direct_ranking, ranking_from_sums, read_board, refused_ranking
+from workers.rankings.pair_sums import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
+from workers.scope import Screen, alias_map, rules_of, scope_rows, scope_size, screen_of, stream_rows, told
 from workers.statistics import METHODS_VERSION
-from workers.statistics.counted_ranking import MOST_COUNTED, OF_CELLS, sums_have_order
+from workers.statistics.board import MOST_COUNTED, OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
-from workers.statistics_by_settings import statistics_asked_document
-from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document
-from workers.verdict_records import record_judging
 
 log = structlog.get_logger()
 
@@ -92,13 +90,7 @@ _FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
     StatisticsQuery: statistics_asked_document,
     ThresholdsQuery: thresholds_document,
 }
-_FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], Result]] = {
-    RankingQuery: direct_ranking,
-    SweetSpotQuery: sweet_spot_document,
-    AggregatesQuery: aggregates_document,
-    RepeatNoiseQuery: repeat_noise_document,
-}
-_SELECTED = (RankingQuery, SweetSpotQuery, AggregatesQuery, RepeatNoiseQuery, ModelComparisonQuery, GateQuery)
+_SELECTED = (RankingQuery, AggregatesQuery, RepeatNoiseQuery, ModelComparisonQuery, GateQuery)
 _RECORDERS: Mapping[type[Query], Callable[[Connection, Any, Any], None]] = {
     BaselineQuery: record_judging,
     RankingQuery: record_ranking,
@@ -237,15 +229,11 @@ def compute(
         compare: Callable[..., Result] = _judge_contender if isinstance(query, GateQuery) else _compare_models
         return compare(database, project_id, query, refused=way == "refused")
     if idle and closes:
-        # The scope was larger once, or its sums were opened by a release that had no other way.
         close_scope(database, project_id, query)
     if way == "cells":
         found: Result | None = _compute_from_cells(database, project_id, query, screen)
     elif not isinstance(query, RankingQuery):
-        whose = {"experiment": query.experiment, "metric": query.metric}
-        reason = f"{TOO_MANY} {_limits(settings)}"
-        too_large = whose | TOO_LARGE | {"reason": reason}
-        return refused_aggregates(query, reason) if isinstance(query, AggregatesQuery) else too_large
+        return _refused(query, settings)
     elif way == "sums":
         found = _compute_from_sums(database, settings, project_id, query)
     elif way == "board":
@@ -259,6 +247,14 @@ def compute(
         if isinstance(query, RankingQuery) and query.since and isinstance(found, Ranking)
         else found
     )
+
+
+def _refused(query: Query, settings: Settings) -> dict[str, Any]:
+    reason = f"too many cells; ask about fewer models or benchmarks {_limits(settings)}"
+    if isinstance(query, AggregatesQuery):
+        return refused_aggregates(query, reason)
+    whose = {"experiment": query.experiment, "metric": query.metric}
+    return whose | {"status": "undefined", "reason": reason, "inputs": []}
 
 
 def _compute_change(
@@ -299,12 +295,17 @@ def _compare_models(database: Database, project_id: Any, query: ModelComparisonQ
 
 def _judge_contender(database: Database, project_id: Any, query: GateQuery, *, refused: bool) -> Result:
     if refused and query.model:  # without a model nothing of the scope is read
-        return refused_gate(query)
+        return _listed(too_large(query))
     with database.reading() as connection:
         slug = str(connection.scalar(select(projects.c.slug).where(projects.c.id == project_id)))
         both = read_sides(connection, project_id, query, alias_map(connection, project_id))
         rules = rules_of(connection, project_id, query.experiment)
-    return gate_document(query, both, rules, slug)
+    return _listed(gate_of(query, both, rules, slug))
+
+
+def _listed(gate: Gate) -> dict[str, Any]:
+    found: dict[str, Any] = to_document(replace(gate, per=gate.per[:MOST_LISTED]))
+    return found
 
 
 def _compute_board(
@@ -349,9 +350,9 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query, scree
         return claim_plan_document(query, rows, aliases, rules, former)
     if isinstance(query, ClaimsQuery):
         return claims_document(query, rows, aliases, rules, former)
-    if items and isinstance(query, RankingQuery):
+    if isinstance(query, RankingQuery):
         return direct_ranking(query, rows, aliases, items)
-    return compute_from_rows(query, rows, aliases)
+    return repeat_noise_document(cast(RepeatNoiseQuery, query), rows, aliases)
 
 
 def _way_of(database: Database, settings: Settings, project_id: Any, query: Query, screen: Screen) -> tuple[Way, bool]:
@@ -367,7 +368,7 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
     if not isinstance(query, RankingQuery):
         return "refused" if exceeds_limit(settings, query, models, cells) else "cells", False
     most, usual, idle = settings.ranking_cells, keeps and not query.model and not screen.ids, False
-    if _comes_from_sums(query):
+    if _has_pair_sums(query) and sums_have_order(query.method, query.missing):
         idle = keeps and not query.model
         if not screen.ids and models <= MOST_COUNTED:
             most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
@@ -376,11 +377,6 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
     if not query.by.startswith("axis:") and cells <= most:
         return "board", idle
     return "sums" if _has_pair_sums(query) and not screen.ids else "refused", False
-
-
-def _comes_from_sums(query: RankingQuery) -> bool:
-    """Return whether pair sums are kept for this ranking and have its order."""
-    return _has_pair_sums(query) and sums_have_order(query.method, query.missing)
 
 
 def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> bool:
@@ -403,8 +399,3 @@ def _compute_from_sums(database: Database, settings: Settings, project_id: Any, 
     # One snapshot: another worker may update the scope and the sums of its names meanwhile.
     with database.snapshot() as connection:
         return _from_sums(connection, settings, project_id, query)
-
-
-def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> Result:
-    """Result of a query about a scope, from rows of grids: equal inputs give equal bytes."""
-    return _FROM_GRIDS[type(query)](query, rows, aliases)

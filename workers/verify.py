@@ -21,7 +21,6 @@ from registry.storage.keys import of_grid, of_revision
 from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import cached_results, derivations, grids, pair_sum_scopes, projects, revisions
 from registry.storage.tables import statistics as documents
-from workers.rankings.pair_sums.update import is_of_old_sums
 from workers.statistics import METHODS_VERSION
 from workers.verify_checks import (
     SERVED,
@@ -35,8 +34,7 @@ from workers.verify_checks import (
     check_scope,
     check_scopes,
 )
-from workers.verify_draws import draw_grids, draw_results, draw_scopes
-from workers.verify_sample import GRIDS_OF_SUMS, DrawOptions, Sample
+from workers.verify_sample import GRIDS_OF_SUMS, DrawOptions, Sample, draw_grids, draw_results, draw_scopes
 
 AT_ONCE = 20
 CHECK_FAILED = 3
@@ -177,7 +175,7 @@ def _check_drawn_scope(database: Database, scope_id: uuid.UUID, room: int, tally
     """Check the pair sums of a scope that has no more than `room` grids; return how many were read."""
     with database.snapshot() as connection:
         scope = connection.execute(select(pair_sum_scopes).where(pair_sum_scopes.c.id == scope_id)).one_or_none()
-        if scope is None or not scope.is_complete or is_of_old_sums(scope):
+        if scope is None or not scope.is_complete:
             sample.sums.drop()
             return 0
         if scope.grids > room:
@@ -259,7 +257,6 @@ def _chosen(database: Database, settings: Settings, options: Options) -> Iterato
 
 
 def print_tally(tally: Tally, as_json: bool) -> None:
-    """Print the findings on standard output."""
     position = None if tally.position is None else f"{tally.position[0]}:{tally.position[1]}"
     if as_json:
         found = [dataclasses.asdict(one) for one in tally.differences]

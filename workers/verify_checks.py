@@ -21,7 +21,7 @@ from registry.storage.rows import grid_of
 from registry.storage.tables import cached_results, grids, invalidations, item_outcomes, pair_sum_scopes, revisions
 from workers.derive import statistics_rows
 from workers.queries import compute_again, etag_of
-from workers.rankings.pair_sums.verify import check_sums
+from workers.rankings.pair_sums import check_sums
 from workers.statistics import METHODS_VERSION
 
 _NAMED = 3
@@ -67,19 +67,15 @@ class Difference:
 
 RevisionCheck = Callable[[Any], Iterator[str]]
 """Function from a row with the columns of `revisions` and the stored `document` of its statistics to differences."""
-ScopeCheck = Callable[[Connection, Any], Iterator[str]]
-"""Function from a row of `pair_sum_scopes` to differences in its sums; the connection sees one snapshot."""
 
 
 def check_digest(row: Any) -> Iterator[str]:
-    """Compare the digest with that of the content."""
     stored, computed = f"sha256:{bytes(row.digest).hex()}", grid_of(row).digest
     if stored != computed:
         yield f"the stored digest is {stored}, the content has {computed}"
 
 
 def check_cell_count(row: Any) -> Iterator[str]:
-    """Compare the number of cells with that of the content."""
     computed = grid_of(row).cell_count
     if row.cell_count != computed:
         yield f"{row.cell_count} cells are noted, the content has {computed}"
@@ -97,13 +93,7 @@ def check_statistics(row: Any) -> Iterator[str]:
     computed = from_bytes(statistics_rows([row])[0]["document"])
     places = [place for place in _differing(stored, computed, "") if place != "/computed_at"]
     if places:
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        yield f"the stored statistics differ at {', '.join(places[:_NAMED])}{more}"
-
-
-def pair_sums(connection: Connection, scope: Any) -> Iterator[str]:
-    """Compare the pair sums of a scope with its grids, every integer."""
-    yield from check_sums(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric))
+        yield f"the stored statistics differ at {_named(places)}"
 
 
 REVISION_CHECKS: dict[str, RevisionCheck] = {
@@ -111,7 +101,6 @@ REVISION_CHECKS: dict[str, RevisionCheck] = {
     "cell_count": check_cell_count,
     "statistics": check_statistics,
 }
-SCOPE_CHECKS: dict[str, ScopeCheck] = {"sums": pair_sums}
 
 
 def check_revision(row: Any) -> Iterator[Difference]:
@@ -198,8 +187,12 @@ def _odd_content(database: Database, settings: Settings, row: Any, document: dic
     if computed is None or again is None or again.generation != row.generation:
         return None
     places = list(_differing(document, orjson.loads(orjson.dumps(computed)), ""))
+    return [f"differs at {_named(places)}"] if places else []
+
+
+def _named(places: Sequence[str]) -> str:
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-    return [f"differs at {', '.join(places[:_NAMED])}{more}"] if places else []
+    return f"{', '.join(places[:_NAMED])}{more}"
 
 
 def _current_result(database: Database, result_id: uuid.UUID) -> Any:
@@ -251,9 +244,8 @@ def check_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterat
 
 def check_scope(connection: Connection, scope: Any) -> Iterator[Difference]:
     """Differences in the pair sums of a scope; the connection sees one snapshot."""
-    for name, check in SCOPE_CHECKS.items():
-        for detail in check(connection, scope):
-            yield Difference(name, scope.project_id, None, None, detail)
+    for detail in check_sums(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric)):
+        yield Difference("sums", scope.project_id, None, None, detail)
 
 
 def _differing(a: Any, b: Any, place: str) -> Iterator[str]:

@@ -1,12 +1,94 @@
-"""What a sample of the registry tells of all of it: numbers with exact limits, and sentences that say them."""
+"""Grids, answers and sets of pair sums drawn at random, and what they tell of all: exact limits, sentences.
+
+A sample of n out of N, of which D differ, finds a number that is hypergeometric. The upper limit is the largest D that
+finds as few as were found with a chance above alpha, the lower one the smallest D that finds as many (Clopper and
+Pearson 1934 for draws without replacement; Buonaccorsi 1987, The American Statistician 41, 215-218). Each limit alone
+misses in at most alpha of all samples, both together in at most twice alpha; of a sample of all they are the number.
+"""
 
 from __future__ import annotations
 
+import uuid
+from bisect import bisect_left
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
-from workers.statistics.sampled_shares import limits
+import numpy as np
+from sqlalchemy import Column, ColumnElement, Connection, func, select
+
+from registry.storage.tables import cached_results, grids, pair_sum_scopes
+from workers.verify_checks import COMPUTED_AGAIN, SERVED
+
+
+def limits(differing: int, sampled: int, total: int, alpha: float) -> tuple[int, int]:
+    """Return the smallest and the largest number of all that may differ, each with error rate `alpha`."""
+    possible = range(differing, total - (sampled - differing) + 1)
+    lower = bisect_left(possible, x=True, key=lambda among: 1.0 - _up_to(differing - 1, among, sampled, total) > alpha)
+    upper = bisect_left(possible, x=True, key=lambda among: _up_to(differing, among, sampled, total) <= alpha)
+    return possible[lower], possible[upper - 1]
+
+
+def _up_to(count: int, among: int, sampled: int, total: int) -> float:
+    """Chance to find `count` or fewer in a sample, when `among` of all differ.
+
+    Sums logarithms of factors near 1: those of factorials would lose seven digits at 100 million.
+    """
+    others = total - among
+    fewest = max(0, sampled - others)
+    if count < fewest:
+        return 0.0
+    if count >= min(sampled, among):
+        return 1.0
+    # The chance of the fewest: no draw is one of those that differ, or every one that does not is drawn.
+    left_out, draws = (total - sampled, others) if fewest else (among, sampled)
+    start = np.log1p(-left_out / (total - np.arange(draws, dtype=np.float64))).sum()
+    k = np.arange(fewest, count, dtype=np.float64)
+    steps = np.log(among - k) + np.log(sampled - k) - np.log(k + 1) - np.log(others - sampled + k + 1)
+    return float(np.exp(np.logaddexp.reduce(np.concatenate([[start], start + np.cumsum(steps)]))))
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Some of `total` things, by their ids: every set of so many has the same chance. All of them, if there are few."""
+
+    ids: list[uuid.UUID]
+    total: int
+
+
+def draw_grids(connection: Connection, project_id: uuid.UUID | None, size: int, seed: int) -> Draw:
+    """Draw up to `size` grids; an id costs some hundred bytes of memory."""
+    return _drawn(connection, grids.c.id, _of(grids.c.project_id, project_id), size, seed)
+
+
+def draw_results(connection: Connection, project_id: uuid.UUID | None, size: int, seed: int) -> Draw:
+    """Draw up to `size` of the cached results that are served as current."""
+    conditions = [*_of(cached_results.c.project_id, project_id), COMPUTED_AGAIN, *SERVED]
+    return _drawn(connection, cached_results.c.id, conditions, size, seed)
+
+
+def draw_scopes(connection: Connection, project_id: uuid.UUID | None, size: int, seed: int) -> Draw:
+    """Draw up to `size` of the scopes whose pair sums are complete."""
+    conditions = [*_of(pair_sum_scopes.c.project_id, project_id), pair_sum_scopes.c.is_complete]
+    return _drawn(connection, pair_sum_scopes.c.id, conditions, size, seed)
+
+
+def _of(column: Column[uuid.UUID], project_id: uuid.UUID | None) -> list[ColumnElement[bool]]:
+    return [] if project_id is None else [column == project_id]
+
+
+def _drawn(
+    connection: Connection, column: Column[uuid.UUID], conditions: list[ColumnElement[bool]], size: int, seed: int
+) -> Draw:
+    """The ids with the smallest hashes by a seed, in that order.
+
+    The hash is that of PostgreSQL's hash partitions. It is of the id and not of the place in the table, as
+    `TABLESAMPLE` is: a seed draws the same after a vacuum and from a restored backup.
+    """
+    total: int = connection.scalar(select(func.count()).select_from(column.table).where(*conditions)) or 0
+    place = func.uuid_hash_extended(column, seed)
+    return Draw(list(connection.scalars(select(column).where(*conditions).order_by(place, column).limit(size))), total)
+
 
 _ALPHA = 0.05
 GRIDS_OF_SUMS = 100

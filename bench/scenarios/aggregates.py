@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.scenarios import Chance, Outcome, Scenario
 from workers.statistics.aggregates import Question, aggregate
-from workers.statistics.cell_table import CellTable
+from workers.statistics.set_aside import CellTable
 
 
 def misses(truth: np.ndarray, n: int, value: Literal["mean", "best"], chance: Chance) -> Outcome:

@@ -84,10 +84,6 @@ def _falls(p: float, by: float) -> Callable[[], Any]:
     return lambda: [[p] * 5 + [p - by] * 5]
 
 
-def _dips(p: float, by: float) -> Callable[[], Any]:
-    return lambda: [[p, p - 3 * by, p - 3 * by, p - by]]
-
-
 def _crossed(p: float, by: float) -> Callable[[], Any]:
     """A table of two by two, all of whose places are as far as `by` from additive."""
     return lambda: [[p + by, p - by], [p - by, p + by]]
@@ -112,9 +108,6 @@ def wider(p: float) -> list[tuple[str, list[tuple[Claim, bool]], Callable[[], An
         ("step: an onset exactly as deep as its margin",
          [({**begins, "onset": 5, "margin": edges[0]}, False), ({**begins, "onset": 5, "margin": edges[1]}, True),
           ({**begins, "onset": 6, "margin": edges[1]}, False)], _falls(q, width)),
-        ("step: a recovery to exactly its margin",
-         [({**begins, "recovery": 3, "margin": edges[0] + 1e-6}, True),
-          ({**begins, "recovery": 3, "margin": edges[1]}, False)], _dips(q, width)),
         ("extreme: one of 5 equal cells is isolated", [({"kind": "any_of", "claims": peaks}, False)],
          _rows(p, columns=5)),
         ("effect: an interaction of exactly the width",
@@ -124,9 +117,6 @@ def wider(p: float) -> list[tuple[str, list[tuple[Claim, bool]], Callable[[], An
         ("compare: equal gaps over 5 slots each", [(gaps, True)], _rows(p, p / 2)),
         ("sweet_spot: one of 5 equal coordinates, by regret", [({"kind": "any_of", "claims": spots}, False)],
          _models(p, 5)),
-        ("sweet_spot: one of 2 equal coordinates, by rank",
-         [({"kind": "any_of", "claims": [one | {"criterion": "mean_rank"} for one in spots[:2]]}, False)],
-         _models(p, 2)),
     ]  # fmt: skip
 
 
@@ -276,7 +266,6 @@ def looks() -> list[Scenario]:
             ("fixed", True),
             ("every_revision", True),
             ("every_revision", False),
-            ("added_trials", True),
         ):
             sense: Any = "shown" if word == "fixed" else "at_most"
             run = partial(looked_at, {**claim, "looks": word}, truth, added)

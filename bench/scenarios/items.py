@@ -13,8 +13,8 @@ from bench.scenarios import Chance, Outcome, Scenario
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.outcomes import HeldItems, Outcomes
 from workers.statistics import gap_of_all_cells
-from workers.statistics.item_pairs import NO_ITEMS
-from workers.statistics.item_variances import SlotItems
+from workers.statistics.cells import SlotItems
+from workers.statistics.matching import NO_ITEMS
 from workers.statistics.pairs import pair_table
 from workers.statistics.score_matrix import ScoreMatrix
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
-from workers.statistics import ScoreMatrix, blocks, rank
+from workers.statistics import ScoreMatrix, rank, ranks
 from workers.statistics.ranking_methods import Refused, block_goodness
 
 LAYOUT = np.repeat([150, 150, 200, 990], 20)
@@ -149,7 +149,7 @@ def friedman(cells: int, chance: Chance) -> Outcome:
     values = chance.normal(size=(4, 8))[:, owners] + chance.normal(size=(4, owners.size))
     goodness = block_goodness(of_values(values, owners), "matched")
     assert not isinstance(goodness, Refused)
-    found = blocks.friedman(goodness)
+    found = ranks.friedman(goodness)
     return int(found.exact_p is not None and found.exact_p < 0.05), 1
 
 

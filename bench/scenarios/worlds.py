@@ -10,7 +10,7 @@ from registry.results.series import Direction
 from workers.statistics import Parameters
 from workers.statistics.changes import holm_of_family, judged, listed, onsets, steps_of
 from workers.statistics.curves import Curves
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
 from workers.statistics.series import direction_of
 from workers.statistics.table import Table
 from workers.statistics.trend import trends_of

@@ -46,7 +46,6 @@ from registry.api.smorest import Api, Blueprint
 
 def register(app: Flask) -> None:
     """Add every resource, the OpenAPI document and the answers to errors."""
-    app.url_map.converters["experiment"] = experiments.ExperimentPath
     api = Api(app)
     problems.register(app)
     request_body.register(app)

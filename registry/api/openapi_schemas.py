@@ -53,7 +53,6 @@ _COMPUTED = (
     "Ranking",
     "Comparison",
     "ModelComparison",
-    "SweetSpot",
     "Aggregates",
     "Judgement",
 )

@@ -60,8 +60,3 @@ class SharedSlotsParameters(Schema):
 
 
 GRID_ID = "[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
-
-
-class SweetSpotParameters(OfNamesParameters):
-    fields = fields_wanted()
-    metric = Name(required=True, metadata=about("The name of the metric."))

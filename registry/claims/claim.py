@@ -19,7 +19,7 @@ FACETS = ("benchmark", "model", "variant")
 """Names of a grid that `where`, `for`, `by` and sides use like axes."""
 Over = Literal["measured", "declared"]
 Strength = Literal["numbers", "noise"]
-Looks = Literal["fixed", "every_revision", "added_trials"]
+Looks = Literal["fixed", "every_revision"]
 Missing = Literal["matched", "available"]
 """Statistics of levels over the coordinates that all of them have, or each over its own."""
 OLD_MISSING: Mapping[str, Missing] = {"observed": "available"}
@@ -130,7 +130,7 @@ class Value:
     """One number of the cells: a cell itself, or a statistic of a series or of all of them."""
 
     is_: Number
-    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown", "count"] = "cell"
+    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown"] = "cell"
     along: str = ""
 
 
@@ -176,8 +176,7 @@ class Trend:
 class Step:
     """The change to a level from the one before it (or from `from_`). `size` is about its amount without a sign.
 
-    In place of `to`: `onset`, the level at which a change begins that lasts, or `recovery`, the level at which a series
-    is back where it was at `from_` (or first), within `margin`, after it went away by more than that.
+    In place of `to`: `onset`, the level at which a change of more than `margin` begins that lasts.
     """
 
     along: str
@@ -187,7 +186,6 @@ class Step:
     size: Number | None = None
     largest: bool = False
     onset: str | None = None
-    recovery: str | None = None
     margin: float = 0.0
 
 
@@ -225,7 +223,6 @@ class Compare:
     by: Number | None = None
     margin: float | None = None
     everywhere: Quantifier | None = None
-    pairing: Literal["matched", "none"] = "matched"
     of: Literal["mean", "gap"] = "mean"
     ahead: Slice = ()
     behind: Slice = ()
@@ -260,18 +257,17 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class SweetSpot:
-    """The best coordinate for several grids at once is among those named. `regret`: by the mean distance from the best
-    of each grid; `mean_rank`: by the mean of the ranks in the grids."""
+    """The best coordinate for several grids at once, by the mean distance from the best of each, is among those
+    named."""
 
     at: tuple[tuple[tuple[str, str], ...], ...]
-    criterion: Literal["regret", "mean_rank"] = "regret"
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """Coverage: what was measured, whatever the values."""
 
-    is_: Literal["levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"]
+    is_: Literal["levels", "span", "ragged", "most", "last_below", "cells"]
     axis: str = ""
     levels: tuple[str, ...] = ()
     level: str | None = None

@@ -39,7 +39,7 @@ def _of_says(says: Any) -> Iterator[Mention]:
             yield f"/{name}", given, (levels,) if levels else ()
     for place, axis in enumerate(getattr(says, "axes", ())):
         yield f"/axes/{place}", axis, ()
-    for name in ("to", "from_", "onset", "recovery"):
+    for name in ("to", "from_", "onset"):
         if level := getattr(says, name, None):
             yield f"/{name.rstrip('_')}", says.along, (level,)
     for side in _SIDES:

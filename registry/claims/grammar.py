@@ -56,7 +56,6 @@ MOST_GROUPS = 10_000
 _NEEDS = {
     "levels": "levels",
     "span": "levels",
-    "empty_levels": "axis",
     "most": "level",
     "last_below": "number",
     "cells": "count",
@@ -72,7 +71,7 @@ def faults_of_kind(atom: Atom, pointer: str) -> Iterator[tuple[str, str]]:
     """A pointer and a sentence for each contradiction within one statement."""
     yield from _of_groups(atom, pointer)
     match atom.says:
-        case Value() as says if says.along and says.of in ("cell", "min", "max", "mean", "sd", "range", "count"):
+        case Value() as says if says.along and says.of in ("cell", "min", "max", "mean", "sd", "range"):
             yield f"{pointer}/along", f"is for first, last, change and drawdown, not for {says.of}"
         case Trend() as says:
             yield from _of_trend(says, pointer)
@@ -100,18 +99,16 @@ def _of_extreme(says: Extreme, pointer: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_step(says: Step, pointer: str) -> Iterator[tuple[str, str]]:
-    if sum(one is not None for one in (says.to, says.onset, says.recovery)) != 1:
-        yield pointer, "needs one of to, onset and recovery"
+    if (says.to is None) == (says.onset is None):
+        yield pointer, "needs one of to and onset"
     if says.to is None:
         for name in ("size", "largest"):
             if getattr(says, name):
                 yield f"{pointer}/{name}", "is about the step to a level: name it in to"
     elif says.margin:
-        yield f"{pointer}/margin", "is the change that does not count, of onset and recovery; a step has a size"
+        yield f"{pointer}/margin", "is the change that does not count, of onset; a step has a size"
     if says.onset is not None and says.from_ is not None:
         yield f"{pointer}/from", "is no part of an onset, which is looked for in all of the series"
-    if says.recovery is not None and says.recovery == says.from_:
-        yield f"{pointer}/recovery", "is the level that from names"
 
 
 def _of_lie(says: Lie, pointer: str) -> Iterator[tuple[str, str]]:
@@ -153,8 +150,6 @@ def _of_compare(says: Compare, pointer: str) -> Iterator[tuple[str, str]]:
         yield f"{pointer}/by", "is the amount of a difference; equal has a margin"
     if says.left == says.right:
         yield f"{pointer}/right", "selects the same cells as left"
-    if says.pairing == "none" and says.everywhere is not None:
-        yield f"{pointer}/everywhere", "needs pairs of cells"
     if not says.left or not says.right:
         yield f"{pointer}/left", "left and right each name the levels that tell them apart"
     yield from _of_gaps(says, pointer)
@@ -247,7 +242,7 @@ _OUTER: Mapping[str, Reader] = {
     "text": any_text,
     "source": _source,
     "revision": _latest,
-    "looks": choice("fixed", "every_revision", "added_trials"),
+    "looks": choice("fixed", "every_revision"),
 }
 
 

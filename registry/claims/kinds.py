@@ -44,7 +44,7 @@ from registry.grids.intake.faults import Report
 
 _STATS = ("mean", "min", "max", "range", "first", "last", "sd")
 _MISSING = choice("matched", "available", old=OLD_MISSING)
-_CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown", "count")
+_CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown")
 
 
 class Kind(NamedTuple):
@@ -114,7 +114,6 @@ KINDS: Mapping[str, Kind] = {
             "size": stated,
             "largest": flag,
             "onset": level,
-            "recovery": level,
             "margin": amount,
         },
         ("along", "goes"),
@@ -140,7 +139,6 @@ KINDS: Mapping[str, Kind] = {
             "by": stated_with_unit,
             "margin": amount,
             "everywhere": quantifier,
-            "pairing": choice("matched", "none"),
             "of": choice("mean", "gap"),
             "ahead": selection,
             "behind": selection,
@@ -167,12 +165,12 @@ KINDS: Mapping[str, Kind] = {
         {"axes": list_of(text, 4), "is": choice("present", "small", "none"), "within": amount, "interaction": flag},
         ("axes", "is"),
     ),
-    "sweet_spot": Kind(SweetSpot, {"at": _at, "criterion": choice("regret", "mean_rank")}, ("at",)),
+    "sweet_spot": Kind(SweetSpot, {"at": _at}, ("at",)),
     "coverage": Kind(
         Coverage,
         {
             "axis": text,
-            "is": choice("levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"),
+            "is": choice("levels", "span", "ragged", "most", "last_below", "cells"),
             "levels": levels,
             "level": level,
             "number": finite,

@@ -44,7 +44,6 @@ _OF = {
     "range": "the largest less the smallest value",
     "change": "the change from the first to the last value",
     "drawdown": "the deepest fall",
-    "count": "the number of cells",
 }
 _GOES = {
     "up": "rises",
@@ -56,7 +55,6 @@ _GOES = {
 _COVERED = {
     "levels": "there are cells exactly at the levels named",
     "span": "the cells reach from the first to the last level named",
-    "empty_levels": "there are levels without a cell",
     "ragged": "not every cell was measured",
     "most": "no level has more cells",
     "last_below": "the last level with a cell is below that named",
@@ -105,7 +103,7 @@ def _of(says: Says) -> str:  # noqa: PLR0911 (one for each kind)
             what = "the largest interaction of the means" if says.interaction else width
             return f"{what} by {', '.join(says.axes)}"
         case SweetSpot():
-            return f"the lead of the coordinates named by {says.criterion.replace('_', ' ')}"
+            return "the lead of the coordinates named by regret"
         case Coverage():
             return _COVERED[says.is_]
         case IllPosed():
@@ -124,9 +122,6 @@ def _course(says: Trend) -> str:
 def _stepped(says: Step) -> str:
     if says.onset is not None:
         return f"the {'rise' if says.goes == 'up' else 'drop'} that lasts from {says.along} {says.onset} on"
-    if says.recovery is not None:
-        start = "the first" if says.from_ is None else f"that at {says.from_}"
-        return f"the value at {says.along} {says.recovery} less {start}"
     return f"the step {says.goes} to {says.along} {says.to}"
 
 
@@ -188,8 +183,6 @@ def stated(says: Says) -> str:  # noqa: PLR0911, PLR0912 (one for each kind)
 def _change(says: Step) -> str:
     if says.onset is not None:
         return f"begins there, more than {says.margin:g}"
-    if says.recovery is not None:
-        return f"back within {says.margin:g} after it went {says.goes}"
     size = "" if says.size is None else f" by {says.size.text}"
     return f"goes {says.goes}{size}" + (", no other more" if says.largest else "")
 

@@ -32,7 +32,7 @@ _VIEWS = ("rankings", "aggregates", "lines", "experiments", "trade-offs", "compa
 _NAMED = re.compile(
     r"(?:/api/v1)?/projects/[^/]+/(?:experiments|benchmarks|models|variants|metrics|baselines|suites)/.+"
 )
-_OF_NAMED = re.compile(r"/(?:gate|sweet-spot|verdicts)(?:\.[a-z]+)?$")
+_OF_NAMED = re.compile(r"/(?:gate|verdicts)(?:\.[a-z]+)?$")
 """What there is below a name; another name may go on behind it with a dot or a slash."""
 _OWNERS: Mapping[str, Callable[..., Any]] = {"grids": find_owner, "claims": find_claim_owner}
 _API = "/api/v1"

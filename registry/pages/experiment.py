@@ -1,4 +1,4 @@
-"""The view of heat maps: the grids of an experiment side by side, and the coordinate that serves all of them."""
+"""The view of heat maps: the grids of an experiment side by side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from flask import request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import ask, settled
+from registry.api.cached_results import settled
 from registry.api.context import parts
 from registry.api.paging import write_key
 from registry.api.query_schemas import SelectedParameters
@@ -22,8 +22,7 @@ from registry.operations.find import Filters, Page, find_grids_then, find_whole_
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import Part, parts_of, typeset
-from registry.pages.evidence import evidence_of
+from registry.pages.blocks import Part, typeset
 from registry.pages.links import data_path, to
 from registry.pages.live import ANSWERS, STATISTICS
 from registry.pages.noise import asked_noise, noise_parts
@@ -32,15 +31,10 @@ from registry.pages.panels import Panel, groups_of, panels_of
 from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
 from registry.pages.said import said_of
 from registry.pages.slices import in_slice
-from registry.pages.verdict import shown as shown_verdict
 from registry.pages.view import Asked, Found, View
-from registry.query import RepeatNoiseQuery, SweetSpotQuery
+from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.numbers import UNDEFINED, plain_number
-from registry.renderings.sweet_spot import sweet_spot_blocks
-from registry.renderings.verdicts.sweet_spot import sweet_spot_verdict
-from registry.results.codec import read
-from registry.results.sweet_spot import SweetSpot
 from registry.selection import KINDS
 
 MOST_PANELS = 24
@@ -73,7 +67,7 @@ _TOLD = (*ANSWERS, *STATISTICS, "claim.*", "experiment.updated", "ranking.change
 
 
 def find(asked: Asked) -> Found:
-    """The grids of the selection, their sweet spot and the noise of their repeats."""
+    """The grids of the selection, and the noise of their repeats."""
     options, selection, experiment = look(), asked.selection, asked.query["experiment"]
     with parts().database.reading() as connection:
         listed = _listed(connection, asked.project.id, selection)
@@ -83,9 +77,8 @@ def find(asked: Asked) -> Found:
         faults := slice_faults((a for one in listed.grids for a in one.axes), asked.wanted, "no grid")
     ):
         raise Invalid(faults)
-    sweet = ask(SweetSpotQuery(**selection), asked.slug, patience=1.0)[1] if listed.total > 1 else None
     noise = asked_noise(RepeatNoiseQuery(**selection), asked.slug, listed.grids)
-    due = said.is_due or listed.pending or any(one is not None and not settled(one) for one in (sweet, noise))
+    due = said.is_due or listed.pending or (noise is not None and not settled(noise))
 
     def data(path: str = "", **more: str) -> str:
         narrowed = [one for one in asked.given() if one[0] not in ("experiment", "metric")]
@@ -93,7 +86,6 @@ def find(asked: Asked) -> Found:
 
     def shown() -> dict[str, Any]:
         sides = [(part, known) for part, known in _in_slice(listed, asked.wanted) if part is not None]
-        spot = _sweet_spot(sweet)
         return {
             "experiment": experiment,
             "metric": asked.query["metric"],
@@ -105,15 +97,14 @@ def find(asked: Asked) -> Found:
             "last": listed.before + len(listed.grids),
             "cursor": listed.cursor,
             "said": said,
-            "sweet": spot,
-            "verdicts": [spot["verdict"]] if spot else [],
-            "sweet_state": state_of(sweet),
+            "axes": _shared_axes(listed.grids) if listed.total > 1 else (),
+            "verdicts": [],
             "noise": noise_parts(noise),
             "noise_state": state_of(noise),
             "data": data,
         }
 
-    tags = [*said.tags, *listed.tags, *tags_of(sweet), *tags_of(noise)]
+    tags = [*said.tags, *listed.tags, *tags_of(noise)]
     return Found(None, shown, tags, computed="ready", pending=due)
 
 
@@ -192,13 +183,10 @@ def _digest(shown: Sequence[StoredGrid]) -> str:
     return sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
 
 
-def _sweet_spot(found: Any) -> Any:
-    """The verdict on the sweet spot and its blocks, or None while there is none."""
-    if state_of(found) != "ready":
-        return None
-    document = read(SweetSpot, found.document)
-    verdict = shown_verdict(sweet_spot_verdict(document), "Best coordinate")
-    return {"evidence": evidence_of(document), "parts": parts_of(sweet_spot_blocks(document)), "verdict": verdict}
+def _shared_axes(shown: Sequence[StoredGrid]) -> list[str]:
+    """The names of the axes that all of these grids have, of which a ranking orders the levels."""
+    every = [[axis.name for axis in one.axes] for one in shown]
+    return [name for name in every[0] if all(name in other for other in every)] if every else []
 
 
 VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experiment.html", SelectedParameters, find,

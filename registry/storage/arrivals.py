@@ -1,6 +1,6 @@
 """Arrivals: events as the act itself writes them, in its own transaction.
 
-An arrival has no position yet. `workers.jobs.sequencing` gives it one after the act was committed, so that no reader of
+An arrival has no position yet. `workers.jobs.upkeep` gives it one after the act was committed, so that no reader of
 the feed can meet a later event before an earlier one.
 
 The condition that an event is one of which a webhook is told; operations and workers share it.

@@ -18,7 +18,7 @@ from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from tests.commands.terminal import Person, person_of
 from tests.house import Project, publication
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 
 Cell = tuple[Any, ...]
 NAMES = ("experiment", "benchmark", "model", "variant")

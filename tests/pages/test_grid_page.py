@@ -15,7 +15,7 @@ from sqlalchemy import delete
 from registry.storage.tables import processes
 from tests.house import House, Project, publication
 from tests.pages.conftest import Browser, Demo, Outline, browser
-from workers.jobs.reports import JobCounts, Reporter
+from workers.jobs.worker_process import JobCounts, Reporter
 
 COUNT = {"name": "n", "direction": "higher"}
 SECOND = [[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]]

@@ -170,12 +170,9 @@ def test_only_cells_whose_own_difference_is_shown_are_outlined(
     assert ("lower is better" in page.text) == (direction == "lower")
 
 
-def test_an_experiment_begins_with_its_ranking_if_that_is_there_and_with_its_best_coordinate(
-    public: Project, visitor: Browser
-) -> None:
+def test_an_experiment_begins_with_its_ranking_if_that_is_there(public: Project, visitor: Browser) -> None:
     curves(public)
     page = visitor.computed(f"/projects/{public.slug}/results?view=heatmaps&experiment=type-by-length&metric=accuracy")
     # (30 - 1 + 1) / 3 cells are 10 points.
     assert "Who is best: shown for these cells new is better than old by 10.0 points" in page.text
-    assert "Best coordinate: left open No coordinate is shown to serve these 2 grids best" in page.text
     assert "new is better than old by 10.0 points" in page.description

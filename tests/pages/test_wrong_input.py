@@ -31,7 +31,7 @@ PARAMETERS = {
 }
 NAMES = (
     "/projects/{}", "/projects/demo/experiments/{}", "/projects/demo/grids/{}", "/projects/{}/rankings", "/grids/{}",
-    "/data/{}", "/data/grids/{}", "/data/projects/{}", "/data/projects/demo/experiments/{}/sweet-spot?metric=a",
+    "/data/{}", "/data/grids/{}", "/data/projects/{}", "/data/projects/demo/experiments/{}",
     "/assets/{}", "/projects/{}/experiments/a", "/projects/{}/comparisons",
 )  # fmt: skip
 

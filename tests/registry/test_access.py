@@ -76,7 +76,6 @@ QUERIES = {
     "/gate": "?contender={rival}",
     "rankings": "?experiment=type-by-length&metric=accuracy",
     "/noise": "?experiment=type-by-length&metric=accuracy",
-    "sweet-spot": "?metric=accuracy",
     "comparisons": "?baseline={grid}&contender={grid}",
     "{project}/statistics": "?part=trends",
     "/difference": "?from=1&to=1",

@@ -19,8 +19,6 @@ from tests.house import House, Project, publication
 ASKED = (
     "projects/{project}/rankings?experiment=an+%26+b&metric=accuracy&alpha=0.0123&benchmark=B%2F1&by=axis%3ALength",
     "projects/{project}/rankings.json?experiment=an+%26+b&metric=accuracy&method=borda",
-    "projects/{project}/experiments/an%20%26%20b/sweet-spot?metric=accuracy&model=a&model=b",
-    "projects/{project}/experiments/an%20%26%20b/sweet-spot.json?metric=accuracy",
     "projects/{project}/comparisons?baseline={a}&contender={b}&alpha=0.01",
     "projects/{project}/comparisons.json?baseline={a}&contender={b}&baseline_revision=1",
     "grids/{a}/statistics",

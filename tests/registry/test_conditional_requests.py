@@ -145,8 +145,6 @@ ALLOWED = [
     ("GET", "projects/x/grids/batch", {"POST", "OPTIONS"}),
     ("POST", "limits", {"GET", "HEAD", "OPTIONS"}),
     ("DELETE", "projects/x/experiments/a/b", {"GET", "HEAD", "PATCH", "OPTIONS"}),
-    ("PATCH", "projects/x/experiments/a/b/sweet-spot", {"GET", "HEAD", "OPTIONS"}),
-    ("PATCH", "projects/x/experiments/a/sweet-spot.csv", {"GET", "HEAD", "OPTIONS"}),
 ]
 
 

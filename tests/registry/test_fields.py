@@ -74,7 +74,6 @@ def test_every_document_with_fields_has_them(place: Any) -> None:
     paths = {
         f"{home}/rankings?experiment=e&metric=accuracy": "ranking.name,ranking.rank",
         f"{home}/comparisons?baseline={one}&contender={other}": "status,cells.gap",
-        f"{home}/experiments/e/sweet-spot?metric=accuracy": "mean_rank.at",
         f"grids/{one}/statistics?part=thresholds&value=70": "series.thresholds.crossings.at",
         f"grids/{one}/statistics?part=peaks&at.Type=2": "peaks.best.value,slice",
     }

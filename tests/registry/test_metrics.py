@@ -15,7 +15,7 @@ from registry.cli import main
 from registry.storage.tables import cached_results
 from results_registry import __version__
 from tests.house import House, Project
-from workers.jobs.reports import Reporter
+from workers.jobs.worker_process import Reporter
 
 
 def metrics(house: House) -> str:

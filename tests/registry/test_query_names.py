@@ -27,7 +27,7 @@ def known(house: House) -> Project:
 
 
 def ask(project: Project, what: str = "rankings", **query: Any) -> Any:
-    given = {"experiment": "E", "metric": "accuracy"} if what == "rankings" else {"metric": "accuracy"}
+    given = {"experiment": "E", "metric": "accuracy"}
     return project.get(f"projects/{project.slug}/{what}?{urlencode(given | query, doseq=True)}")
 
 
@@ -45,7 +45,7 @@ def test_a_name_that_no_grid_has_is_refused_where_it_stands_and_nothing_is_store
     known: Project, subtests: pytest.Subtests
 ) -> None:
     before = stored(known)
-    for what, (query, pointer, told) in itertools.product(("rankings", "experiments/E/sweet-spot"), UNKNOWN):
+    for what, (query, pointer, told) in itertools.product(("rankings", "noise"), UNKNOWN):
         with subtests.test(what, query=query):
             answer = ask(known, what, **query)
             assert answer.status_code == 422

@@ -51,8 +51,6 @@ def test_a_link_to_a_name_does_not_open_a_longer_name(project: Project) -> None:
         assert [opened(project, f"{base}{name}{then}{link}") for name in ("size", "size.secret", "size%2Fsecret")] == [
             200, 401, 401,
         ]  # fmt: skip
-    assert opened(project, f"/api/v1{home}/size/sweet-spot?metric=accuracy&{link}") == 202
-    assert opened(project, f"/api/v1{home}/size.secret/sweet-spot?metric=accuracy&{link}") == 401
 
 
 def test_the_next_page_of_a_link_is_open_too(project: Project) -> None:

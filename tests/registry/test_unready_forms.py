@@ -17,7 +17,7 @@ from tests.house import House, Project
 
 NAMES = "experiment=type-by-length&metric=accuracy"
 TEXTS = ("csv", "md", "txt")
-SERVED = ("rankings", "aggregates", "lines", "trade-offs", "comparisons", "sweet-spot", "gate", "statistics")
+SERVED = ("rankings", "aggregates", "lines", "trade-offs", "comparisons", "gate", "statistics")
 """What the document says is pending at first and has other forms than JSON."""
 QUERIES = ("", *(f"part={part}" for part in PARTS), "part=trends&at.Type=1", "part=thresholds&value=90")
 
@@ -38,7 +38,6 @@ def computed(project: Project) -> dict[tuple[str, str], tuple[str, ...]]:
         (f"{home}/trade-offs", "experiment=type-by-length&x=metric:accuracy&y=metric:accuracy&at.Type=1"): TEXTS,
         (f"{home}/comparisons", models): TEXTS,
         (f"{home}/comparisons", f"baseline={grid}&contender={other}"): TEXTS,
-        (f"{home}/experiments/type-by-length/sweet-spot", "metric=accuracy"): TEXTS,
     }
 
 

@@ -11,7 +11,7 @@ from registry.operations.events import Wanted, read_events
 from registry.results.events import CATALOGUE
 from registry.results.schema import components
 from tests.house import Project
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 
 _SCHEMAS = components(*{kind.data for kind in CATALOGUE.values()})
 LARGEST = 2_000

@@ -269,7 +269,7 @@ def test_derived_grids_are_named_and_never_averaged(project: Project, monkeypatc
     assert [one["benchmark"] for one in found["derived"]] == ["Average"]
     assert len(found["inputs"]) == 2
     # More grids than are listed are counted, with a checksum.
-    monkeypatch.setattr("workers.aggregates.MOST_INPUTS", 1)
+    monkeypatch.setattr("workers.answers.aggregates.MOST_INPUTS", 1)
     found = asked(project, alpha=0.1)
     assert (found["inputs"], found["inputs_left_out"]["count"]) == ([], 2)
 

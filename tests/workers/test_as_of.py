@@ -27,7 +27,6 @@ VIEWS: dict[str, dict[str, str]] = {
     "trade-offs": {"x": "metric:accuracy", "y": "metric:accuracy", "x.at.Length": "0"},
     "comparisons": {"baseline_model": "A", "contender_model": "B"},
     "noise": {},
-    "experiments/E/sweet-spot": {"metric": "accuracy"},
 }
 
 

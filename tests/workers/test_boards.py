@@ -16,7 +16,7 @@ from tests.workers.test_counted_rankings import QUESTION, from_cells, publish_ra
 from tests.workers.test_rankings import answered, ask, records, score
 from workers.jobs.invalidation import apply_invalidations
 from workers.queries import about, compute, compute_again, document_of
-from workers.rankings.pair_sums.update import catch_up, open_scope
+from workers.rankings.pair_sums import catch_up, open_scope
 
 
 @pytest.fixture(scope="module")
@@ -144,15 +144,6 @@ def test_verifying_a_board_gives_the_same_bytes_and_leaves_sums_that_the_next_co
     assert from_board(boards, project) == first
     assert scopes(project) == 0
     same_order(first, from_cells(project))
-
-
-def test_of_more_cells_than_a_leaderboard_may_have_sums_are_kept(boards: House, project: Project) -> None:
-    publish_ragged(project)
-    small = House(boards.app, boards.database, replace(boards.settings, ranking_cells=10))
-    apply_invalidations(small.database, small.settings)
-    found = compute(small.database, small.settings, project.id, QUESTION)
-    assert found is None or document_of(found)["ranking"]
-    assert scopes(project) == 1
 
 
 def test_pairs_of_a_name_are_answered_over_http_and_an_unknown_name_is_refused(project: Project) -> None:

@@ -19,7 +19,7 @@ from tests.workers.asking import answer_due
 from workers import queries
 from workers.jobs.invalidation import KEPT_CURRENT, apply_invalidations
 from workers.jobs.leases import claim, release
-from workers.jobs.retention import delete_unread_results
+from workers.jobs.upkeep import delete_unread_results
 from workers.queries import compute_due
 
 pytestmark = pytest.mark.usefixtures("nothing_due")

@@ -13,9 +13,9 @@ from werkzeug.test import TestResponse
 
 from registry.demo import demo_aliases, demo_grids
 from registry.storage.tables import cached_results
-from tests.house import ACCURACY, House, Project
+from tests.house import House, Project
 from tests.workers.asking import answer_due, computed, described, faults_of, join
-from workers import comparisons
+from workers.answers import comparisons
 
 pytestmark = pytest.mark.usefixtures("nothing_due")
 
@@ -182,11 +182,3 @@ def test_a_comparison_that_cannot_be_computed_says_why(
     assert (document["state"], document["reason"]) == ("failed", "ZeroDivisionError: no comparison today")
     assert document["baseline"] == a["id"]
     assert "no comparison today" in ask(project, a, b, ".txt").text
-
-
-def test_a_public_comparison_is_read_without_a_token(house: House) -> None:
-    project = house.make_project("public")
-    a, b = score(project, 50.0, metric=ACCURACY), score(project, 60.0, model="B")
-    answered(project, a, b)
-    path = f"projects/{project.slug}/comparisons?baseline={a['id']}&contender={b['id']}"
-    assert house.call("GET", path).get_json()["mean"] == 10.0

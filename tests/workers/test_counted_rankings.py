@@ -34,9 +34,9 @@ from tests.workers.asking import join
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers import queries
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
-from workers.queries import compute, compute_from_rows, document_of
-from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, stored_sums
-from workers.rankings.pair_sums.verify import check_sums
+from workers.queries import compute, document_of
+from workers.rankings.direct import direct_ranking
+from workers.rankings.pair_sums import catch_up, check_sums, close_scope, open_scope, stored_sums
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
 
@@ -54,7 +54,7 @@ def from_sums(large: House, project: Project, question: RankingQuery = QUESTION)
 def from_cells(project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
     with project.house.database.reading() as connection:
         joined = alias_map(connection, project.id)
-        return document_of(compute_from_rows(question, scope_rows(connection, project.id, question), joined))
+        return document_of(direct_ranking(question, scope_rows(connection, project.id, question), joined))
 
 
 def stored(project: Project) -> tuple[Any, ...]:
@@ -333,17 +333,6 @@ def test_while_sums_are_counted_the_answer_is_pending(
     with large.database.reading() as connection:
         state = connection.scalar(select(cached_results.c.state).where(cached_results.c.project_id == project.id))
     assert state == "pending"
-
-
-def test_a_change_that_the_release_before_noted_has_everything_counted_anew(large: House, project: Project) -> None:
-    """It writes invalidations without the grids that changed."""
-    for model, values in (("A", [1.0, 2.0]), ("B", [2.0, 1.0]), ("B", [2.0, 3.0])):
-        from_sums(large, project)
-        table(project, model, "X", values)
-    with large.database.transaction() as connection:
-        connection.execute(update(invalidations).where(invalidations.c.project_id == project.id).values(grid_ids=None))
-    assert records(from_sums(large, project)) == {"A": (0, 0, 2), "B": (2, 0, 0)}
-    assert stored(project) == rebuilt(project)
 
 
 def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Project) -> None:

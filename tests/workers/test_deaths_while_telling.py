@@ -21,9 +21,9 @@ from tests.workers.feed import feed
 from tests.workers.test_gates import baseline, put
 from tests.workers.test_stored_claims import add, at, measure
 from workers.derive import derive_due
-from workers.jobs import sequencing
+from workers.jobs import upkeep
 from workers.jobs.invalidation import apply_invalidations
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 from workers.queries import compute_due
 from workers.verify_checks import check_events
 
@@ -76,7 +76,7 @@ def test_an_act_that_died_is_told_if_it_is_there_and_else_not(project: Project) 
 
 
 def test_a_sequencer_that_died_gave_each_place_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequencing, "SEQUENCED_AT_ONCE", 2)
+    monkeypatch.setattr(upkeep, "SEQUENCED_AT_ONCE", 2)
     expected = []
     for step in range(1, _MOST):
         expected += [project.published(model=f"{step} {n}")["id"] for n in range(3)]

@@ -13,9 +13,8 @@ from registry.storage.database import Database
 from registry.storage.tables import event_heads, events
 from tests.house import House, Project
 from tests.workers.test_sequencing import write
-from workers.jobs import retention
-from workers.jobs.retention import delete_old_events
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs import upkeep
+from workers.jobs.upkeep import delete_old_events, sequence_arrivals
 from workers.verify_checks import check_events
 
 
@@ -49,7 +48,7 @@ def test_events_go_by_their_age_and_number_and_the_feed_goes_on(
 ) -> None:
     for at_once in (2, 3, 100):
         with subtests.test(msg=f"{at_once} at once"):
-            monkeypatch.setattr(retention, "EVENTS_AT_ONCE", at_once)
+            monkeypatch.setattr(upkeep, "EVENTS_AT_ONCE", at_once)
             project, database = house.make_project(), house.database
             happen(project, range(9))
             until_none_is_left(database, 30, 9)
@@ -67,12 +66,12 @@ def test_events_go_by_their_age_and_number_and_the_feed_goes_on(
 
 
 def test_what_takes_long_goes_on_in_the_next_call(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr(upkeep, "EVENTS_AT_ONCE", 2)
     happen(project, range(9))
-    monkeypatch.setattr(retention, "_SECONDS", -1.0)
+    monkeypatch.setattr(upkeep, "_SECONDS", -1.0)
     assert delete_old_events(project.house.database, 30, 3)
     assert kept(project)[0] == 1
-    monkeypatch.setattr(retention, "_SECONDS", 60.0)
+    monkeypatch.setattr(upkeep, "_SECONDS", 60.0)
     until_none_is_left(project.house.database, 30, 3)
     assert kept(project)[0] == 7
 
@@ -80,7 +79,7 @@ def test_what_takes_long_goes_on_in_the_next_call(project: Project, monkeypatch:
 def test_a_project_whose_places_are_being_given_is_left_for_the_next_time(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "_SECONDS", 600.0)
+    monkeypatch.setattr(upkeep, "_SECONDS", 600.0)
     database = project.house.database
     happen(project, range(3))
     until_none_is_left(database, 30, 3)

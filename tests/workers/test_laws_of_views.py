@@ -20,12 +20,11 @@ from registry.results.pairs import Pair
 from registry.results.ranking import BenchmarkScores
 from registry.results.terms import Interval
 from registry.storage.rows import sliced_row
-from workers.aggregates import aggregates_of
-from workers.cell_reader import CellReader
-from workers.comparisons_of_models import Asked, compare_models
-from workers.gates import Both, gate_of, named
+from workers.answers.aggregates import CellReader, aggregates_of
+from workers.answers.comparisons import Asked, compare_models
+from workers.gates.gate import Both, gate_of, named
 from workers.rankings.ranking_input import build_ranking_input
-from workers.statistics.benchmark_scores import benchmark_scores, means_of
+from workers.statistics.means import benchmark_scores, means_of
 from workers.statistics.pairs import estimand_of, pair_table
 
 BOARDS, PAIRS, ALPHA = 100, 1, 0.05

@@ -7,7 +7,7 @@ from tests.house import House, Project
 from tests.workers.test_counted_rankings import QUESTION, table
 from tests.workers.test_rankings import ask
 from workers.jobs.invalidation import apply_invalidations
-from workers.rankings.pair_sums.update import catch_up, open_scope
+from workers.rankings.pair_sums import catch_up, open_scope
 
 
 def progress(project: Project) -> float | None:

@@ -15,8 +15,8 @@ from registry.query import RankingQuery
 from tests.house import House, Project
 from tests.workers.asking import computed, join
 from tests.workers.test_comparisons_of_models import answered, pair_of, put
-from workers.protocols import commonest
 from workers.queries import about, compute, compute_again, document_of
+from workers.scope import commonest
 
 NAMES = {"experiment": "leaderboard", "metric": "accuracy"}
 VALUES = {"A": [52.0, 61.0], "B": [58.0, 60.5], "C": [70.0, 66.0], "D": [71.0, 40.0]}
@@ -206,23 +206,18 @@ def test_derived_grids_decide_nothing(project: Project) -> None:
 
 
 def test_averages_over_grids_that_were_measured_otherwise_are_warned_of(project: Project) -> None:
-    spot = f"projects/{project.slug}/experiments/leaderboard/sweet-spot"
     scored(project, "A", FIVE)
     scored(project, "B", THREE | {"harness": "h2"}, "Y")
-    assert "warnings" not in computed(project, spot, query_string={"metric": "accuracy"}), "one protocol a benchmark"
+    assert ranked(project, by="axis:Length")["warnings"] == [], "one protocol a benchmark"
     scored(project, "C", THREE)
     declare(project, binding=["shots"])
-    found = computed(project, spot, query_string={"metric": "accuracy"})
-    assert (found["status"], found["grids"]) == ("ok", 3), "no grid is left out"
+    found = ranked(project, by="axis:Length")
+    assert len(found["inputs"]) == 3, "no grid is left out"
     [warning] = found["warnings"]
     told = "Grids of one benchmark were measured by protocols that differ in shots, by which they are not comparable"
     assert (warning["code"], warning["detail"].partition(";")[0]) == ("protocol_differs", told)
-    assert ranked(project, by="axis:Length")["warnings"] == [warning]
-    for suffix in (".txt", ".md"):
-        assert told in project.get(f"{spot}{suffix}?metric=accuracy").text
-    assert f"<li>{told}" in project.get(f"/projects/{project.slug}/results?view=heatmaps&experiment=leaderboard").text
     declare(project, free=["shots"])
-    assert "warnings" not in computed(project, spot, query_string={"metric": "accuracy"})
+    assert ranked(project, by="axis:Length")["warnings"] == []
 
 
 def test_large_rankings_leave_out_the_same_grids(project: Project, house: House) -> None:

@@ -21,7 +21,8 @@ from tests.workers.asking import computed, described, faults_of, join
 from workers import queries
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import claim
-from workers.queries import compute_due, compute_from_rows
+from workers.queries import compute_due
+from workers.rankings.direct import direct_ranking
 
 pytestmark = pytest.mark.usefixtures("nothing_due")
 
@@ -367,10 +368,10 @@ def while_computing(act: Callable[[], object]) -> Iterator[None]:
 
     def late(*given: Any) -> Any:
         act()
-        return compute_from_rows(*given)
+        return direct_ranking(*given)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(queries, "compute_from_rows", late)
+        patched.setattr(queries, "direct_ranking", late)
         yield
 
 

@@ -20,7 +20,7 @@ from tests.workers.asking import faults_of, join
 from tests.workers.test_comparisons_of_models import answered as compared
 from tests.workers.test_rankings import all_answered, answered, ask, score
 from workers.queries import document_of
-from workers.rankings.board import board_ranking, read_board
+from workers.rankings.direct import board_ranking, read_board
 from workers.statistics import ScoreMatrix, rank
 
 Scores = dict[str, dict[str, Any]]

@@ -170,19 +170,6 @@ def test_a_large_benchmark_makes_no_ties_in_a_small_one(project: Project, large:
         assert records(document) == {"A": (1, 1, 0), "B": (0, 1, 1)}
 
 
-def test_one_benchmark_of_another_size_is_named(project: Project) -> None:
-    """Sentences a second beside scores in millions."""
-    values = {"A": (10.0, 9.0, 1_300_000.0), "B": (9.0, 8.0, 1_310_000.0), "C": (8.0, 7.0, 1_290_000.0)}
-    for model, each in values.items():
-        for benchmark, value in zip(("X", "Y", "points"), each, strict=True):
-            score(project, model, value, benchmark=benchmark, metric=BARE)
-    document, wins = all_answered(project, {}, {"method": "win_rate"})
-    [warning] = document["warnings"]
-    assert (warning["code"], '"points" carries 100%' in warning["detail"]) == ("one_benchmark_dominates", True)
-    assert (names(document), names(wins)) == (["B", "A", "C"], ["A", "B", "C"])
-    assert (wins["warnings"], "method=win_rate" in warning["detail"]) == ([], True)
-
-
 def test_new_questions_need_the_number_of_questions(project: Project) -> None:
     for model, value, more in (("A", 70.0, {"questions": 30}), ("B", 60.0, {"questions": 30}), ("C", 50.0, {})):
         score(project, model, value, trials=480, **more)

@@ -11,7 +11,7 @@ from scipy import stats
 from tests.house import Project
 from tests.workers.asking import computed
 from tests.workers.test_gates import put
-from workers.statistics.repeat_noise import RepeatedCells, between, ratio
+from workers.statistics.noise import RepeatedCells, between, ratio
 
 
 def noise(project: Project, **more: Any) -> dict[str, Any]:

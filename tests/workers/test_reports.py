@@ -16,8 +16,8 @@ from registry.storage.database import Database
 from registry.storage.tables import job_counts, processes
 from tests.house import House
 from workers.dispatcher import Dispatcher
-from workers.jobs import reports
-from workers.jobs.reports import Done, JobCounts, Reporter, forget_silent
+from workers.jobs import worker_process
+from workers.jobs.worker_process import Done, JobCounts, Reporter, forget_silent
 
 
 def activity(house: House) -> Activity:
@@ -61,7 +61,7 @@ def test_counts_of_many_processes_add_up_and_what_the_database_did_not_take_is_t
 def test_a_process_that_began_before_the_migration_reports_once_that_is_done(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reports, "REPORT_SECONDS", 0.05)
+    monkeypatch.setattr(worker_process, "REPORT_SECONDS", 0.05)
     rename = "ALTER TABLE {} RENAME TO {}"
     reporter = Reporter(house.database, "worker", JobCounts())
     with house.database.transaction() as connection:

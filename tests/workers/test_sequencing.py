@@ -14,8 +14,8 @@ from registry.storage.arrivals import Arrival, announce
 from registry.storage.database import Database
 from registry.storage.tables import arrivals
 from tests.house import House, Project, publication
-from workers.jobs import sequencing
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs import upkeep
+from workers.jobs.upkeep import sequence_arrivals
 
 
 def happened(number: int) -> Arrival:
@@ -76,7 +76,7 @@ def test_what_is_rolled_back_takes_no_position_and_what_is_committed_late_comes_
 def test_writers_and_sequencers_at_once_leave_no_gap_and_tell_each_act_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sequencing, "SEQUENCED_AT_ONCE", 7)
+    monkeypatch.setattr(upkeep, "SEQUENCED_AT_ONCE", 7)
     database, together = project.house.database, Barrier(6)
 
     def writes(first: int) -> None:

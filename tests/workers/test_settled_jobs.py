@@ -14,8 +14,8 @@ from registry.storage.tables import derivations, grids, statistics
 from tests.house import House, Project
 from workers import derive
 from workers.derive import derive_due
-from workers.jobs import retention
-from workers.jobs.retention import delete_settled_jobs
+from workers.jobs import upkeep
+from workers.jobs.upkeep import delete_settled_jobs
 
 OTHER = [[1.0, 2.0, 3.0], [None, 20.0, 9.7]]
 SHOWN = [
@@ -61,7 +61,6 @@ def public(house: House) -> Project:
 def test_nothing_that_people_see_depends_on_jobs_that_were_settled(public: Project, house: House) -> None:
     grid = public.published(model="two")["id"]
     public.published(model="two", values=OTHER)
-    public.get(f"projects/{public.slug}/experiments/type-by-length/sweet-spot?metric=accuracy")
     house.compute()
 
     def shown() -> dict[str, tuple[int, str]]:
@@ -101,8 +100,8 @@ def test_jobs_stay_for_a_day_and_those_that_are_due_or_failed_for_good(
             assert delete_settled_jobs(house.database, None) is None
             assert jobs(public) == 7
     # Many are looked at some at a time.
-    monkeypatch.setattr(retention, "JOBS_AT_ONCE", 2)
-    monkeypatch.setattr(retention, "_SECONDS", -1.0)
+    monkeypatch.setattr(upkeep, "JOBS_AT_ONCE", 2)
+    monkeypatch.setattr(upkeep, "_SECONDS", -1.0)
     after, turns = None, 0
     while turns == 0 or after is not None:
         before = after

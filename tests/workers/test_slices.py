@@ -71,7 +71,6 @@ class Filled(NamedTuple):
         here, grid = f"projects/{self.project.slug}", f"grids/{self.grids[2, 1]}"
         return [
             *((f"{here}/rankings", SCOPE | more) for more in ({}, ranking)),
-            (f"{here}/experiments/long/sweet-spot", {"metric": "accuracy"}),
             (f"{here}/comparisons", {"baseline": self.grids[0, 0], "contender": self.grids[1, 0]}),
             (f"{grid}/statistics", {}),
             (f"{grid}/statistics", {"part": "thresholds", "value": 60}),

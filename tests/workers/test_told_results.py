@@ -21,7 +21,7 @@ from workers.derive import derive_due
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import claim, fail_attempt, fail_exhausted
 from workers.queries import compute_due
-from workers.rankings.told import change_of
+from workers.rankings.change import change_of
 from workers.statistics import METHODS_VERSION
 
 OTHER = [[1.0, 2.0, 3.0], [None, 20.0, 9.7]]

@@ -29,10 +29,9 @@ from tests.registry.test_items import post as post_items
 from tests.registry.test_upkeep import command
 from workers import verify as verify_process
 from workers import verify_checks
-from workers.rankings.pair_sums.update import catch_up, open_scope
+from workers.rankings.pair_sums import catch_up, open_scope
 from workers.verify import Tally, verify_sample
-from workers.verify_draws import draw_grids
-from workers.verify_sample import DrawOptions, Sample, Seen
+from workers.verify_sample import DrawOptions, Sample, Seen, draw_grids
 
 AIMLESS = {"name": "accuracy", "unit": "%", "direction": None, "lower": 0, "upper": 100}
 """A metric whose rankings take no time."""

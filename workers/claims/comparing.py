@@ -18,11 +18,10 @@ import numpy as np
 
 from registry.claims.claim import FACETS, Compare, Effect, Number, exact
 from registry.grids.slices import Slice
+from workers.claims.facts import Terms
 from workers.claims.orders import over_shared, over_sides, shared
-from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided
-from workers.claims.statistic import within_reach, within_width
-from workers.claims.values import quantified
-from workers.claims.worlds import Posted, Terms
+from workers.claims.statistic import quantified, within_reach, within_width
+from workers.claims.worlds import POSITIVE, Found, Posted, Scene, added, all_found, undecided
 from workers.statistics.judging import Span, all_of, opposite
 from workers.statistics.terms import IntArray
 
@@ -58,19 +57,19 @@ def judge_compare(says: Compare, scene: Scene) -> Found:
 def _means(says: Compare, scene: Scene) -> Compared | Found:
     """The mean on the left and that on the right, or those of each slot."""
     sides = [scene.facts.select(scene.declared, one) for one in (says.left, says.right)]
-    slots = _shared_slots(says, (says.left, says.right), sides, scene)
+    slots = _shared_slots((says.left, says.right), sides, scene)
     if isinstance(slots, Found):
         return slots
-    over = _over(says, (says.left, says.right), sides, slots, scene)
+    over = _over((says.left, says.right), sides, slots, scene)
     if says.everywhere is None:
         return [(_mean([one[0] for one in slots]), _mean([one[1] for one in slots]))], over
     return [(_mean([left]), _mean([right])) for left, right in slots], over
 
 
-def _over(says: Compare, apart: Sequence[Slice], sides: Sequence[IntArray], slots: Slots, scene: Scene) -> str:
+def _over(apart: Sequence[Slice], sides: Sequence[IntArray], slots: Slots, scene: Scene) -> str:
     """Over which cells two sides are compared."""
     left, right = ([cell for slot in slots for cell in slot[side]] for side in (0, 1))
-    if says.pairing == "none" or len(slots) == 1:
+    if len(slots) == 1:
         return over_sides(left, right)
     told = {name for side in apart for name, _ in side}
     return over_shared(told, np.array([*left, *right]), np.concatenate(sides), scene, "both")
@@ -84,23 +83,23 @@ def _gaps(says: Compare, scene: Scene) -> Compared | Found:
     for region in (says.left, says.right):
         within = scene.facts.select(scene.declared, region)
         sides = [scene.facts.select(within, one) for one in (says.ahead, says.behind)]
-        slots = _shared_slots(says, (says.ahead, says.behind), sides, scene)
+        slots = _shared_slots((says.ahead, says.behind), sides, scene)
         if isinstance(slots, Found):
             return slots
         gaps.append(_plus((_mean([one[0] for one in slots]), 1), (_mean([one[1] for one in slots]), -1)))
         whole.append(np.concatenate(sides))
-        over.append(_over(says, (says.ahead, says.behind), sides, slots, scene))
+        over.append(_over((says.ahead, says.behind), sides, slots, scene))
     told = " and ".join(dict.fromkeys(filter(None, over)))
     return undecided("confounded") if _confounded(whole, scene) else ([(gaps[0], gaps[1])], told)
 
 
-def _shared_slots(says: Compare, apart: Sequence[Slice], sides: Sequence[IntArray], scene: Scene) -> Slots | Found:
+def _shared_slots(apart: Sequence[Slice], sides: Sequence[IntArray], scene: Scene) -> Slots | Found:
     """The slots over which two sides are compared, or why they are not."""
     if any(side.size == 0 for side in sides):
         return undecided("not_published")
     if _confounded(sides, scene):
         return undecided("confounded")
-    return _slots(says, apart, sides, scene) or undecided("missing_cells")
+    return _slots(apart, sides, scene) or undecided("missing_cells")
 
 
 def _confounded(sides: Sequence[IntArray], scene: Scene) -> bool:
@@ -109,12 +108,10 @@ def _confounded(sides: Sequence[IntArray], scene: Scene) -> bool:
     return sum(left != right for left, right in names) > 1
 
 
-def _slots(says: Compare, apart: Sequence[Slice], sides: Sequence[IntArray], scene: Scene) -> Slots:
+def _slots(apart: Sequence[Slice], sides: Sequence[IntArray], scene: Scene) -> Slots:
     """The coordinates, apart from the dimensions by which the sides are told apart, where both sides have all that they
     have anywhere."""
     cells = [scene.world.cells(side) for side in sides]
-    if says.pairing == "none":
-        return [(cells[0].tolist(), cells[1].tolist())] if all(side.size for side in cells) else []
     told = {name for side in apart for name, _ in side}
     rest = [place for place, name in enumerate(scene.facts.dimensions) if name not in told]
     left, right = (_by_slot(side, rest, scene) for side in cells)
@@ -198,11 +195,7 @@ def _positive(pair: tuple[Terms, Terms], scene: Scene) -> bool:
 
 def _plus(*parts: tuple[Terms, Fraction | int]) -> Terms:
     """The sum of several sums, each times a factor."""
-    total: dict[int, Fraction] = {}
-    for terms, times in parts:
-        for cell, factor in terms:
-            total[cell] = total.get(cell, Fraction(0)) + times * factor
-    return list(total.items())
+    return added([(cell, times * factor) for terms, times in parts for cell, factor in terms])
 
 
 def judge_effect(says: Effect, scene: Scene) -> Found:

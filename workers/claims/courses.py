@@ -19,12 +19,12 @@ import numpy as np
 from registry.claims.claim import Stable, Step, Trend
 from registry.grids.grid import Grid
 from registry.grids.slices import kept_levels
-from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided
+from workers.claims.facts import Terms
 from workers.claims.statistic import ONE, within_width
-from workers.claims.worlds import Terms, added
+from workers.claims.worlds import POSITIVE, Found, Scene, added, all_found, undecided
 from workers.statistics.curves import Curves
 from workers.statistics.judging import Answer, Span, all_of, any_of, opposite
-from workers.statistics.kendall import mann_kendalls
+from workers.statistics.ranks import mann_kendalls
 from workers.statistics.table import Table, abscissa_of
 from workers.statistics.trend import trends_of
 
@@ -167,7 +167,6 @@ def _tested(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None
 
 
 def _as_grid(along: str, scene: Scene, order: Sequence[int]) -> Grid:
-    """The series as a grid of its own."""
     facts = scene.facts
     grid = facts.sources[int(facts.owner[order[0]])].grid
     at = [int(facts.index[cell]) for cell in order]
@@ -191,15 +190,12 @@ def _as_grid(along: str, scene: Scene, order: Sequence[int]) -> Grid:
 
 
 def judge_step(says: Step, scene: Scene) -> Found:
-    """One step: its direction, its size, and whether another is larger; or where a change begins or is made good."""
+    """One step: its direction, its size, and whether another is larger; or where a change begins."""
     order = scene.series(says.along)
     if order is None:
         return undecided("vague")
     if says.onset is not None:
         return judge_onset(says, _place(says.onset, says, scene, order), scene, order)
-    if says.recovery is not None:
-        start = 0 if says.from_ is None else _place(says.from_, says, scene, order)
-        return judge_recovery(says, (start, _place(says.recovery, says, scene, order)), scene, order)
     place = _place(says.to or "", says, scene, order)
     start = _place(says.from_, says, scene, order) if says.from_ else None if place is None else place - 1
     if place is None or start is None or not 0 <= start < place:
@@ -244,9 +240,12 @@ def judge_onset(says: Step, place: int | None, scene: Scene, order: Sequence[int
     wanted += [(one, place - 1) for one in range(place - 1)]
     if len(wanted) > MOST_PAIRS:
         return undecided("too_large")
-    pairs = _apart(says, wanted, scene, order)
-    if pairs is None:
-        return undecided("noise_unknown")
+    sign, pairs = ONE if says.goes == "down" else -ONE, {}
+    for one, other in wanted:
+        span = scene.world.linear([(order[one], sign), (order[other], -sign)], len(wanted))
+        if span is None:
+            return undecided("noise_unknown")
+        pairs[one, other] = span
     here = _lasting(pairs, place, len(order))
     cells = (order[place - 1], order[place])
     parts = [scene.judged((Span(says.margin, low_open=True),), here, cells)]
@@ -256,46 +255,7 @@ def judge_onset(says: Step, place: int | None, scene: Scene, order: Sequence[int
     return Found(found.answer, here, found.reason, cells)
 
 
-def _apart(
-    says: Step, wanted: Sequence[tuple[int, int]], scene: Scene, order: Sequence[int]
-) -> dict[tuple[int, int], Span] | None:
-    sign = ONE if says.goes == "down" else -ONE
-    found = {}
-    for one, other in wanted:
-        span = scene.world.linear([(order[one], sign), (order[other], -sign)], len(wanted))
-        if span is None:
-            return None
-        found[one, other] = span
-    return found
-
-
 def _lasting(pairs: Pairs, cut: int, count: int) -> Span:
     """Lead of the furthest place before a cut over all from it on."""
     rest = [[pairs[one, other] for other in range(cut, count)] for one in range(cut)]
     return Span(max(min(span.low for span in one) for one in rest), max(min(span.high for span in one) for one in rest))
-
-
-def judge_recovery(says: Step, ends: tuple[int | None, int | None], scene: Scene, order: Sequence[int]) -> Found:
-    """Tell whether a series went away from where it was at one place and is back at another."""
-    start, end = ends
-    if start is None or end is None or start >= end:
-        return undecided("missing_cells")
-    between = range(start + 1, end)
-    if not between:
-        return undecided("too_few_points")
-    pairs = _apart(says, [(start, other) for other in (*between, end)], scene, order)
-    if pairs is None:
-        return undecided("noise_unknown")
-    away = Span(max(pairs[start, one].low for one in between), max(pairs[start, one].high for one in between))
-    back = pairs[start, end]
-    parts = [
-        scene.judged((Span(says.margin, low_open=True),), away),
-        scene.judged((Span(high=says.margin),), back),
-    ]
-    found = all_found(parts, all_of(one.answer for one in parts), scene)
-    told = Span(0.0 - back.high, 0.0 - back.low) if says.goes == "down" else back
-    detail = ""
-    if parts[0].answer == "contradicted":
-        went = "rose" if says.goes == "up" else "fell"
-        detail = f"it never {went} by more than {says.margin:g} in between"
-    return Found(found.answer, told, found.reason, (order[start], order[end]), detail=detail)

@@ -6,12 +6,14 @@ in the tails that many cells at once ask for, where score intervals do not; tria
 design effect. A posted standard error is taken as known, also one of 0: then the value is exact. The error of a cell
 with repeats is estimated from its own, with r - 1 degrees of freedom of Student's t, since cells may differ in their
 noise. Three or more repeats without any spread make a value exact, as in gates; two say nothing.
+
+The same cells measured with more trials: what was posted comes out again, or is a little off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,17 +25,19 @@ from registry.claims.claim import FACETS, About, exact
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.protocol import NO_RULES, Rules
 from registry.grids.slices import Slice, kept_levels
-from workers.statistics.gate_estimates import SURE_REPEATS
+from workers.statistics.margins import SURE_REPEATS
 from workers.statistics.noise import successes_of
 from workers.statistics.table import Table
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
+
+Terms = Sequence[tuple[int, Fraction]]
+"""A sum of cells, each with its factor."""
 
 
 @dataclass(frozen=True)
 class CellErrors:
     """N cells: `values` (NaN: not measured), successes `k` of `n` trials (0: none) on a scale of `whole`, standard
-    errors (NaN: unknown, 0: exact) with their degrees of freedom, infinite where they are known; `span` is the range of
-    the metric (NaN: unbounded)."""
+    errors (NaN: unknown, 0: exact) with their degrees of freedom, infinite where they are known."""
 
     values: FloatArray
     k: FloatArray
@@ -41,7 +45,6 @@ class CellErrors:
     whole: FloatArray
     stderr: FloatArray
     df: FloatArray
-    span: FloatArray
 
     @property
     def is_exact(self) -> BoolArray:
@@ -50,8 +53,7 @@ class CellErrors:
 
     def at(self, cells: IntArray) -> CellErrors:
         """Those of some cells."""
-        columns = (self.values, self.k, self.n, self.whole, self.stderr, self.df, self.span)
-        return CellErrors(*(column[cells] for column in columns))
+        return CellErrors(*(getattr(self, one.name)[cells] for one in fields(self)))
 
     def limits(self, level: float, beyond: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Low and high end of the two-sided interval of each cell, NaN where its noise is unknown; so many standard
@@ -76,7 +78,7 @@ class CellErrors:
 def errors_of(grids: Sequence[Grid]) -> CellErrors:
     """The cells of all grids, one grid after the other, each row-major."""
     parts = [_of_grid(grid) for grid in grids]
-    names = ("values", "k", "n", "whole", "stderr", "df", "span")
+    names = [one.name for one in fields(CellErrors)]
     return CellErrors(*(np.concatenate([np.empty(0), *(getattr(one, name) for one in parts)]) for name in names))
 
 
@@ -101,8 +103,7 @@ def _of_grid(grid: Grid) -> CellErrors:
         k[at] = successes_of(values[at], trials[at], whole, table.decimals) / table.design_effect
         n[at] = trials[at] / table.design_effect
         stderr[at] = np.nan
-    span = np.full(values.size, np.nan if grid.metric.range is None else grid.metric.range)
-    return CellErrors(values, k, n, np.full(values.size, whole), stderr, df, span)
+    return CellErrors(values, k, n, np.full(values.size, whole), stderr, df)
 
 
 class Source(NamedTuple):
@@ -141,7 +142,9 @@ class Facts:
         cls, sources: Sequence[Source], rules: Rules = NO_RULES, known: Mapping[str, Collection[str]] | None = None
     ) -> Facts:
         axes = _axes_of(sources)
-        levels = {facet: _names(sources, facet) for facet in FACETS} | {name: one.levels for name, one in axes.items()}
+        names = {facet: sorted({source.names[facet] for source in sources}) for facet in FACETS}
+        levels = {facet: tuple(map(Level, known)) for facet, known in names.items()}
+        levels |= {name: one.levels for name, one in axes.items()}
         dimensions = tuple(levels)
         parts = [_codes_of(source, dimensions, levels) for source in sources]
         sizes = [len(source.grid.values) for source in sources]
@@ -216,10 +219,6 @@ class Facts:
         return told
 
 
-def _names(sources: Sequence[Source], facet: str) -> tuple[Level, ...]:
-    return tuple(Level(name) for name in sorted({source.names[facet] for source in sources}))
-
-
 def _axes_of(sources: Sequence[Source]) -> dict[str, Axis]:
     """The axes of all grids by name, each with the levels of all; numbers in their order, labels as first posted."""
     found: dict[str, list[Axis]] = {}
@@ -253,3 +252,103 @@ def _codes_of(source: Source, dimensions: Sequence[str], levels: Mapping[str, Se
         elif name in FACETS:
             codes[:, place] = known[Level(source.names[name])]
     return codes
+
+
+_LEAST_DF = 0.5
+"""Degrees of freedom that are left at least where a plan tries fewer than two repeats."""
+
+
+def grown(facts: Facts, factor: float, *, with_grids: bool) -> Facts:
+    """The facts with so many times the trials or repeats of every cell, of which the posted numbers come out again.
+    `with_grids`: also where cells are read as series of their grid, as trends do."""
+    more = grown_cells(facts, factor)
+    return replace(more, sources=[_grown_source(one, factor) for one in facts.sources]) if with_grids else more
+
+
+def grown_cells(facts: Facts, factors: float | FloatArray) -> Facts:
+    """The same for cells that are not read as series, each by its own factor."""
+    given = facts.errors
+    n, stderr = given.n * factors, given.stderr / factors**0.5
+    # Each cell has its own r - 1 degrees of freedom.
+    df = np.maximum((given.df + 1) * factors - 1, _LEAST_DF)
+    # The posted number itself, and not the whole successes that it was rounded from.
+    k = np.where(n > 0, given.values / given.whole * n, given.k)
+    return replace(facts, errors=replace(given, k=k, n=n, stderr=stderr, df=df))
+
+
+def _grown_source(source: Source, factor: float) -> Source:
+    grid = source.grid
+    trials: Any = grid.trials
+    if isinstance(trials, tuple):
+        trials = _times(trials, factor)
+    elif trials is not None:
+        trials = round(trials * factor)
+    stderr = None if grid.stderr is None else tuple(one and one / factor**0.5 for one in grid.stderr)
+    repeats: Any = None if grid.repeats is None else _times(grid.repeats, factor)
+    return source._replace(grid=replace(grid, trials=trials, stderr=stderr, repeats=repeats))
+
+
+def _times(counts: Sequence[int | None], factor: float) -> tuple[int | None, ...]:
+    return tuple(one and round(one * factor) for one in counts)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum of noisy cells: the cells, and how far each moves with the sum when that is one standard error off and the
+    rest is as probable as it can be."""
+
+    cells: IntArray
+    moves: FloatArray
+    size: float
+    """The standard error of the sum."""
+
+    @classmethod
+    def of(cls, terms: Terms, errors: CellErrors) -> Sum:
+        cells = np.array([cell for cell, _ in terms], dtype=np.int64)
+        factors = np.array([float(factor) for _, factor in terms])
+        variances = variances_of(errors, cells)
+        size = float(np.sqrt(np.sum(factors**2 * variances)))
+        return cls(cells, factors * variances / size if size else np.zeros(cells.size), size)
+
+    def moved(self, facts: Facts, errors: float) -> Facts:
+        """The facts with the sum so many of its standard errors off."""
+        given = facts.errors
+        values = given.values.copy()
+        values[self.cells] += errors * self.moves
+        counted = given.n > 0
+        values[counted] = np.clip(values, 0.0, given.whole)[counted]
+        k = np.where(counted, values / given.whole * given.n, given.k)
+        return replace(facts, errors=replace(given, values=values, k=k))
+
+
+def variances_of(errors: CellErrors, cells: IntArray) -> FloatArray:
+    """Variances of cells whose posted numbers are true."""
+    mine = errors.at(cells)
+    counted = mine.n > 0
+    share = np.clip(mine.values / mine.whole, 0.0, 1.0)
+    binomial = share * (1 - share) / np.where(counted, mine.n, 1.0) * mine.whole**2
+    return np.where(counted, binomial, np.nan_to_num(mine.stderr) ** 2)
+
+
+def trials_alike(facts: Facts, cells: IntArray) -> int | None:
+    """The trials of a cell where all of these have the same."""
+    found = {trials_of(facts, cell) for cell in cells.tolist()}
+    return found.pop() if len(found) == 1 else None
+
+
+def items_of(facts: Facts, cells: IntArray) -> int | None:
+    """The fewest items of these cells where each of their trials is an item of its own; None where they are not known,
+    or are sampled more than once."""
+    found = []
+    for cell in cells.tolist():
+        questions, trials = facts.sources[int(facts.owner[cell])].grid.questions, trials_of(facts, cell)
+        if questions is None or trials is None or trials > questions:
+            return None
+        found.append(questions)
+    return min(found, default=None)
+
+
+def trials_of(facts: Facts, cell: int) -> int | None:
+    """The trials of a cell; None where it has none."""
+    grid, place = facts.sources[int(facts.owner[cell])].grid, int(facts.index[cell])
+    return grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials

@@ -43,12 +43,10 @@ from registry.results.inputs import Warning
 from workers.claims.comparing import judge_compare, judge_effect
 from workers.claims.courses import judge_stable, judge_step, judge_trend
 from workers.claims.facts import Facts, Source
-from workers.claims.orders import judge_extreme, judge_rank
-from workers.claims.scene import Found, Reason, Scene, undecided
-from workers.claims.sweet_spots import judge_sweet_spot
-from workers.claims.values import MOVES, judge_cells, judge_lie, judge_value, quantified
-from workers.claims.worlds import FIXED, Declared, Joint, Look, Noisy, Posted, World
-from workers.protocols import doubts
+from workers.claims.orders import judge_extreme, judge_rank, judge_sweet_spot
+from workers.claims.statistic import MOVES, judge_cells, judge_lie, judge_value, quantified
+from workers.claims.worlds import FIXED, Declared, Found, Joint, Look, Noisy, Posted, Reason, Scene, World, undecided
+from workers.scope import doubts
 from workers.statistics.comparison import other_scale
 from workers.statistics.judging import Answer, Span, all_of, any_of, judge, opposite
 from workers.statistics.terms import IntArray
@@ -57,7 +55,6 @@ _POOLED = ("mean", "sd", "min", "max", "range")
 
 
 def judge_coverage(says: Coverage, scene: Scene) -> Found:
-    """Judge what was measured."""
     measured = scene.declared[scene.facts.present[scene.declared]]
     if says.is_ == "ragged":
         return _told(0 < measured.size < scene.declared.size, measured.size)
@@ -73,12 +70,9 @@ def _of_levels(says: Coverage, measured: IntArray, scene: Scene) -> Found:
     levels, column = scene.facts.levels[says.axis], scene.facts.column(says.axis)
     counts = np.bincount(column[measured], minlength=len(levels))
     held = np.flatnonzero(counts).tolist()
-    named = [set(kept_levels(levels, [one])) for one in says.levels]
     if says.is_ == "levels":
+        named = [set(kept_levels(levels, [one])) for one in says.levels]
         return _told(all(named) and set().union(*named) == set(held), len(held))
-    if says.is_ == "empty_levels":
-        empty = set(column[scene.declared].tolist()) - set(held)
-        return _told(set().union(*named) == empty if named else bool(empty), len(empty))
     return _of_held(says, held, counts, scene) if held else undecided("missing_cells")
 
 
@@ -233,7 +227,10 @@ def judge_claim(claim: Claim, facts: Facts) -> Judged:
     # What was measured is no matter of noise, and takes nothing of alpha.
     share = claim.alpha / max(1, sum(len(groups) for _, atom, groups in divided if atom.kind != "coverage"))
     work = sum(work_of(atom, [cells for _, cells in groups]) for _, atom, groups in divided)
-    look = _look(claim, facts, [cells for _, _, groups in divided for _, cells in groups])
+    cells = [cells for _, _, groups in divided for _, cells in groups]
+    owners = np.unique(facts.owner[np.concatenate(cells)]).tolist() if cells else []
+    # The first look, and one more for each revision of a grid after its first.
+    look = Look(claim.looks, 1 + sum(facts.sources[owner].revision - 1 for owner in owners))
     judge = _judge_group if work <= MOST_WORK else _leave_group
     judged = {
         pointer: [judge(pointer, atom, one, facts, (share, look)) for one in groups]
@@ -242,12 +239,6 @@ def judge_claim(claim: Claim, facts: Facts) -> Judged:
     answers = {layer: _joined(claim.says, "", judged, layer) for layer in LAYERS}
     groups = [one for several in judged.values() for one in several]
     return Judged(claim, answers, groups, ill_posed=False, facts=facts, share=share, look=look)
-
-
-def _look(claim: Claim, facts: Facts, groups: Sequence[IntArray]) -> Look:
-    """The look is the first one and one more for each revision of a grid after its first."""
-    owners = np.unique(facts.owner[np.concatenate(groups)]).tolist() if groups else []
-    return Look(claim.looks, 1 + sum(facts.sources[owner].revision - 1 for owner in owners))
 
 
 def judge_again(judged: Judged, facts: Facts, turned: Callable[[World], World]) -> Answer:
@@ -302,7 +293,6 @@ def work_of(atom: Atom, groups: Sequence[IntArray]) -> int:
 def _leave_group(
     pointer: str, atom: Atom, group: tuple[dict[str, str], IntArray], facts: Facts, _level: Level
 ) -> Group:
-    """A group of a claim that is about too many cells."""
     return Group(pointer, atom, group[0], group[1], dict.fromkeys(LAYERS, undecided("too_large")), facts)
 
 

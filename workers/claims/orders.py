@@ -3,6 +3,9 @@
 On noise, every difference between those named and the others has an interval, and all of these hold together: the
 multiple comparisons of Hsu (1984), Annals of Statistics 12, 1136-1144, by Bonferroni's inequality. That cells tie
 exactly cannot be shown by noisy numbers: several named ones are then read as "the best is among them".
+
+Which coordinate serves several grids at once: the mean regret of one less that of another is the mean of their
+differences, so that on noise each such difference has an interval of its own, and these hold together as well.
 """
 
 from __future__ import annotations
@@ -14,11 +17,11 @@ from itertools import combinations
 
 import numpy as np
 
-from registry.claims.claim import Extreme, Missing, Rank
+from registry.claims.claim import Extreme, Missing, Rank, SweetSpot
 from registry.grids.slices import kept_levels
-from workers.claims.scene import POSITIVE, Found, Scene, undecided
-from workers.claims.statistic import ONE, statistic, sum_of
-from workers.claims.values import MOST_NAMED
+from workers.claims.facts import Source, Terms
+from workers.claims.statistic import MOST_NAMED, ONE, statistic, sum_of
+from workers.claims.worlds import POSITIVE, Found, Reason, Scene, added, undecided
 from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge
 from workers.statistics.terms import IntArray
 
@@ -42,10 +45,9 @@ class Rivals:
         """Lead of one over another."""
         mine, theirs = (sum_of(self.of, self.cells[place]) for place in (one, other))
         if mine is not None and theirs is not None:
-            total: dict[int, Fraction] = {}
-            for cell, factor in [*mine, *((cell, -factor) for cell, factor in theirs)]:
-                total[cell] = total.get(cell, Fraction(0)) + self.sign * factor
-            return self.scene.world.linear(list(total.items()), family)
+            ahead = [(cell, self.sign * factor) for cell, factor in mine]
+            ahead += [(cell, -self.sign * factor) for cell, factor in theirs]
+            return self.scene.world.linear(added(ahead), family)
         spans = [statistic(self.of, self.scene, self.cells[place], 2 * family) for place in (one, other)]
         if spans[0] is None or spans[1] is None:
             return None
@@ -60,7 +62,8 @@ def judge_extreme(says: Extreme, scene: Scene) -> Found:
     if says.of == "cell":
         cells = scene.cells.tolist()
         rivals = Rivals("cell", [[cell] for cell in cells], scene, sign)
-        wanted = {cell for at in says.at for cell in scene.facts.select(scene.declared, _slice(at)).tolist()}
+        regions = [tuple((axis, (level,)) for axis, level in at) for at in says.at]
+        wanted = {cell for one in regions for cell in scene.facts.select(scene.declared, one).tolist()}
         if not wanted <= set(cells) or not wanted:
             return undecided("missing_cells")
         named = [place for place, cell in enumerate(cells) if cell in wanted]
@@ -76,10 +79,6 @@ def judge_extreme(says: Extreme, scene: Scene) -> Found:
         over = _over(says, says.of, by_level, scene)
     found = replace(_extreme(rivals, named, alone=says.alone), over=over)
     return found if says.isolated is None else _isolated(says.isolated, found, rivals, named)
-
-
-def _slice(at: tuple[tuple[str, str], ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((axis, (level,)) for axis, level in at)
 
 
 def _extreme(rivals: Rivals, named: Sequence[int], *, alone: bool) -> Found:
@@ -181,7 +180,7 @@ def judge_rank(says: Rank, scene: Scene) -> Found:
     place = 1 if says.place == "last" else says.place
     answer = _placed(ahead, place, top=says.top)
     if says.alone:
-        answer = all_of([answer, *(_untied(span) for span in spans)])
+        answer = all_of([answer, *(judge((Span(high=0, high_open=True), *POSITIVE), span) for span in spans)])
     low, high = ahead.count("supported"), len(ahead) - ahead.count("contradicted")
     count = len(others) + 1
     found = Span(count - high, count - low) if last else Span(low + 1, high + 1)
@@ -194,11 +193,6 @@ def _placed(ahead: Sequence[Answer], place: int, *, top: bool) -> Answer:
     if not top and place > len(ahead) + 1:
         return "contradicted"
     return count_within(ahead, 0 if top else place - 1, place - 1)
-
-
-def _untied(span: Span | None) -> Answer:
-    """Tell whether two differ."""
-    return judge((Span(high=0, high_open=True), *POSITIVE), span)
 
 
 def _over(
@@ -275,3 +269,92 @@ def each_over_its_own(named: Mapping[str, int], others: Sequence[int]) -> str:
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     told = [f"{count:,} of {name}" for name, count in named.items()]
     return f"each over its own cells ({', '.join([*told, f'{span} of the others' if told else span])})"
+
+
+MOST_TERMS = 100_000
+Spots = Sequence[Sequence[tuple[int, int]]]
+"""The cells of each coordinate, one of each grid, with 1 where more is better and -1 where less is."""
+
+
+def judge_sweet_spot(says: SweetSpot, scene: Scene) -> Found:
+    """Tell whether the best coordinate is among those named."""
+    facts = scene.facts
+    owners = [
+        owner for owner in np.unique(facts.owner[scene.declared]).tolist() if not facts.sources[owner].grid.derived
+    ]
+    sources = [facts.sources[owner] for owner in owners]
+    if why := _obstacle(sources):
+        return undecided(*why)
+    spots = _spots(scene, owners)
+    wanted = [
+        set(facts.select(scene.declared, tuple((axis, (level,)) for axis, level in at)).tolist()) for at in says.at
+    ]
+    named = [place for place, spot in enumerate(spots) if any(spot[0][0] in one for one in wanted)]
+    if not all(any(spot[0][0] in one for spot in spots) for one in wanted):
+        return undecided("missing_cells")
+    others = [place for place in range(len(spots)) if place not in set(named)]
+    if not others:
+        return undecided("vague", "all coordinates that the grids share are named")
+    found = _by_regret(spots, named, others, scene)
+    if isinstance(found, Found):
+        return found
+    best = _best_spots(found, named, others) if scene.world.name == "posted" else []
+    cells = tuple(cell for place in best for cell, _ in spots[place])[:MOST_NAMED]
+    ahead = [[found[one, other] for one in named] for other in others]
+    low, high = (min(max(getattr(span, end) for span in spans) for spans in ahead) for end in ("low", "high"))
+    return scene.judged(POSITIVE, Span(low, high), cells)
+
+
+def _obstacle(sources: Sequence[Source]) -> tuple[Reason, str] | None:
+    """Why these grids have no sweet spot."""
+    axes = {tuple(sorted(axis.name for axis in source.grid.axes)) for source in sources}
+    if any(source.grid.metric.direction is None for source in sources):
+        return "no_direction", ""
+    if len(axes) > 1:
+        return "not_comparable", "the grids do not share their axes"
+    if axes == {()}:
+        return "vague", "single scores have no coordinate to choose"
+    return ("too_few_points", "one grid has its own peaks, which extreme is about") if len(sources) < 2 else None
+
+
+def _spots(scene: Scene, owners: Sequence[int]) -> Spots:
+    """The coordinates that all grids have."""
+    facts = scene.facts
+    places = [place for place, name in enumerate(facts.dimensions) if name in facts.axes]
+    found: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for cell in scene.cells[np.isin(facts.owner[scene.cells], owners)].tolist():
+        sign = -1 if facts.metric(cell).direction == "lower" else 1
+        found.setdefault(tuple(facts.codes[cell, places].tolist()), []).append((cell, sign))
+    return [spot for _, spot in sorted(found.items()) if len(spot) == len(owners)]
+
+
+Leads = dict[tuple[int, int], Span]
+"""Lead of the first of two coordinates."""
+
+
+def _by_regret(spots: Spots, named: Sequence[int], others: Sequence[int], scene: Scene) -> Leads | Found:
+    if 2 * len(named) * len(others) * len(spots[0]) > MOST_TERMS:
+        return undecided("too_large")
+    leads: Leads = {}
+    for one in named:
+        for other in others:
+            terms: Terms = [
+                (cell, Fraction(turn * sign, len(spots[one])))
+                for place, turn in ((one, 1), (other, -1))
+                for cell, sign in spots[place]
+            ]
+            span = scene.world.linear(terms, len(named) * len(others))
+            if span is None:
+                return undecided("noise_unknown")
+            leads[one, other] = span
+    return leads
+
+
+def _best_spots(leads: Leads, named: Sequence[int], others: Sequence[int]) -> list[int]:
+    """The coordinates that none is better than, as posted."""
+    first = others[0]
+    most = max(leads[one, first].low for one in named)
+    tops = [one for one in named if leads[one, first].low == most]
+    least = min(leads[tops[0], other].low for other in others)
+    better = [other for other in others if leads[tops[0], other].low == least] if least <= 0 else []
+    return [*(tops if least >= 0 else ()), *better]

@@ -2,18 +2,22 @@
 
 How far sums of cells are apart, or from 0, at most. That all of them lie within a width is shown one by one, each at
 alpha (intersection-union: Berger 1982, Technometrics 24, 295-300); that they do not, by simultaneous intervals.
+
+Statements about one number, about each cell, and about where cells lie.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from workers.claims.scene import Found, Scene, undecided
-from workers.claims.worlds import Terms, added
-from workers.statistics.judging import Answer, Region, Span, judge
+from registry.claims.claim import Cells, Lie, Quantifier, Value
+from workers.claims.facts import Terms
+from workers.claims.worlds import Found, Scene, added, undecided
+from workers.statistics.judging import Answer, Region, Span, all_of, count_within, judge
 
 ONE = Fraction(1)
 _HALVINGS = 60
@@ -85,12 +89,10 @@ def deviation(spans: Sequence[Span]) -> Span:
 
 
 def _nearest(one: Span, centre: float) -> float:
-    """From the centre to the nearest value of a span."""
     return centre - min(max(centre, one.low), one.high)
 
 
 def _furthest(one: Span, centre: float) -> float:
-    """From the centre to the furthest value of a span."""
     return max(centre - one.low, centre - one.high, key=abs)
 
 
@@ -138,14 +140,6 @@ def within_reach(sums: Sequence[Terms], reach: float, scene: Scene) -> Found:
     return _reached(region, sums, scene) if scene.noisy else scene.judged(region, _reached_by(sums, scene, len(sums)))
 
 
-def pairwise_move(region: Region, order: Sequence[int], scene: Scene, *, falls: bool) -> Found | None:
-    """Tell whether the largest difference of two noisy cells, or the deepest fall from one to a later one, lies within
-    a region: by the limits of all pairs, as statements of stability have it. None where the pairs are too many."""
-    if len(order) * (len(order) - 1) // 2 > MOST_SUMS:
-        return None
-    return _reached(region, [[(one, ONE), (other, -ONE)] for one, other in combinations(order, 2)], scene, falls=falls)
-
-
 def _reached(region: Region, sums: Sequence[Terms], scene: Scene, *, falls: bool = False) -> Found:
     joint = _reached_by(sums, scene, len(sums), falls=falls)
     if joint is None:
@@ -169,3 +163,129 @@ def _reached_by(sums: Sequence[Terms], scene: Scene, family: int, *, falls: bool
         low = max(low, span.low, low if falls else -span.high)
         high = max(high, span.high, high if falls else -span.low)
     return Span(low, high)
+
+
+_ORDERED = ("first", "last", "change", "drawdown")
+MOVES = ("range", "drawdown")
+MOST_NAMED = 12
+"""Cells that an answer names."""
+
+
+def judge_value(says: Value, scene: Scene) -> Found:
+    """A cell, or a statistic of all cells."""
+    order: Sequence[int] | None = scene.cells.tolist()
+    if says.of in _ORDERED:
+        order = scene.series(scene.along(says.along)) if scene.declared.size != 1 else order
+    if order is None or (says.of == "cell" and scene.declared.size > 1):
+        return undecided("vague")
+    if not order:
+        return undecided("missing_cells")
+    if says.of == "sd" and len(order) < 2:
+        return undecided("too_few_points")
+    if says.of in MOVES and scene.noisy and len(order) * (len(order) - 1) // 2 <= MOST_SUMS:
+        # By the limits of all pairs, as statements of stability have it.
+        pairs: list[Terms] = [[(one, ONE), (other, -ONE)] for one, other in combinations(order, 2)]
+        return _reached(scene.region(says.is_), pairs, scene, falls=says.of == "drawdown")
+    span = statistic(says.of, scene, order)
+    return scene.judged(scene.region(says.is_), span, tuple(_deciding(says.of, order, span, scene)))
+
+
+def _deciding(of: str, order: Sequence[int], span: Span | None, scene: Scene) -> Iterator[int]:
+    if of in ("cell", "first", "last", "change"):
+        yield from {"cell": order[:1], "first": order[:1], "last": order[-1:]}.get(of, [order[0], order[-1]])
+    elif of in ("min", "max") and span is not None and scene.world.name == "posted":
+        tied = [cell for cell in order if float(scene.facts.value(cell)) == span.low]
+        yield from tied[:MOST_NAMED]
+
+
+def judge_cells(says: Cells, scene: Scene) -> Found:
+    """Each cell by itself, on simultaneous intervals."""
+    if not scene.cells.size:
+        return undecided("missing_cells")
+    spans = scene.world.spans(scene.cells.tolist())
+    if spans is None:
+        return undecided("noise_unknown")
+    region = scene.region(says.is_)
+    answers = [judge(region, span) for span in spans]
+    answer = quantified(says.cells_hold, answers)
+    sure = answers.count("supported")
+    odd = "supported" if says.cells_hold.word == "none" else "contradicted"
+    named = [int(cell) for cell, one in zip(scene.cells, answers, strict=True) if one == odd]
+    return Found(
+        answer,
+        Span(sure, len(answers) - answers.count("contradicted")),
+        scene.why if answer == "not_decidable" else None,
+        tuple(named[:MOST_NAMED]),
+        total=len(answers),
+    )
+
+
+def quantified(holds: Quantifier, answers: Sequence[Answer]) -> Answer:
+    """Tell whether so many of the parts hold; of no part nothing is decided."""
+    if not answers:
+        return "not_decidable"
+    least, most = holds.bounds(len(answers))
+    # All of them in words that do not count: the smallest number may exceed what there is.
+    return all_of(answers) if holds.word == "all" else count_within(answers, least, most)
+
+
+def judge_lie(says: Lie, scene: Scene) -> Found:
+    """Judge where the cells are that match."""
+    if not scene.cells.size:
+        return undecided("missing_cells")
+    spans = scene.world.spans(scene.cells.tolist())
+    if spans is None:
+        return undecided("noise_unknown")
+    matches = _matching(says, spans, scene)
+    regions = [set(scene.facts.select(scene.declared, one).tolist()) for one in says.inside]
+    within = [any(int(cell) in region for region in regions) for cell in scene.cells]
+    inside = [one for one, where in zip(matches, within, strict=True) if where]
+    outside = [one for one, where in zip(matches, within, strict=True) if not where]
+    answer = _share(says.cells_hold, _count(inside), _count(outside))
+    named = [
+        int(cell)
+        for cell, one, where in zip(scene.cells, matches, within, strict=True)
+        if one == "supported" and not where
+    ]
+    low, high = _count(inside)
+    reason = scene.why if answer == "not_decidable" else None
+    every = _count(matches)[0]
+    return Found(answer, Span(low, high), reason, tuple(named[:MOST_NAMED]), total=every)
+
+
+def _count(answers: Sequence[Answer]) -> tuple[int, int]:
+    """Bounds on the number that match."""
+    return answers.count("supported"), len(answers) - answers.count("contradicted")
+
+
+def _share(holds: Quantifier, inside: tuple[int, int], outside: tuple[int, int]) -> Answer:
+    """Tell whether so many of those that match are inside, for every number that may match."""
+    truths = set()
+    for here in {*inside, *([int(holds.number)] if inside[0] <= holds.number <= inside[1] else [])}:
+        for there in outside:
+            least, most = holds.bounds(here + there)
+            # Nothing that matches lies nowhere.
+            truths.add(least <= here <= most if here + there else None)
+    for near in (int(holds.number) - 1, int(holds.number) + 1):
+        if holds.word == "exactly" and inside[0] <= near <= inside[1]:
+            truths.add(False)
+    return "not_decidable" if len(truths) > 1 or None in truths else "supported" if True in truths else "contradicted"
+
+
+def _matching(says: Lie, spans: Sequence[Span], scene: Scene) -> list[Answer]:
+    if says.matching is not None:
+        region = scene.region(says.matching)
+        return [judge(region, span) for span in spans]
+    wanted = says.lowest or says.highest or 1
+    turned = spans if says.lowest else [Span(-one.high, -one.low) for one in spans]
+    lows, highs = sorted(one.low for one in turned), sorted(one.high for one in turned)
+    return [_among(one, wanted, lows, highs) for one in turned]
+
+
+def _among(one: Span, wanted: int, lows: Sequence[float], highs: Sequence[float]) -> Answer:
+    """Tell whether a cell is among the lowest so many; those that tie with the last of them are too."""
+    surely_below = bisect_left(highs, one.low)
+    possibly_below = bisect_left(lows, one.high) - (1 if one.low < one.high else 0)
+    if possibly_below < wanted:
+        return "supported"
+    return "contradicted" if surely_below >= wanted else "not_decidable"

@@ -1,18 +1,20 @@
-"""Claims that are kept: a part of them is judged together, and each judgement that says something new is recorded."""
+"""Claims that are kept: a part of them is judged together, and each judgement that says something new is recorded.
+Trials are added to those that were recorded without.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import orjson
 import structlog
-from sqlalchemy import select
+from sqlalchemy import Connection, and_, bindparam, case, func, insert, select, update
 
 from registry.claims.claim import FACETS, About, Claim, atoms_of, revisions_in
 from registry.claims.dimensions import with_names
@@ -20,17 +22,18 @@ from registry.claims.grammar import read_claim
 from registry.grids.protocol import Rules
 from registry.methods_version import METHODS_VERSION
 from registry.query import Query, StoredClaimsQuery
-from registry.results.codec import from_bytes, to_document
+from registry.results.codec import from_bytes, to_bytes, to_document
+from registry.results.event_data import JudgementEvent
 from registry.results.judgement import Judgement, TrialsNeeded
+from registry.storage.arrivals import Arrival, announce, cut
 from registry.storage.database import Database
-from registry.storage.tables import cached_results, claims
-from workers.claims.answer import facts_for, former_marks, former_rows, judgement_of, sources_of, unknown_names
+from registry.storage.tables import cached_results, claims, judgements
+from workers.claims.answer import FORMER_MARKS, facts_for, former_rows, judgement_of, sources_of, unknown_names
 from workers.claims.facts import Facts
 from workers.claims.judgement import Judged, judge_claim, left_claim
-from workers.claims.trials import trials_failed, trials_later, trials_needed, trials_unknown
+from workers.claims.trials import not_planned, trials_needed
 from workers.jobs.worker_process import TookTooLong
-from workers.protocols import rules_of
-from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids
+from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids, rules_of
 
 Marks = list[list[Any]]
 """Id, revision, digest and names of each grid."""
@@ -82,15 +85,12 @@ class Kept(NamedTuple):
 
 @dataclass
 class _Turn:
-    """`judged` claims of this turn so far, with their `trials`; after one of them it is over at the time `until`."""
+    """`judged` claims of this turn so far, which it `completes` with their trials; after one of them it is over at the
+    time `until`."""
 
     until: float
-    trials: Callable[[Judged], TrialsNeeded | None] = trials_needed
+    completes: bool = True
     judged: int = 0
-
-    @property
-    def completes(self) -> bool:
-        return self.trials is not trials_later
 
     @property
     def is_over(self) -> bool:
@@ -124,7 +124,8 @@ def judge_part(
     would have begun after its end or after one that took too long, have no judgement, or one without trials."""
     told: dict[str, Any] = {"experiment": query.experiment, "metric": query.metric, "part": query.part}
     with database.reading() as connection:
-        rows = connection.execute(_claims_of(project_id, query.key)).all()
+        here = (claims.c.project_id == project_id, claims.c.query_key == query.key, claims.c.archived_at.is_(None))
+        rows = connection.execute(select(claims.c.id, claims.c.normal).where(*here).order_by(claims.c.id)).all()
         if not rows:
             return told | {"judgements": [], "left": 0}
         aliases = alias_map(connection, project_id)
@@ -133,7 +134,7 @@ def judge_part(
         rules = rules_of(connection, project_id, scope.experiment)
         names = {one: canonical_names(row, aliases) for one, row in there.items()}
         kept = list(_kept(rows, scope, names, aliases))
-        listed = former_marks(connection, project_id, [one.claim for one in kept])
+        listed = former_rows(connection, project_id, [one.claim for one in kept], FORMER_MARKS)
     former = {(str(row.id), row.number): row for row in listed}
     known = {facet: sorted({one[facet] for one in names.values()}) for facet in FACETS}
     premises = Premises(aliases, rules, known)
@@ -167,7 +168,7 @@ def _turn_of(kept: Sequence[Kept], found: Mapping[uuid.UUID, Any], *, whole: boo
     if whole:
         return _Turn(math.inf)
     if any(one.id not in found for one in kept):
-        return _Turn(time.monotonic() + _SHIFT, trials_later)
+        return _Turn(time.monotonic() + _SHIFT, completes=False)
     return _Turn(time.monotonic() + _SHIFT_OF_TRIALS)
 
 
@@ -201,11 +202,6 @@ def _former(database: Database, project_id: uuid.UUID, claim: Claim) -> Sequence
         return []
     with database.reading() as connection:
         return former_rows(connection, project_id, [claim])
-
-
-def _claims_of(project_id: Any, key: uuid.UUID) -> Any:
-    here = (claims.c.project_id == project_id, claims.c.query_key == key, claims.c.archived_at.is_(None))
-    return select(claims.c.id, claims.c.normal).where(*here).order_by(claims.c.id)
 
 
 def _kept(
@@ -256,7 +252,7 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
         turn.until = -math.inf
         if turn.judged:
             return None
-        return judgement_of(judged or left_claim(kept.claim, facts, "failed"), trials_unknown)
+        return judgement_of(judged or left_claim(kept.claim, facts, "failed"), _took_too_long)
     except MemoryError:
         raise
     except Exception as error:
@@ -266,10 +262,114 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
 
 def _trials(kept: Kept, judged: Judged, turn: _Turn) -> TrialsNeeded | None:
     """The trials of this turn. Where planning them fails the verdict stands, as it may have been told before."""
+    if not turn.completes:
+        return not_planned(judged, "not_computed", "the verdict is told first; ask again")
     try:
-        return turn.trials(judged)
+        return trials_needed(judged)
     except (TookTooLong, MemoryError):
         raise
     except Exception as error:
         log.error("trials not planned", claim=str(kept.id), error=repr(error))
-        return trials_failed(judged)
+        return not_planned(judged, "failed", "planning for it failed")
+
+
+def _took_too_long(judged: Judged) -> TrialsNeeded | None:
+    return not_planned(judged, "too_large", "it took too long to be planned for")
+
+
+_DIGITS = 9
+"""Significant digits in which numbers are compared: another machine may round the last ones in another way."""
+_COMPARED = ("verdict", "as_posted", "beyond_noise", "reason", "robust_to_missing", "depends_on_reading")
+_OF_PARTS = ("part", "group", "as_posted", "beyond_noise", "reason")
+_OF_NUMBERS = ("estimate", "low", "high", "cells", "ties", "smallest_p")
+
+
+def told_of(claim: Any, number: int, document: Mapping[str, Any]) -> Arrival:
+    """The event of a judgement of a claim, whose row still has the verdict before."""
+    first = next(iter(document["parts"]), None)
+    event = JudgementEvent(
+        claim=str(claim.id),
+        judgement=number,
+        verdict=document["verdict"],
+        reason=document["reason"],
+        estimate=first["numbers"].get("estimate") if first else None,
+        experiment=claim.experiment,
+        metric=claim.metric,
+        text=cut(claim.text),
+    )
+    said, subject = to_document(event), f"claims/{claim.id}"
+    # The judgement before may have been purged with its grids: then nothing is known to have flipped.
+    if claim.verdict in (None, event.verdict):
+        return Arrival("claim.judged", subject, said)
+    return Arrival("claim.flipped", subject, {**said, "before": claim.verdict})
+
+
+def record_judgements(connection: Connection, row: Any, result: Mapping[str, Any]) -> None:
+    """Add the judgements that differ from the latest ones in verdicts, reason or numbers, and their trials to the
+    others. Where claims are left, the part is due again at once, and not ready."""
+    if result["left"]:
+        again = {"state": "pending", "due_at": func.now(), "document_generation": row.generation - 1}
+        connection.execute(update(cached_results).where(cached_results.c.id == row.id).values(again))
+    judged = {uuid.UUID(one["id"]): one for one in result["judgements"]}
+    added, told = [], []
+    completed: list[dict[str, Any]] = []
+    for known in connection.execute(_latest(row.project_id, row.query_key)):
+        document = {name: said for name, said in judged.get(known.id, {}).items() if name not in ("id", "key")}
+        mark = fingerprint(document) if document else b""
+        if mark and (known.fingerprint is None or bytes(known.fingerprint) != mark):
+            verdicts = {name: document[name] for name in ("verdict", "as_posted", "beyond_noise", "reason", "inputs")}
+            numbered = {"claim_id": known.id, "number": known.judgement + 1, "generation": row.generation}
+            written = {"document": to_bytes(document), "fingerprint": mark, "methods_version": METHODS_VERSION}
+            added.append({**numbered, **verdicts, **written, "is_complete": is_complete(document)})
+            told.append(told_of(known, known.judgement + 1, document))
+        elif mark and known.is_complete is False and is_complete(document):
+            completed.append({"of": known.id, "at": known.judgement, "whole": to_bytes(_with_trials(known, document))})
+    if completed:
+        its = (judgements.c.claim_id == bindparam("of"), judgements.c.number == bindparam("at"))
+        whole: dict[str, Any] = {"document": bindparam("whole"), "is_complete": True}
+        connection.execute(update(judgements).where(*its).values(whole), completed)
+    if added:
+        connection.execute(insert(judgements), added)
+        latest: dict[str, Any] = {"judgement": bindparam("new_number"), "verdict": bindparam("new_verdict")}
+        statement = update(claims).where(claims.c.id == bindparam("of")).values(latest)
+        columns = {"of": "claim_id", "new_number": "number", "new_verdict": "verdict"}
+        connection.execute(statement, [{name: one[column] for name, column in columns.items()} for one in added])
+        announce(connection, row.project_id, told)
+
+
+def _latest(project_id: Any, key: uuid.UUID) -> Any:
+    """Claims of a part as they stand, with the fingerprints of their latest judgements, locked."""
+    latest = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
+    here = (claims.c.project_id == project_id, claims.c.query_key == key, claims.c.archived_at.is_(None))
+    said = (claims.c[name] for name in ("id", "judgement", "verdict", "text", "experiment", "metric"))
+    incomplete = case((~judgements.c.is_complete, judgements.c.document)).label("document")
+    query = select(*said, judgements.c.fingerprint, judgements.c.is_complete, incomplete).outerjoin(judgements, latest)
+    return query.where(*here).order_by(claims.c.id).with_for_update(of=claims, key_share=True)
+
+
+def _with_trials(known: Any, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The judgement as it was recorded, with the trials that the same one has now."""
+    before = {name: said for name, said in from_bytes(known.document).items() if name != "trials_needed"}
+    return {**before, **{name: document[name] for name in ("sentence", "trials_needed") if name in document}}
+
+
+def fingerprint(document: Mapping[str, Any]) -> bytes:
+    """SHA-256 of verdicts, reason and numbers: not of the revisions that were read, nor of words."""
+    said: dict[str, Any] = {name: document[name] for name in _COMPARED}
+    parts = [
+        {name: part.get(name) for name in _OF_PARTS} | {name: part["numbers"].get(name) for name in _OF_NUMBERS}
+        for part in document["parts"]
+    ]
+    said |= {"parts": _rounded(parts), "parts_left_out": document["parts_left_out"]}
+    return sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case float():
+            return float(f"{value:.{_DIGITS}g}")
+        case Mapping():
+            return {name: _rounded(said) for name, said in value.items()}
+        case list() | tuple():
+            return [_rounded(one) for one in value]
+    return value

@@ -26,7 +26,7 @@ from registry.claims.claim import (
 from registry.claims.wording import subject, unit_of
 from registry.results.judgement import JudgedPart, TrialsNeeded, Verdict
 from workers.claims.judgement import Group, Judged
-from workers.claims.scene import Found
+from workers.claims.worlds import Found
 
 _WORDS = {
     "supported": "Supported",
@@ -129,7 +129,7 @@ def _of_one(judged: Judged, part: JudgedPart, posted: Verdict, noise: Verdict) -
     own = "" if posted == part.as_posted else f", as the statement itself is {_in_words(part.as_posted)}"
     because, unshown = _because(group.found["posted"]), _because(group.found["noise"])
     found = f"{_WORDS[posted]} as posted{because}: {said}{own}."
-    if group.atom.kind == "coverage" or (isinstance(group.atom.says, Value) and group.atom.says.of == "count"):
+    if group.atom.kind == "coverage":
         return found
     between = _between(judged, group, part)
     if claim.strength == "noise":

@@ -27,12 +27,10 @@ from registry.grids.slices import kept_levels
 from registry.plans.closed_forms import MOST_TRIALS, whole
 from registry.results.judgement import Growth, TrialsNeeded
 from registry.results.plans import Impossible
-from workers.claims.facts import Facts
-from workers.claims.growth import Sum, grown, grown_cells, items_of, trials_alike
+from workers.claims.facts import Facts, Sum, Terms, grown, grown_cells, items_of, trials_alike
 from workers.claims.judgement import Group, Judged, judge_again, work_of
-from workers.claims.scene import Scene
-from workers.claims.values import MOVES
-from workers.claims.worlds import Joint, Noisy, Posted, Terms, World
+from workers.claims.statistic import MOVES
+from workers.claims.worlds import Joint, Noisy, Posted, Scene, World
 from workers.statistics.judging import Answer, Span
 from workers.statistics.table import abscissa_of
 from workers.statistics.terms import FloatArray, IntArray
@@ -67,25 +65,9 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     return _told(plan, _smallest(lambda factor: plan.is_enough(total, factor)), _cautious(plan, total))
 
 
-def trials_later(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
-    """Stands for `trials_needed`, which can take a second for a claim, in a verdict that is told before."""
-    if noisy_claim(judged, power) is None:
-        return None
-    return _impossible(power, "not_computed", "the verdict is told first; ask again")
-
-
-def trials_unknown(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
-    """Stands for `trials_needed` where that took too long."""
-    if noisy_claim(judged, power) is None:
-        return None
-    return _impossible(power, "too_large", "it took too long to be planned for")
-
-
-def trials_failed(judged: Judged) -> TrialsNeeded | None:
-    """Stands for `trials_needed` where that raised an error."""
-    if noisy_claim(judged, POWER) is None:
-        return None
-    return _impossible(POWER, "failed", "planning for it failed")
+def not_planned(judged: Judged, code: Impossible, why: str) -> TrialsNeeded | None:
+    """Stands for `trials_needed`, which can take a second for a claim, where that is not there, and says why."""
+    return None if noisy_claim(judged, POWER) is None else _impossible(POWER, code, why)
 
 
 def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:
@@ -267,7 +249,6 @@ def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:
 
 
 def _told(plan: NoisyClaim, factor: float | None, cautious: float | None) -> TrialsNeeded:
-    """The factor with the trials of a cell that it makes."""
     if factor is None:
         return _impossible(plan.power, "not_worth", "a thousand million times the trials are not enough")
     if factor <= 1:

@@ -9,14 +9,11 @@ least as often as it states, however the variances differ, where Satterthwaite's
 times as often far out in the tails. `family` is the number of spans that have to hold together: single cells share
 alpha by Sidak's formula (1967, they are independent), sums by Bonferroni's.
 
-Limits that hold at every revision at once, with one alpha for all of them. `every_revision`: look k has the share 6 /
-(pi^2 k^2) of alpha. These add up to alpha, so by Bonferroni's inequality all looks together miss with at most alpha,
-whatever a revision does: adds trials, measures again or corrects. `added_trials`: each revision has the trials of those
-before it and more. Then proportions have the confidence sequence of the mixture of binomial laws with Jeffreys' prior
-(Robbins 1970, Annals of Mathematical Statistics 41, 1397-1409), and posted errors of bounded metrics that of the normal
-mixture (Howard, Ramdas, McAuliffe and Sekhon 2021, Annals of Statistics 49, 1055-1080), which is tightest where the
-error is a hundredth of the range. Everything else keeps the shares. Only the present revision and its number are
-needed.
+Limits that hold at every revision at once, with one alpha for all of them: look k has the share 6 / (pi^2 k^2) of
+alpha. These add up to alpha, so by Bonferroni's inequality all looks together miss with at most alpha, whatever a
+revision does: adds trials, measures again or corrects. Only the present revision and its number are needed.
+
+One group of cells in one world, and what is found of a statement there.
 """
 
 from __future__ import annotations
@@ -25,23 +22,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
-from scipy.special import betaln, lambertw, xlog1py, xlogy
 
-from registry.claims.claim import Looks, exact
-from workers.claims.facts import CellErrors, Facts
-from workers.statistics.judging import Span
-from workers.statistics.terms import BoolArray, FloatArray, IntArray
-
-_HALVINGS = 50
-_TIGHTEST = 0.01
-"""Standard error, as a share of the range, at which the normal mixture is tightest at 95 %."""
-_MIXED = 1 / (-float(lambertw(-(0.05**2) / math.e, -1).real) - 1)
-"""Weight of the mixture, as a share of the information there."""
-Terms = Sequence[tuple[int, Fraction]]
-"""A sum of cells, each with its factor."""
+from registry.claims.claim import Looks, Number, exact
+from workers.claims.facts import Facts, Terms
+from workers.statistics.judging import Answer, Span, judge
+from workers.statistics.terms import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -52,57 +41,11 @@ class Look:
     number: int = 1
 
     def share_of(self, alpha: float) -> float:
-        """Share of alpha of this look, where no confidence sequence is known."""
+        """Share of alpha of this look."""
         return alpha if self.kind == "fixed" else 6 * alpha / (math.pi * self.number) ** 2
-
-    def limits(self, errors: CellErrors, level: float, beyond: float = 0.0) -> tuple[FloatArray, FloatArray]:
-        """Limits of each cell, at this look, as `CellErrors.limits` gives them."""
-        low, high = errors.limits(1 - self.share_of(1 - level), beyond)
-        if self.kind != "added_trials":
-            return low, high
-        counted = errors.n > 0
-        known = (errors.stderr > 0) & np.isinf(errors.df) & np.isfinite(errors.span) & ~counted
-        low[counted], high[counted] = _of_counts(errors, counted, 1 - level, beyond)
-        reach = _reach(errors.stderr[known], errors.span[known], 1 - level) + beyond * errors.stderr[known]
-        low[known], high[known] = errors.values[known] - reach, errors.values[known] + reach
-        return np.minimum(low, errors.values), np.maximum(high, errors.values)
-
-
-def _of_counts(errors: CellErrors, at: BoolArray, alpha: float, beyond: float) -> tuple[FloatArray, FloatArray]:
-    k, n, whole = errors.k[at], errors.n[at], errors.whole[at]
-    low, high = proportion_limits(k, n, alpha)
-    share = k / n
-    more = beyond * np.sqrt(share * (1 - share) / n)
-    return np.maximum(low - more, 0.0) * whole, np.minimum(high + more, 1.0) * whole
 
 
 FIXED = Look()
-
-
-def proportion_limits(k: FloatArray, n: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The proportions p for which the mixture is less than 1 / alpha times as probable as p: ends of an interval about
-    k / n."""
-    mixed = betaln(0.5 + k, 0.5 + n - k) - betaln(0.5, 0.5) + math.log(alpha)
-
-    def inside(p: FloatArray) -> FloatArray:
-        return np.asarray(mixed < xlogy(k, p) + xlog1py(n - k, -p))
-
-    ends = []
-    for outer in (np.zeros_like(k), np.ones_like(k)):
-        far, near = outer.copy(), k / n
-        for _ in range(_HALVINGS):
-            middle = (far + near) / 2
-            kept = inside(middle)
-            near, far = np.where(kept, middle, near), np.where(kept, far, middle)
-        ends.append(np.where(inside(outer), outer, near))
-    return ends[0], ends[1]
-
-
-def _reach(stderr: FloatArray, span: FloatArray, alpha: float) -> FloatArray:
-    """Bound on the error of an estimate at every look."""
-    information, weight = 1 / stderr**2, _MIXED / (_TIGHTEST * span) ** 2
-    both = information + weight
-    return np.asarray(np.sqrt(both * np.log(both / (weight * alpha**2))) / information)
 
 
 class World(Protocol):
@@ -162,7 +105,8 @@ class Declared:
 
     def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
         """Points, and all that the metric allows."""
-        return [self._span(cell) for cell in cells]
+        known = self.facts.present
+        return [point(self.facts.value(cell)) if known[cell] else allowed(self.facts, cell) for cell in cells]
 
     def shared(self, parts: int) -> World:
         """Itself: numbers have no noise."""
@@ -173,9 +117,6 @@ class Declared:
         sure = sum((factor * self.facts.value(cell) for cell, factor in terms if self.facts.present[cell]), Fraction(0))
         free = unmeasured(self.facts, terms)
         return Span(float(sure) + free.low, float(sure) + free.high) if family else None
-
-    def _span(self, cell: int) -> Span:
-        return point(self.facts.value(cell)) if self.facts.present[cell] else allowed(self.facts, cell)
 
 
 @dataclass(frozen=True)
@@ -229,7 +170,8 @@ class Noisy:
 
     def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
         if level not in self.known:
-            self.known[level] = self.look.limits(self.facts.errors.at(self.group), level, self.beyond)
+            own = 1 - self.look.share_of(1 - level)
+            self.known[level] = self.facts.errors.at(self.group).limits(own, self.beyond)
         return self.known[level]
 
 
@@ -299,3 +241,110 @@ def added(terms: Terms) -> Terms:
 def point(value: Fraction) -> Span:
     """One number; equal numbers are equal floats, whatever they were computed from."""
     return Span(float(value), float(value))
+
+
+Reason = Literal[
+    "missing_cells",
+    "within_noise",
+    "noise_unknown",
+    "too_few_points",
+    "confounded",
+    "not_comparable",
+    "no_direction",
+    "vague",
+    "not_published",
+    "too_large",
+    "failed",
+]
+POSITIVE = (Span(0, low_open=True),)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Result of a statement: the span of the number that it is about, the cells that decide it, and how many tie with
+    those named. `reason` says why it is not decided, `detail` in words that are those of this case. `smallest_p`: the
+    one that a test of so few points can reach. `over` says over which cells means are taken, in words, and `total` of
+    how many things the span counts some."""
+
+    answer: Answer
+    span: Span | None = None
+    reason: Reason | None = None
+    cells: tuple[int, ...] = ()
+    ties: int | None = None
+    detail: str = ""
+    smallest_p: float | None = None
+    over: str = ""
+    total: int | None = None
+
+
+def undecided(reason: Reason, detail: str = "") -> Found:
+    """Not decided, for this reason."""
+    return Found("not_decidable", reason=reason, detail=detail)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The declared cells of a group, in row-major order. `rounded`: how ranges of numbers are read. `alpha` is the
+    group's share of that of the claim."""
+
+    facts: Facts
+    world: World
+    declared: IntArray
+    alpha: float
+    rounded: bool = True
+
+    @cached_property
+    def cells(self) -> IntArray:
+        """Those that exist in the world."""
+        return self.world.cells(self.declared)
+
+    def region(self, said: Number) -> tuple[Span, ...]:
+        """The values that a stated number allows."""
+        return (Span(*said.ends(rounded=self.rounded)),)
+
+    def judged(self, region: tuple[Span, ...], span: Span | None, cells: tuple[int, ...] = ()) -> Found:
+        """Tell whether a span lies within a region; where it is unknown, so is the noise."""
+        answer = judge(region, span)
+        reason: Reason | None = None
+        if answer == "not_decidable":
+            reason = self.why if span is not None else "noise_unknown"
+        return Found(answer, span, reason, cells)
+
+    @property
+    def why(self) -> Reason:
+        """The reason of what a span does not decide."""
+        return "within_noise" if self.noisy else "missing_cells"
+
+    @property
+    def noisy(self) -> bool:
+        """True if measured cells may have other values than those that were posted."""
+        return self.world.name in ("noise", "joint")
+
+    def series(self, along: str) -> list[int] | None:
+        """The cells in the order of an axis; None where they are more than one series."""
+        if along not in self.facts.axes or any(name != along for name in self.facts.varying(self.declared)):
+            return None
+        column = self.facts.column(along)[self.cells]
+        found: list[int] = self.cells[np.argsort(column, kind="stable")].tolist()
+        return found
+
+    def along(self, given: str) -> str:
+        """The axis that a series runs along: the one that is named, or the only one with several levels."""
+        varying = self.facts.varying(self.declared)
+        return given or (varying[0] if len(varying) == 1 else "")
+
+    def shared(self, parts: int) -> Scene:
+        """The same for one of several parts, which share alpha."""
+        return Scene(self.facts, self.world.shared(parts), self.declared, self.alpha / parts, self.rounded)
+
+    def restricted(self, declared: IntArray) -> Scene:
+        """The same of other cells."""
+        return Scene(self.facts, self.world, declared, self.alpha, self.rounded)
+
+
+def all_found(parts: list[Found], answer: Answer, scene: Scene) -> Found:
+    """Several findings under one answer: with the span, if there is one, and the reason of the first undecided."""
+    first = next((one.reason for one in parts if one.reason), scene.why)
+    span = parts[0].span if len(parts) == 1 else None
+    cells = tuple(dict.fromkeys(cell for one in parts for cell in one.cells))
+    return Found(answer, span, first if answer == "not_decidable" else None, cells)

@@ -24,11 +24,21 @@ from registry.results.ranking import RankedScale
 from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.storage.item_outcomes import held_items
 from registry.storage.rows import grid_of
-from workers.rankings.columns import Columns, columns_of
-from workers.rankings.scales import Scale, Scales, kind_of, scales
-from workers.rankings.slots import Frame, Integers, Slots, coordinates, roles_of
+from workers.rankings.slots import (
+    Columns,
+    Frame,
+    Integers,
+    Scale,
+    Scales,
+    Slots,
+    columns_of,
+    coordinates,
+    kind_of,
+    roles_of,
+    scales,
+)
 from workers.scope import canonical_names, matches
-from workers.statistics.item_variances import SlotItems
+from workers.statistics.cells import SlotItems
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.set_aside import of_names, usual_slots
 from workers.statistics.terms import BoolArray
@@ -122,7 +132,8 @@ def _matrix(
         for row, names in counted
         for block in _blocks(query, row, names, slots, levels, found.of[kind_of(row.metric)], items.get(row.id, ()))
     ]
-    blocks = _with_direction(blocks)
+    # Without a direction only where no block has one.
+    blocks = [block for block in blocks if block.scale.direction] or blocks
     ordered = sorted({block.name for block in blocks}, key=lambda name: (levels.get(name, 0), name))
     return _score_matrix(query, ordered, blocks, slots, found.classes), found, slots
 
@@ -142,12 +153,6 @@ def overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> Iterat
             detail = f"With aliases applied, {both}; where both measured, the second counts."
             yield Warning("same_slots", detail)
         owners[identity] = row.id
-
-
-def _with_direction(blocks: list[_Block]) -> list[_Block]:
-    """The blocks whose metric has a direction; all blocks if none has."""
-    directed = [block for block in blocks if block.scale.direction]
-    return directed or blocks
 
 
 def scale_warnings(found: Scales) -> tuple[Warning, ...]:
@@ -261,7 +266,6 @@ def _label(level: Any) -> str:
 def _score_matrix(
     query: RankingQuery, names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]
 ) -> ScoreMatrix:
-    """Score matrix of all blocks."""
     frame, places = Frame.of(classes), {name: i for i, name in enumerate(names)}
     cells = Columns.empty((len(names), slots.size))
     for block in blocks:

@@ -1,4 +1,10 @@
-"""Slots of a score matrix: two values are comparable only in the same one.
+"""Cells of stored grids in the slots of a score matrix, and the scales of their metrics.
+
+Proportions (bounds 0 and 1, or 0 and 100) with the units "", "%" or none share one scale. Other closed ranges must be
+equal. An open range joins the closed range of its unit if there is exactly one, and a missing direction becomes that of
+the others if they agree.
+
+Slots of a score matrix: two values are comparable only in the same one.
 
 A slot is (scale, benchmark, variant, coordinates) when models are ranked; for variants, benchmarks and the levels of an
 axis the roles are exchanged. Slots of one group weigh together: a group is a benchmark, or a model where benchmarks are
@@ -10,17 +16,125 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from registry.grids.grid import Direction
-from workers.rankings.scales import Scale
+from registry.grids.grid import Direction, Metric
+from registry.results.ranking import RankedScale
 from workers.statistics import ScoreMatrix
+from workers.statistics.noise import effect_of_repeats
 
+Kind = tuple[str | None, Direction | None, float | None, float | None]
+"""Unit, direction, lower and upper bound of a metric as it was posted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A class of comparable metrics. Multiplying by `factor` converts a value of the metric to this scale."""
+
+    unit: str
+    direction: Direction | None
+    lower: float | None
+    upper: float | None
+    factor: float = 1.0
+
+    @property
+    def key(self) -> tuple[str, Direction | None, float | None, float | None]:
+        """Equal for metrics with comparable values."""
+        return self.unit, self.direction, self.lower, self.upper
+
+
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """Scale of every kind of metric, and whether a missing direction was assumed."""
+
+    of: Mapping[Kind, Scale]
+    assumed: bool
+
+    @property
+    def one(self) -> RankedScale | None:
+        """The scale of all values as answers say it; None where there are several."""
+        known = [scale for scale in self.classes if scale.direction] or self.classes
+        if len(known) != 1:
+            return None
+        [scale] = known
+        # Shares of 1 have no unit: they are no percentages.
+        unit = None if scale.unit == "%" and scale.upper == 1 else scale.unit or None
+        return RankedScale(unit, scale.direction, scale.lower, scale.upper)
+
+    @property
+    def classes(self) -> list[Scale]:
+        """The different scales, in a fixed order."""
+        found = {scale.key: replace(scale, factor=1.0) for scale in self.of.values()}
+        return [found[key] for key in sorted(found, key=repr)]
+
+
+def kind_of(metric: Mapping[str, Any]) -> Kind:
+    """Properties of a metric that decide its scale."""
+    return metric["unit"] or None, metric["direction"], metric["lower"], metric["upper"]
+
+
+def scales(kinds: Iterable[Kind]) -> Scales:
+    """Scales of the metrics in a ranking; the order of `kinds` has no effect."""
+    posted = sorted(set(kinds), key=repr)
+    directions = {direction for _, direction, _, _ in posted if direction}
+    only = next(iter(directions)) if len(directions) == 1 else None
+    whole = max((part for kind in posted if (part := _whole(kind))), default=None)
+    found = {kind: _closed(kind, kind[1] or only, whole) for kind in posted}
+    ranges = [scale for scale in found.values() if scale.lower is not None and scale.upper is not None]
+    of = {kind: _joined(kind, scale, found, ranges) for kind, scale in found.items()}
+    return Scales(of, only is not None and any(kind[1] is None for kind in posted))
+
+
+def factor_to(scale: RankedScale | None, other: RankedScale | None) -> float:
+    """What a difference on a scale is multiplied by to be one on the other: not 1 for shares of 1 and of 100."""
+    wholes = [_whole((one.unit, one.direction, one.lower, one.upper)) for one in (scale, other) if one]
+    return wholes[1] / wholes[0] if len(wholes) == 2 and wholes[0] and wholes[1] else 1.0
+
+
+def _whole(kind: Kind) -> float | None:
+    """1 or 100 if a metric is a proportion with one of the units of proportions, else None."""
+    whole = Metric("", None, None, kind[2], kind[3]).proportion_of
+    return float(whole) if whole and kind[0] in (None, "%") else None
+
+
+def _closed(kind: Kind, direction: Direction | None, whole: float | None) -> Scale:
+    own = _whole(kind)
+    if own is None:
+        return Scale(kind[0] or "", direction, kind[2], kind[3])
+    return Scale("%", direction, 0.0, whole, cast(float, whole) / own)
+
+
+def _joined(kind: Kind, scale: Scale, found: Mapping[Kind, Scale], ranges: list[Scale]) -> Scale:
+    """Scale of an open range: the closed one that it joins, else one for all open ranges of its unit and direction."""
+    if scale.lower is not None and scale.upper is not None:
+        return scale
+    alike = {one.key: one for one in ranges if one.direction == scale.direction and _same_unit(kind, one)}
+    if len(alike) == 1:
+        [one] = alike.values()
+        # A percentage without bounds is no fraction, and where both are posted it is unknown which of them it is.
+        posted = {_whole(other) for other, its in found.items() if its.key == one.key} - {None}
+        if len(posted) < 2 and not (kind[0] == "%" and posted == {1.0}):
+            return replace(one, factor=1.0)
+    open_ = [one for one in found.values() if (one.unit, one.direction) == (scale.unit, scale.direction)]
+    open_ = [one for one in open_ if one.lower is None or one.upper is None]
+    lowers, uppers = {one.lower for one in open_}, {one.upper for one in open_}
+    return replace(
+        scale,
+        lower=scale.lower if len(lowers) == 1 else None,
+        upper=scale.upper if len(uppers) == 1 else None,
+    )
+
+
+def _same_unit(kind: Kind, scale: Scale) -> bool:
+    return (kind[0] or "") == scale.unit or (scale.unit == "%" and kind[0] is None)
+
+
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
@@ -164,3 +278,90 @@ def _places_across_scales(slots: Slots) -> Integers:
         for shape, numbers in shapes.items():
             found[numbers] = [known.setdefault((*names, at), len(known)) for at in coordinates(orjson.loads(shape))]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Arrays of one shape. NaN: no value, standard error or design effect; 0: no trials, repeats or questions."""
+
+    values: Floats
+    trials: Integers
+    stderr: Floats
+    repeats: Integers
+    questions: Integers
+    design_effect: Floats
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...]) -> Columns:
+        """Arrays in which nothing is known."""
+        unknown, none = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
+        return cls(unknown, none, unknown.copy(), none.copy(), none.copy(), unknown.copy())
+
+    def flat(self) -> Columns:
+        """The arrays flattened in row-major order."""
+        return Columns(*(getattr(self, one.name).ravel() for one in fields(self)))
+
+    def level(self, position: int, axis: int) -> Columns:
+        """One level of an axis, flattened in row-major order."""
+        return Columns(*(np.take(getattr(self, one.name), position, axis).ravel() for one in fields(self)))
+
+    def put(self, row: int, places: Integers, cells: Columns, sign: int) -> None:
+        """Write the measured cells into the given places of a row; with `sign` -1, values are negated."""
+        measured = np.isfinite(cells.values)
+        here = (row, places[measured])
+        for one in fields(self):
+            getattr(self, one.name)[here] = getattr(cells, one.name)[measured]
+        self.values[here] *= sign
+
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by name, `None` for those without any information."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {
+            name: array if name == "values" or np.any(np.isfinite(array) & (array != 0)) else None
+            for name, array in found.items()
+        }
+
+
+def columns_of(row: Any, factor: float) -> Columns:
+    """Cells of a revision, with values and errors multiplied by `factor`. A posted error beats one from repeats."""
+    shape = [len(axis["levels"]) for axis in row.axes]
+    values = np.array(row.values, dtype=np.float64).reshape(shape) * factor
+    measured = np.isfinite(values)
+    trials = np.where(measured, row.trials or 0, 0)
+    if row.cell_trials is not None:
+        trials = np.array([n or 0 for n in row.cell_trials], dtype=np.int64).reshape(shape)
+    stderr, repeats = _errors(row, shape)
+    return Columns(
+        values=values,
+        trials=trials,
+        stderr=stderr * factor,
+        repeats=repeats,
+        questions=np.where(measured, row.questions or 0, 0),
+        design_effect=np.where(measured, _effect(row), np.nan),
+    )
+
+
+def _effect(row: Any) -> float:
+    """The design effect that was posted, or the one that repeats show; NaN without."""
+    whole = Metric("", None, None, row.metric["lower"], row.metric["upper"]).proportion_of
+    if row.design_effect is not None or whole is None or row.repeats is None or row.sd is None:
+        return float(np.nan if row.design_effect is None else row.design_effect)
+    trials = row.trials if row.cell_trials is None else row.cell_trials
+    found = effect_of_repeats(row.values, trials, row.sd, row.repeats, whole)
+    return float(np.nan) if found is None else found
+
+
+def _errors(row: Any, shape: list[int]) -> tuple[Floats, Integers]:
+    """Standard errors, and the number of repeats behind each (0: the error was posted)."""
+    size = len(row.values)
+    errors, counts = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
+    if row.repeats is not None and row.sd is not None:
+        counts = np.array([n or 0 for n in row.repeats], dtype=np.int64)
+        sd = np.array(row.sd, dtype=np.float64)
+        np.divide(sd, np.sqrt(np.maximum(counts, 1)), out=errors, where=counts > 1)
+        counts = np.where(np.isfinite(errors), counts, 0)
+    if row.stderr is not None:
+        posted = np.array(row.stderr, dtype=np.float64)
+        errors = np.where(np.isfinite(posted), posted, errors)
+        counts = np.where(np.isfinite(posted), 0, counts)
+    return errors.reshape(shape), counts.reshape(shape)

@@ -10,7 +10,6 @@ from workers.statistics.comparison import gap, gap_of_all_cells
 from workers.statistics.describe import describe, describe_all
 from workers.statistics.ranking import rank
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.sweet_spot import sweet_spot
 from workers.statistics.versus import change, heterogeneity, versus
 
 __all__ = [
@@ -24,6 +23,5 @@ __all__ = [
     "gap_of_all_cells",
     "heterogeneity",
     "rank",
-    "sweet_spot",
     "versus",
 ]

@@ -28,7 +28,7 @@ from registry.results.inputs import Warning
 from registry.results.policies import NOBODY, Reduction, SlotPolicy
 from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.results.terms import Place
-from workers.statistics.aggregate_intervals import (
+from workers.statistics.means import (
     OF_COLUMNS,
     Found,
     Groups,
@@ -39,8 +39,18 @@ from workers.statistics.aggregate_intervals import (
     row_means,
     t_interval,
 )
-from workers.statistics.cell_table import CellTable, SortedCells, code_of, sorted_cells
-from workers.statistics.set_aside import MOST_NAMED, Sharing, costs_of, of_entries, remedy_of, told_of_entries
+from workers.statistics.set_aside import (
+    MOST_NAMED,
+    CellTable,
+    Sharing,
+    SortedCells,
+    code_of,
+    costs_of,
+    of_entries,
+    remedy_of,
+    sorted_cells,
+    told_of_entries,
+)
 from workers.statistics.terms import FloatArray, IntArray, computable
 
 MOST_ENTRIES = 50_000

@@ -60,15 +60,9 @@ def peaks(table: Table) -> Peaks:
     floor = int(goodness[table.present].min()) - 1
     height = np.where(table.present, goodness, floor)
     top = int(height.max())
-    best = best_of(table, height == top)
+    best = Best(*cells_of(table, height == top))
     by = {axis.name: level_bests(table, height, floor, place) for place, axis in enumerate(table.axes)}
     return Peaks("ok", best, runner_up(table, height, floor), by)
-
-
-def best_of(table: Table, mask: BoolArray) -> Best:
-    """The cells of a mask, which all have one value."""
-    value, at, ties = cells_of(table, mask)
-    return Best(value, at, ties)
 
 
 def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:
@@ -114,7 +108,7 @@ def floor_of(table: Table, found: CellNoise, level: float) -> tuple[float | None
     # The law of very many trials is the normal one, and has no lattice that could be written out.
     if noise.k is not None and noise.n is not None and noise.n.max() <= MOST_SHARES:
         shares = shares_of_best(float(noise.k.sum() / noise.n.sum()), noise.n, level)
-        expected, most = (found_value(noise.whole, found.sign, share) for share in shares)
+        expected, most = (noise.whole * (share if found.sign > 0 else 1 - share) for share in shares)
         return expected, most
     variances, counts = np.unique(found.v, return_counts=True)
     mean = float(np.sum(found.y / found.v) / np.sum(1 / found.v))
@@ -135,11 +129,6 @@ def quantile_of_largest(errors: FloatArray, counts: IntArray, level: float) -> f
         below = float(counts @ log_ndtr(middle / errors))
         low, high = (middle, high) if below < np.log(level) else (low, middle)
     return high
-
-
-def found_value(whole: float, sign: float, share: float) -> float:
-    """A share of better outcomes as a value of the metric."""
-    return whole * (share if sign > 0 else 1 - share)
 
 
 def shares_of_best(share: float, trials: FloatArray, level: float) -> tuple[float, float]:

@@ -1,4 +1,11 @@
-"""Cells of a ranking: the value of each in whole ticks, and its noise.
+"""The variance of every difference within a benchmark, from the outcomes of the items that two names both answered.
+
+With the weights w of the estimate, n items and the outcomes x of a name, item i adds y_i, the sum over the common slots
+of w (x_i - mean of x) / n; the variance of a difference is G/(G-1) times the sum over the G items of the squared
+differences of two names' y (Miller 2024, arXiv 2411.00640, equation 4; `matching`). A set that is in one slot of bits
+alone counts two items more that differ, one in favour of either name, as Bonett and Price's interval does (2012).
+
+Cells of a ranking: the value of each in whole ticks, and its noise.
 
 A posted standard error goes before trials, for who posts both knows something that the trials do not say; trials go
 before errors that were estimated from repeats. A binomial error is taken at (k + 1/2) / (n + 1), so that it is never
@@ -7,14 +14,179 @@ before errors that were estimated from repeats. A binomial error is taken at (k 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from workers.statistics.item_variances import Both, Objects, item_variances
+from registry.grids.outcomes import Outcomes
+from workers.statistics.matching import array_of
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
+
+MOST_WORK = 2_000_000_000
+"""Outcomes that are looked at, over all pairs; the benchmarks that come after are taken as without outcomes."""
+Objects = NDArray[np.object_]
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class SlotItems:
+    """Outcomes of a name in a slot; `of` tells the items, and an outcome of 1 is `whole` in the metric's unit."""
+
+    of: tuple[str, int]
+    outcomes: Outcomes
+    whole: float
+
+
+@dataclass(frozen=True)
+class ItemVariances:
+    """M x M x B: variances of the differences and v^2 over the degrees of freedom, NaN and 0 where two names are not
+    paired."""
+
+    variance: FloatArray
+    weight: FloatArray
+
+
+Both = tuple[ItemVariances, ItemVariances]
+"""For slots that weigh the same, and for slots that weigh by trials."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Names that have the same slots of a benchmark, with the same items and trials in each."""
+
+    names: IntArray
+    slots: dict[int, tuple[tuple[str, int] | None, float]]
+    """By slot: the items, None where there are none, and effective trials."""
+
+
+def item_variances(
+    items: Objects, n: FloatArray, present: BoolArray, bounds: Sequence[int], *, by_trials: bool
+) -> ItemVariances:
+    """The variances of all pairs. `items` are `SlotItems` or None, M x S, `n` effective trials, and `bounds` the first
+    slots of the benchmarks with the number of slots. `by_trials`: slots weigh by the trials of both names, as Mantel
+    and Haenszel weigh them, and pairs without trials are left out; else they weigh the same."""
+    size, count = len(items), len(bounds) - 1
+    found = ItemVariances(np.full((size, size, count), np.nan), np.zeros((size, size, count)))
+    left = MOST_WORK
+    for b, (first, last) in enumerate(itertools.pairwise(bounds)):
+        groups = _alike(items, n, present, range(first, last))
+        left -= sum(_work(one, other) for one, other in itertools.combinations_with_replacement(groups, 2))
+        if left < 0:
+            break
+        for one, other in itertools.combinations_with_replacement(groups, 2):
+            shared = sorted(one.slots.keys() & other.slots.keys())
+            weights = _weights(one, other, shared, by_trials=by_trials)
+            if weights is None:
+                continue
+            variance, weight = _of_groups(items, one, other, shared, weights)
+            for rows, columns, turn in ((one, other, False), (other, one, True)):
+                place = rows.names[:, None], columns.names[None, :], b
+                found.variance[place] = variance.T if turn else variance
+                found.weight[place] = weight.T if turn else weight
+    return found
+
+
+def by_items(
+    both: Both | None,
+    rows: slice,
+    weighted: BoolArray,
+    met: BoolArray,
+    bound: FloatArray,
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Some rows, R x M x B: variances by the items where two names have the same, else the bound; v^2 / df; and which
+    pairs (R x M) have the same wherever they met. `weighted` says where slots weigh by trials, the second of `both`."""
+    if both is None:
+        return bound, np.zeros(bound.shape), np.zeros(bound.shape[:2], dtype=np.bool_)
+    plain, trials = both
+    variance = np.where(weighted, trials.variance[rows], plain.variance[rows])
+    weight = np.where(weighted, trials.weight[rows], plain.weight[rows])
+    has = np.isfinite(variance) & met
+    paired = np.all(has | ~met, axis=2) & met.any(axis=2)
+    return np.where(has, variance, bound), np.where(has, weight, 0.0), paired
+
+
+def _alike(items: Objects, n: FloatArray, present: BoolArray, slots: range) -> list[_Alike]:
+    known: dict[tuple[Any, ...], list[int]] = {}
+    for i in range(len(items)):
+        key = tuple(
+            (s, None if items[i, s] is None else items[i, s].of, float(n[i, s])) for s in slots if present[i, s]
+        )
+        known.setdefault(key, []).append(i)
+    return [_Alike(np.array(names), {s: (of, trials) for s, of, trials in key}) for key, names in known.items() if key]
+
+
+def _work(one: _Alike, other: _Alike) -> int:
+    items = sum(of[1] for of, _ in one.slots.values() if of is not None)
+    return (one.names.size + other.names.size) * items + one.names.size * other.names.size * items
+
+
+def _weights(one: _Alike, other: _Alike, shared: Sequence[int], *, by_trials: bool) -> FloatArray | None:
+    """Weights of the shared slots that sum to 1; None where some slot is not paired."""
+    if not shared or any(one.slots[s][0] is None or one.slots[s][0] != other.slots[s][0] for s in shared):
+        return None
+    if any((one.slots[s][0] or ("", 0))[1] < 2 for s in shared):
+        return None
+    if not by_trials:
+        return np.full(len(shared), 1 / len(shared))
+    trials = np.array([(one.slots[s][1], other.slots[s][1]) for s in shared])
+    if not trials.all():
+        return None
+    heavy = trials.prod(axis=1) / trials.sum(axis=1)
+    return np.asarray(heavy / heavy.sum(), dtype=np.float64)
+
+
+def _of_groups(
+    items: Objects, one: _Alike, other: _Alike, shared: Sequence[int], weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Variances and v^2 / df of all pairs of two groups."""
+    shape = one.names.size, other.names.size
+    variance, weight = np.zeros(shape), np.zeros(shape)
+    for of, places in _by_set(one, shared):
+        first = _shares(items, one.names, [shared[p] for p in places], weights[places])
+        second = first if other is one else _shares(items, other.names, [shared[p] for p in places], weights[places])
+        sizes = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1)
+        apart = sizes - 2 * first @ second.T
+        apart = np.where(apart > _ROUNDING * sizes, apart, 0.0)
+        if len(places) == 1:
+            whole = items[one.names[0], shared[places[0]]].whole * weights[places[0]]
+            bits = np.outer(*(_of_bits(items, group.names, shared[places[0]]) for group in (one, other)))
+            apart += np.where(bits, 2 * (whole / of[1]) ** 2, 0.0)
+        part = apart * of[1] / (of[1] - 1)
+        variance, weight = variance + part, weight + part**2 / (of[1] - 1)
+    return variance, weight
+
+
+def _by_set(group: _Alike, shared: Sequence[int]) -> Iterator[tuple[tuple[str, int], list[int]]]:
+    """The sets of the shared slots, each with the positions of its slots among them."""
+    known: dict[tuple[str, int], list[int]] = {}
+    for position, slot in enumerate(shared):
+        of = group.slots[slot][0]
+        if of is not None:
+            known.setdefault(of, []).append(position)
+    yield from known.items()
+
+
+def _shares(items: Objects, names: IntArray, slots: Sequence[int], weights: FloatArray) -> FloatArray:
+    """Part of each item in the estimate of each name: names x items."""
+    rows = []
+    for i in names.tolist():
+        total: Any = 0.0
+        for slot, weight in zip(slots, weights.tolist(), strict=True):
+            one: SlotItems = items[i, slot]
+            given = array_of(one.outcomes)
+            total = total + weight * one.whole / given.size * (given - given.mean())
+        rows.append(total)
+    return np.array(rows, dtype=np.float64)
+
+
+def _of_bits(items: Objects, names: IntArray, slot: int) -> Any:
+    return np.array([items[i, slot].outcomes.bits is not None for i in names.tolist()])
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from registry.results.splits import Split
 from registry.results.steps import Change, LargestStep, LargestSteps, LevelSpan, Onset, SharpReason
 from registry.results.terms import Interval, KnownNoise, Place
 from workers.statistics.curves import Curves, RowNoise
-from workers.statistics.multiplicity import adjusted, holm_array
+from workers.statistics.judging import adjusted, holm_array
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, detectable, reach_of, two_sided
 

@@ -1,4 +1,11 @@
-"""The gap between two grids, contender less baseline, on the cells that both have.
+"""The gap in each cell that two grids share, with what the cell's noise says about it.
+
+Where only trials speak for the noise of both cells: Newcombe's interval and Fisher's exact test, with trials and
+successes over the posted design effect. Where both have a standard error (a posted one goes before trials, these
+before one from repeats): z, or Welch's t where an error comes from repeats. Else only the gap. Outcomes of the same
+items in both go before all of these (`matching`).
+
+The gap between two grids, contender less baseline, on the cells that both have.
 
 A comparison answers for one difference. Where more than one of model, benchmark, variant and metric differs, the
 numbers stand but nobody can say which of them the gap belongs to: `confounded`. Grids of different experiments share
@@ -9,31 +16,186 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Direction, Grid, Metric
 from registry.grids.outcomes import scale_of
 from registry.results.comparison import Agreement, Gap
-from registry.results.gaps import CellGap, Contrast, GapMargin, GapTest, LevelGap
+from registry.results.gaps import Better, CellGap, CellTest, Contrast, GapMargin, GapTest, LevelGap
+from registry.results.items import CellItems
 from registry.results.odds import BreslowDay, GapMantelHaenszel
 from registry.results.terms import OF_REPEATS, Interval, Place
-from workers.statistics.comparison_cells import cell_gaps, effective, of_trials
+from workers.statistics.cells import noise
 from workers.statistics.describe import OUT_OF_REACH
-from workers.statistics.grid_trend import gap_trends
-from workers.statistics.item_pairs import NO_ITEMS, Items, Pairs, pairs_of, together
-from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
-from workers.statistics.matching import Matched, matched
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
+from workers.statistics.matching import (
+    NO_ITEMS,
+    Items,
+    Matched,
+    PairedCell,
+    Pairs,
+    cell_pair,
+    matched,
+    pairs_of,
+    together,
+)
 from workers.statistics.noise import effect_of
-from workers.statistics.odds import Tables, breslow_day, odds_ratio, risk_difference
-from workers.statistics.pairs import pair_table
+from workers.statistics.pairs import WORK, pair_table
+from workers.statistics.proportions import (
+    EXACT_TRIALS,
+    Tables,
+    breslow_day,
+    fisher_p,
+    newcombe,
+    odds_ratio,
+    pooled_z_p,
+    risk_difference,
+)
+from workers.statistics.ranks import inversions, tie_pattern, untied_pairs
 from workers.statistics.score_matrix import ScoreMatrix, only
-from workers.statistics.signs import WORK
 from workers.statistics.table import Table, place_of
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray, decimals_of, ticks_of
+from workers.statistics.terms import (
+    MOST_WRITTEN_LEVELS,
+    SMALLEST_P,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    decimals_of,
+    ticks_of,
+)
+from workers.statistics.trend import gap_trends
+
+MOST_CELLS = 10_000
+"""Cells that an answer lists, in row-major order; the rest is counted and tested."""
+MOST_TABLES = 20_000_000
+"""2 x 2 tables that all exact tests of one comparison may look at; above it they are normal."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Tests of m cells as arrays: NaN and an empty name where there is none. Ends in the metric's unit."""
+
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    names: list[CellTest | None]
+
+
+def cell_gaps(
+    found: Matched, whole: float | None, direction: Direction | None, alpha: float, pairs: Pairs
+) -> tuple[CellGap, ...]:
+    """The cells in row-major order, at most `MOST_CELLS`."""
+    tested = tests(found, whole, alpha)
+    told = put_item_tests(tested, pairs, alpha)
+    holm = adjusted([None if np.isnan(p) else float(p) for p in tested.p], "holm")
+    scale, known_ends = 10.0**found.decimals, np.isfinite(tested.low).tolist()
+    rows = []
+    for i in range(min(found.count, MOST_CELLS)):
+        known = bool(np.isfinite(tested.p[i]))
+        places = found.positions[i].tolist()
+        rows.append(
+            CellGap(
+                {axis.name: place_of(axis, place) for axis, place in zip(found.axes, places, strict=True)},
+                float(found.values[1, i]),
+                float(found.values[0, i]),
+                float(found.gaps[i] / scale),
+                better(int(found.gaps[i]), direction),
+                Interval(1 - alpha, float(tested.low[i]), float(tested.high[i])) if known_ends[i] else None,
+                float(tested.p[i]) if known else None,
+                holm[i],
+                tested.names[i],
+                told.get(i),
+            )
+        )
+    return tuple(rows)
+
+
+def put_item_tests(tested: Tested, pairs: Pairs, alpha: float) -> dict[int, CellItems]:
+    """Put the paired tests of the cells that have items in the place of the others, and return these items."""
+    told = {}
+    for i, cell in enumerate(pairs.cells):
+        if isinstance(cell, PairedCell):
+            found = cell_pair(cell, pairs.whole, alpha)
+            ends, p = found.interval, found.p
+            tested.low[i], tested.high[i] = (ends.low, ends.high) if ends else (np.nan, np.nan)
+            tested.p[i], tested.names[i] = (np.nan, None) if p is None else (p, found.test)
+            told[i] = found.items
+    return told
+
+
+def better(gap: int, direction: Direction | None) -> Better | None:
+    """Better side in a cell: `contender`, `baseline` or `tie`; `None` for a metric without a better end."""
+    if direction is None:
+        return None
+    turned = -gap if direction == "lower" else gap
+    return "tie" if turned == 0 else "contender" if turned > 0 else "baseline"
+
+
+def tests(found: Matched, whole: float | None, alpha: float) -> Tested:
+    """Tests that the noise of every cell allows."""
+    low, high, p = (np.full(found.count, np.nan) for _ in range(3))
+    names: list[CellTest | None] = [None] * found.count
+    trials = np.flatnonzero(of_trials(found).all(axis=0)) if whole else np.empty(0, dtype=np.int64)
+    if whole and trials.size:
+        counts = (np.rint(array[:, trials]).astype(np.int64) for array in effective(found, whole))
+        (k2, k1), (n2, n1) = counts
+        low[trials], high[trials] = (end * whole for end in newcombe(k1, n1, k2, n2, 1 - alpha))
+        p[trials], name = exact_or_normal(k1, n1, k2, n2)
+        for i in trials.tolist():
+            names[i] = name
+    standings = found.standings(Metric("", None, None, 0.0 if whole else None, whole))
+    _, _, variance, df, _ = noise(standings)
+    known = np.isfinite(variance).all(axis=0) & (variance.sum(axis=0) > 0)
+    known[trials] = False
+    chosen = np.flatnonzero(known)
+    if chosen.size:
+        gaps = found.gaps[chosen] / 10.0**found.decimals
+        p[chosen], reach, free = welch(gaps, variance[:, chosen], df[:, chosen], alpha)
+        low[chosen], high[chosen] = gaps - reach, gaps + reach
+        for i, normal in zip(chosen.tolist(), np.isinf(free).tolist(), strict=True):
+            names[i] = "z" if normal else "welch"
+    return Tested(low, high, p, names)
+
+
+def welch(
+    gaps: FloatArray, variance: FloatArray, df: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Two-sided p of differences whose two parts have these variances (2 x m), how far the intervals reach, and the
+    degrees of freedom of Welch (1947), infinite where both errors are known."""
+    total = variance.sum(axis=0)
+    weight = np.sum(variance**2 / df, axis=0)
+    free = np.divide(total**2, weight, out=np.full(total.size, np.inf), where=weight > 0)
+    normal, some = np.isinf(free), np.where(np.isinf(free), 1.0, free)
+    size = np.abs(gaps) / np.sqrt(total)
+    p = np.where(normal, erfc(size / np.sqrt(2.0)), 2 * stdtr(some, -size))
+    quantile = np.where(normal, ndtri(1 - alpha / 2), stdtrit(some, 1 - alpha / 2))
+    return np.maximum(p, SMALLEST_P), np.asarray(quantile * np.sqrt(total), dtype=np.float64), free
+
+
+def of_trials(found: Matched) -> BoolArray:
+    """Mask of the cells whose noise is known from trials alone, of the shape of the trials."""
+    return np.asarray((found.trials > 0) & ~((found.stderr > 0) & (found.repeats == 0)), dtype=np.bool_)
+
+
+def effective(found: Matched, whole: float) -> tuple[FloatArray, FloatArray]:
+    """Successes (the nearest whole numbers) and trials, over the design effect."""
+    effect = np.where(np.isfinite(found.design_effect), found.design_effect, 1.0)[:, None]
+    return np.rint(found.values / whole * found.trials) / effect, found.trials / effect
+
+
+def exact_or_normal(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> tuple[FloatArray, CellTest]:
+    """Fisher's p of each pair in affordable portions, or the pooled z where they would cost too much."""
+    most = int(np.minimum(np.minimum(k1 + k2, n1 + n2 - k1 - k2), np.minimum(n1, n2)).max()) + 1
+    if int((n1 + n2).max()) > EXACT_TRIALS or most * k1.size > MOST_TABLES:
+        return pooled_z_p(k1, n1, k2, n2), "pooled_z"
+    portion = max(1, 1_000_000 // most)
+    parts = [slice(start, start + portion) for start in range(0, k1.size, portion)]
+    return np.concatenate([fisher_p(k1[part], n1[part], k2[part], n2[part]) for part in parts]), "fisher"
+
 
 ALL_LEVELS_WORK = 500_000_000
 """Additions that the exact tests of all levels may cost together."""
@@ -64,27 +226,10 @@ def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, mea
     """The comparison of two grids, the baseline first, measured so far as the numbers have a meaning."""
     baseline, contender = sides
     odd = other_scale(baseline.metric, contender.metric)
-    named = (*differs, *(["metric"] if odd and "metric" not in differs else []))
-    frame = Gap("ok", alpha=alpha, differs=named)
-
-    def with_items(frame: Gap, found: Matched) -> Gap:
-        return measure(frame, found, item_pairs(found, baseline, items), baseline)
-
-    return filled(frame, sides, odd, with_items)
-
-
-def item_pairs(found: Matched, baseline: Grid, items: Items) -> Pairs:
-    """The common cells by their items."""
-    by_trials = bool(of_trials(found).all())
-    return pairs_of(found, items, scale_of(baseline.metric) or 1.0, by_trials=by_trials)
-
-
-def filled(frame: Gap, sides: tuple[Grid, Grid], odd: str | None, measure: Callable[[Gap, Matched], Gap]) -> Gap:
-    """Fills the frame as far as the numbers have a meaning."""
+    frame = Gap("ok", alpha=alpha, differs=(*differs, *(["metric"] if odd and "metric" not in differs else [])))
     if "experiment" in frame.differs:
         reason = "values of different experiments are not comparable (an alias joins two names of one experiment)"
         return replace(frame, status="not_comparable", reason=reason)
-    baseline, contender = sides
     tables = Table.of(baseline), Table.of(contender)
     effects = effect_of(baseline), effect_of(contender)
     found = matched(*tables, effects)
@@ -102,10 +247,16 @@ def filled(frame: Gap, sides: tuple[Grid, Grid], odd: str | None, measure: Calla
         return replace(frame, status="undefined", reason=OUT_OF_REACH)
     frame = replace(frame, agreement=agreement(found))
     if odd is None:
-        frame = measure(frame, found)
+        frame = measure(frame, found, item_pairs(found, baseline, items), baseline)
         if any(grid.design_effect is None and effect for grid, effect in zip(sides, effects, strict=True)):
             frame = replace(frame, assumes=(*frame.assumes, OF_REPEATS))
     return judged(frame, odd)
+
+
+def item_pairs(found: Matched, baseline: Grid, items: Items) -> Pairs:
+    """The common cells by their items."""
+    by_trials = bool(of_trials(found).all())
+    return pairs_of(found, items, scale_of(baseline.metric) or 1.0, by_trials=by_trials)
 
 
 def judged(frame: Gap, odd: str | None) -> Gap:
@@ -192,7 +343,6 @@ def margins(
 
 
 def level_gap(level: Place, found: Contrast, p_holm: float | None) -> LevelGap:
-    """A contrast as one level of an axis."""
     test = found.test and replace(found.test, p_holm=p_holm)
     return LevelGap(**shallow(found) | {"test": test}, level=level)
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from workers.statistics.cells import Cells, cells_of
-from workers.statistics.item_variances import by_items
+from workers.statistics.cells import Cells, by_items, cells_of
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 

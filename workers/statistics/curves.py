@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from registry.results.terms import KnownNoise, Place
-from workers.statistics.kendall import tie_patterns
 from workers.statistics.noise import binomial_errors, pooled
+from workers.statistics.ranks import tie_patterns
 from workers.statistics.table import Curve
 from workers.statistics.terms import FloatArray, IntArray
 
@@ -130,7 +130,6 @@ def alike(curves: Sequence[Curve]) -> Iterator[list[int]]:
 
 
 def _noise(rows: Sequence[Curve], y: FloatArray) -> RowNoise | None:
-    """The noise that all rows have."""
     kind, first = rows[0].noise_kind, rows[0]
     if kind == "unknown":
         return None

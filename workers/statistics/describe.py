@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -18,11 +18,11 @@ from registry.results.statistics import GridStatistics
 from registry.results.terms import OF_REPEATS, Place
 from workers.statistics.best_cells import noisy_peaks, peaks
 from workers.statistics.changes import grid_splits
-from workers.statistics.grid_trend import grid_trends
 from workers.statistics.sensitivity import sensitivity
 from workers.statistics.series import Asked, curves_of, families
 from workers.statistics.table import Curve, Table, by_level, known_noise
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
+from workers.statistics.trend import grid_trends
 
 OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
 MOST_LEVELS = 100
@@ -53,19 +53,14 @@ def describe_all(grids: Sequence[Grid], parameters: Parameters | None = None) ->
     tables = [Table.of(grid) for grid in grids]
     settings = [parameters or Parameters.of(grid.metric) for grid in grids]
     found = all_series(tables, settings)
-    return [_description(*row) for row in zip(grids, tables, settings, found, strict=True)]
+    return [
+        _description(*row, *series)
+        for row, series in zip(zip(grids, tables, settings, strict=True), found, strict=True)
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class AllSeries:
-    """The series of a grid along every ordered axis, and how many were left out."""
-
-    series: tuple[Series, ...]
-    left_out: int
-
-
-def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[AllSeries]:
-    """The series of each grid axis by axis; none of a grid of astronomic numbers."""
+def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[tuple[tuple[Series, ...], int]]:
+    """The series of each grid axis by axis, none of a grid of astronomic numbers, and how many were left out."""
     along: list[list[list[Curve]]] = []
     left_out: list[int] = []
     for table in tables:
@@ -79,26 +74,27 @@ def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[
     ]
     judged = iter(families(asked))
     return [
-        AllSeries(tuple(chain.from_iterable(next(judged) for _ in axes)), rest)
+        (tuple(chain.from_iterable(next(judged) for _ in axes)), rest)
         for axes, rest in zip(along, left_out, strict=True)
     ]
 
 
-def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSeries) -> GridStatistics:
-    """The parts of one grid together."""
+def _description(
+    grid: Grid, table: Table, parameters: Parameters, series: tuple[Series, ...], left_out: int
+) -> GridStatistics:
     reach = table.computable
     return GridStatistics(
         params=parameters,
         design_effect=grid.design_effect,
         assumes=assumptions(grid, table),
         coverage=coverage(table),
-        series=found.series,
-        series_left_out=found.left_out,
+        series=series,
+        series_left_out=left_out,
         series_reason=None if reach else OUT_OF_REACH,
         peaks=noisy_peaks(table, 1 - parameters.alpha) if reach else replace(peaks(table), noise_reason=OUT_OF_REACH),
         sensitivity=sensitivity(table, parameters.alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH),
         precision=precision(table),
-        grid_split=None if parameters.split is None else grid_splits(found.series, 1 - parameters.alpha),
+        grid_split=None if parameters.split is None else grid_splits(series, 1 - parameters.alpha),
         grid_trend=grid_trends(table, parameters.alpha),
     )
 
@@ -133,11 +129,10 @@ def coverage(table: Table) -> Coverage:
 
 
 def axis_coverage(table: Table, place: int) -> AxisCoverage:
-    """One axis, its levels in their order."""
     rows = by_level(table.present, place)
     counts = rows.sum(axis=1).tolist()
     names = table.levels[place]
-    others = other_places(table, place)
+    others = table.levels[1 - place] if len(table.axes) == 2 else None
     written = min(len(names), MOST_WRITTEN_LEVELS)
     levels = tuple(level_coverage(names[i], rows[i], counts[i], others) for i in range(written))
     return AxisCoverage(
@@ -149,15 +144,7 @@ def axis_coverage(table: Table, place: int) -> AxisCoverage:
     )
 
 
-def other_places(table: Table, place: int) -> Sequence[Place] | None:
-    """The levels of the only other axis, if there is exactly one."""
-    if len(table.axes) != 2:
-        return None
-    return table.levels[1 - place]
-
-
 def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Place] | None) -> LevelCoverage:
-    """One level from its row of measured flags."""
     if others is None or count == 0:
         return LevelCoverage(name, count, None, None, (), 0)
     if count == row.size:
@@ -233,7 +220,7 @@ def precision(table: Table) -> Precision:
     candidates = implied(np.unique(table.values[table.present]), whole, table.decimals)
     smallest = candidates[0] if candidates else None
     count, off = off_lattice(table, whole)
-    chance = None if smallest is None else lattice_share(smallest, whole, table.decimals)
+    chance = None if smallest is None else min(1.0, (smallest + 1) / (whole * 10.0**table.decimals + 1))
     return Precision("ok", table.decimals, smallest, candidates, chance, count, off)
 
 
@@ -254,11 +241,6 @@ def on_lattice(values: FloatArray, trials: IntArray, whole: float, decimals: int
     """Return whether some whole number of successes rounds to each value."""
     nearest = np.rint(values * trials / whole) * whole / trials
     return np.asarray(np.abs(nearest - values) <= 0.5 * 10.0**-decimals + 1e-11 * whole)
-
-
-def lattice_share(trials: int, whole: float, decimals: int) -> float:
-    """The share of all printable values that are proportions of so many trials."""
-    return min(1.0, (trials + 1) / (whole * 10.0**decimals + 1))
 
 
 def off_lattice(table: Table, whole: float) -> tuple[int | None, tuple[OffLattice, ...] | None]:

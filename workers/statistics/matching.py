@@ -1,21 +1,50 @@
 """Two grids on the coordinates that both have: the slots of a comparison.
 
 Axes are the same by name, in whatever order; levels by their number where they have one, else by their label.
+
+The common cells of two grids item by item.
+
+One cell of bits: exact McNemar (1947), two-sided, with its mid-p beside it, and the interval of Bonett and Price (2012)
+for the difference of paired proportions; both as Fagerland, Lydersen and Laake (2013, BMC Medical Research Methodology
+13:91; 2014, Statistics in Medicine 33) recommend. Scores: Student's t of the item differences.
+
+Several cells: an item that is in several of them is one cluster. With weights w of the cells, n items and differences
+d, item i adds psi_i, the sum over its cells of w (d_i - mean of d) / n, and the variance of the weighted mean is the
+sum over the item sets of G/(G-1) times the sum of psi^2 (Miller 2024, arXiv 2411.00640, equation 4, within cells; the
+factor and Student's t as Cameron and Miller 2015 advise for few clusters). Degrees of freedom: G - 1, by Satterthwaite
+where there are several sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import bdtr, gammaln
 
 from registry.grids.grid import Axis, Metric
+from registry.grids.outcomes import HeldItems, Outcomes
 from registry.results.comparison import OnlyIn
+from registry.results.gaps import CellTest, GapTest
+from registry.results.items import CellItems, Flips, ItemPairs, McNemar
+from registry.results.terms import Interval
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, decimals_of, ticks_of
+from workers.statistics.terms import (
+    SMALLEST_P,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    decimals_of,
+    detectable,
+    reach_of,
+    ticks_of,
+    two_sided,
+)
 
 MOST_LISTED = 100
 """Coordinates that only one of the grids has, as far as an answer lists them; the rest is counted."""
@@ -167,3 +196,200 @@ def only_in(table: Table, shared: BoolArray) -> OnlyIn:
     first = np.stack(np.unravel_index(np.flatnonzero(rest)[:MOST_LISTED], rest.shape), axis=-1) if rest.ndim else ()
     places = [table.places(tuple(map(int, at))) for at in first] if rest.ndim else [{}] * count
     return OnlyIn(count, tuple(places))
+
+
+FEW_ITEMS = 30
+Items = tuple[Mapping[int, HeldItems], Mapping[int, HeldItems]]
+"""Outcomes of the baseline and of the contender, by the flat index of the cell in its grid."""
+NO_ITEMS: Items = ({}, {})
+_APART = "the item sets are not the same"
+
+
+@dataclass(frozen=True)
+class PairedCell:
+    """Outcomes of the same items in a cell of both grids; `of` tells the items."""
+
+    of: tuple[str, int]
+    contender: Outcomes
+    baseline: Outcomes
+
+    @property
+    def is_bits(self) -> bool:
+        return self.contender.bits is not None and self.baseline.bits is not None
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Contender less baseline, from -1 to 1; they are unpacked each time, for all cells together may be many."""
+        return array_of(self.contender) - array_of(self.baseline)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The common cells in row-major order, each with its items or the reason why it is not paired. `whole` is an
+    outcome of 1 in the metric's unit; `by_trials`: cells weigh as their trials, else the same."""
+
+    cells: Sequence[PairedCell | str]
+    whole: float
+    by_trials: bool
+
+
+def pairs_of(found: Matched, items: Items, whole: float, *, by_trials: bool) -> Pairs:
+    """Pair the common cells of two grids."""
+    if not items[0] and not items[1]:
+        return Pairs([_missing(None)] * found.count, whole, by_trials)
+    contender, baseline = found.flat.tolist()
+    cells = [_paired(items[0].get(b), items[1].get(c)) for b, c in zip(baseline, contender, strict=True)]
+    return Pairs(cells, whole, by_trials)
+
+
+def _paired(baseline: HeldItems | None, contender: HeldItems | None) -> PairedCell | str:
+    if baseline is None or contender is None:
+        return _missing("baseline" if contender is not None else "contender" if baseline is not None else None)
+    mine, theirs = baseline.outcomes, contender.outcomes
+    if (baseline.digest, mine.count) != (contender.digest, theirs.count):
+        return _APART
+    return PairedCell((baseline.digest, mine.count), theirs, mine)
+
+
+def _missing(side: str | None) -> str:
+    return "no outcomes of items were posted" + (f" for the {side}" if side else "")
+
+
+def array_of(given: Outcomes) -> FloatArray:
+    """The outcomes as numbers."""
+    if given.bits is None:
+        return np.array(given.scores, dtype=np.float64)
+    return np.unpackbits(np.frombuffer(given.bits, dtype=np.uint8), count=given.count).astype(np.float64)
+
+
+# --- one cell ---------------------------------------------------------------------------------------------------------
+
+
+def flips_of(cell: PairedCell) -> Flips:
+    """The 2 x 2 table of a cell of bits."""
+    ones = [int.from_bytes(one.bits or b"") for one in (cell.contender, cell.baseline)]
+    both, contender, baseline = (ones[0] & ones[1]).bit_count(), ones[0].bit_count(), ones[1].bit_count()
+    return Flips(both, contender - both, baseline - both, cell.of[1] - contender - baseline + both)
+
+
+def mcnemar(flips: Flips) -> McNemar:
+    """Both p of the discordant items; 1 without any."""
+    n, least = flips.only_contender + flips.only_baseline, min(flips.only_contender, flips.only_baseline)
+    if n == 0:
+        return McNemar(1.0, 1.0)
+    exact = min(1.0, 2 * float(bdtr(least, n, 0.5)))
+    here = math.exp(float(gammaln(n + 1) - gammaln(least + 1) - gammaln(n - least + 1)) - n * math.log(2))
+    mid = 1 - here / 2 if 2 * least == n else exact - here
+    return McNemar(max(SMALLEST_P, exact), max(SMALLEST_P, mid))
+
+
+def bonett_price(flips: Flips, level: float) -> Interval:
+    """Interval of the difference of paired proportions, contender less baseline."""
+    n = flips.both + flips.only_contender + flips.only_baseline + flips.neither + 2
+    up, down = (flips.only_contender + 1) / n, (flips.only_baseline + 1) / n
+    reach = reach_of(level) * math.sqrt((up + down - (up - down) ** 2) / n)
+    return Interval(level, max(-1.0, up - down - reach), min(1.0, up - down + reach))
+
+
+@dataclass(frozen=True)
+class CellPair:
+    """One cell: its items, and the test of their differences in the metric's unit; no test of a single score."""
+
+    items: CellItems
+    test: CellTest
+    difference: float
+    stderr: float | None
+    interval: Interval | None
+    p: float | None
+
+
+def cell_pair(cell: PairedCell, whole: float, alpha: float) -> CellPair:
+    """The paired test of one cell."""
+    gaps, count = cell.gaps, cell.of[1]
+    difference = float(gaps.mean()) * whole
+    stderr = float(gaps.std(ddof=1)) / math.sqrt(count) * whole if count > 1 else None
+    if cell.is_bits:
+        flips = flips_of(cell)
+        exact, ends = mcnemar(flips), scaled(bonett_price(flips, 1 - alpha), whole)
+        return CellPair(CellItems(count, flips, exact), "mcnemar", difference, stderr, ends, exact.p)
+    if stderr is None or stderr == 0:
+        p = 1.0 if stderr == 0 and difference == 0 else None
+        return CellPair(CellItems(count), "paired_t", difference, stderr, None, p)
+    ends = around(difference, stderr, 1 - alpha, count - 1)
+    return CellPair(CellItems(count), "paired_t", difference, stderr, ends, two_sided(difference / stderr, count - 1))
+
+
+def scaled(found: Interval, whole: float) -> Interval:
+    return Interval(found.level, found.low * whole, found.high * whole)
+
+
+def around(middle: float, stderr: float, level: float, df: float) -> Interval:
+    reach = reach_of(level, df) * stderr
+    return Interval(level, middle - reach, middle + reach)
+
+
+# --- several cells ----------------------------------------------------------------------------------------------------
+
+
+def together(pairs: Pairs, chosen: IntArray, alpha: float) -> tuple[ItemPairs, GapTest | None]:
+    """Some of the common cells: what their items say, and the test if all of them are paired."""
+    cells = [pairs.cells[i] for i in chosen.tolist()]
+    paired = [cell for cell in cells if isinstance(cell, PairedCell)]
+    if len(paired) < len(cells) or not cells:
+        return ItemPairs(0, paired=False, cells=len(paired), reason=_why_not(cells)), None
+    sets = Counter(cell.of for cell in paired)
+    items = sum(count for _, count in sets)
+    flips = added([flips_of(cell) for cell in paired]) if all(cell.is_bits for cell in paired) else None
+    exact = mcnemar(flips) if flips and max(sets.values()) == 1 else None
+    few = min(count for _, count in sets)
+    caution = f"the spread of {few} items is known only roughly" if few < FEW_ITEMS else None
+    told = ItemPairs(items, flips, exact, paired=True, cells=len(paired), caution=caution)
+    return told, single(paired[0], pairs.whole, alpha) if len(paired) == 1 else clustered(paired, pairs, alpha)
+
+
+def _why_not(cells: Sequence[PairedCell | str]) -> str:
+    reasons = Counter(cell for cell in cells if isinstance(cell, str))
+    if not reasons:
+        return "no cell is in common"
+    [(first, count)] = reasons.most_common(1)
+    return first if count == len(cells) else f"{first} in {count} of {len(cells)} common cells"
+
+
+def added(flips: Sequence[Flips]) -> Flips:
+    names = ("both", "only_contender", "only_baseline", "neither")
+    return Flips(*(sum(getattr(one, name) for one in flips) for name in names))
+
+
+def single(cell: PairedCell, whole: float, alpha: float) -> GapTest:
+    """The test of one cell as that of the whole."""
+    found = cell_pair(cell, whole, alpha)
+    seen = detectable(found.stderr, alpha) if found.stderr else None
+    if found.p is None:
+        reason = "one item has no spread" if found.stderr is None else "every item differs by the same"
+        return GapTest("undefined", found.test, found.difference, stderr=found.stderr, reason=reason)
+    df = None if cell.is_bits else cell.of[1] - 1.0
+    return GapTest("ok", found.test, found.difference, found.interval, found.stderr, df, found.p, detectable=seen)
+
+
+def clustered(cells: Sequence[PairedCell], pairs: Pairs, alpha: float) -> GapTest:
+    """The weighted mean of the differences of several cells, with its error by the items."""
+    counts = np.array([cell.of[1] if pairs.by_trials else 1 for cell in cells], dtype=np.float64)
+    weights = counts / counts.sum()
+    difference = math.fsum(w * float(cell.gaps.mean()) for w, cell in zip(weights, cells, strict=True)) * pairs.whole
+    shares: dict[tuple[str, int], FloatArray] = {}
+    for weight, cell in zip(weights, cells, strict=True):
+        psi = weight / cell.of[1] * (cell.gaps - cell.gaps.mean())
+        shares[cell.of] = shares.get(cell.of, 0.0) + psi
+    name = "clustered_t" if len(shares) < len(cells) else "paired_t"
+    if min(count for _, count in shares) < 2:
+        return GapTest("undefined", name, difference, reason="a set of one item has no spread")
+    parts = [(count / (count - 1) * float((psi**2).sum()), count - 1) for (_, count), psi in shares.items()]
+    variance = math.fsum(part for part, _ in parts)
+    stderr = math.sqrt(variance) * pairs.whole
+    if stderr == 0:
+        if difference == 0:
+            return GapTest("ok", name, 0.0, stderr=0.0, p=1.0)
+        return GapTest("undefined", name, difference, stderr=0.0, reason="every item differs by the same")
+    df = variance**2 / math.fsum(part**2 / free for part, free in parts)
+    ends, p = around(difference, stderr, 1 - alpha, df), two_sided(difference / stderr, df)
+    return GapTest("ok", name, difference, ends, stderr, df, p, detectable=detectable(stderr, alpha))

@@ -19,7 +19,7 @@ side. With normal errors it is Fieller's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,17 +43,16 @@ from workers.statistics.changes import (
     steps_of,
 )
 from workers.statistics.curves import Curves, RowNoise, alike
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
 from workers.statistics.proportions import wilson
 from workers.statistics.shape import monotones, plateaus, shapes
-from workers.statistics.table import Curve, Table, place_of
+from workers.statistics.table import MOST_POINTS, Curve, Table, place_of
 from workers.statistics.terms import FloatArray, reach_of
 from workers.statistics.thresholds import thresholds
 from workers.statistics.trend import Trend, trends_of
 
 MOST_SERIES = 2_000
-MOST_POINTS = 100_000
-"""Series and points analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
+"""Series analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,6 @@ def _asked_alike(asked: Sequence[Asked]) -> Iterable[list[tuple[int, int]]]:
 
 
 def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
-    """Results of each of these series by itself."""
     parameters, alpha = asked.parameters, asked.parameters.alpha
     steps = steps_of(curves, 1 - alpha)
     flats: Sequence[Plateau | None] = [None] * len(curves)
@@ -214,7 +212,6 @@ def _judgements(alone: Sequence[_Alone], asked: Asked) -> list[_Judgement]:
 
 
 def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSteps, parameters: Parameters) -> Series:
-    """One series among those of its axis."""
     trend, rest, places, single = alone.trend, alone.rest, curve.places, curve.count == 1
     line = trend.line
     return Series(
@@ -238,7 +235,7 @@ def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSt
         mann_kendall=trend.mann_kendall,
         logit=trend.logit,
         weighted=trend.weighted,
-        heterogeneity=trend.heterogeneity_with(judgement.heterogeneity_q),
+        heterogeneity=trend.heterogeneity and replace(trend.heterogeneity, q=judgement.heterogeneity_q),
         fitted_change=trend.change,
         detectable=trend.detectable,
         direction=direction_of(curve, trend, judgement.q, judgement.heterogeneity_q, parameters),

@@ -68,7 +68,6 @@ def by_noise(models: tuple[ShapeModel, ...]) -> SeriesShape:
 
 
 def by_criterion(models: tuple[ShapeModel, ...]) -> SeriesShape:
-    """The model with the lowest information criterion."""
     model = min(models, key=lambda one: math.inf if one.bic is None else one.bic)
     return SeriesShape("ok", model.kind, model.at, "bic", models)
 

@@ -34,7 +34,7 @@ from registry.results.trend_tests import (
     WeightedTest,
 )
 from workers.statistics.curves import RowNoise
-from workers.statistics.kendall import couples, min_attainable, tie_patterns, variance
+from workers.statistics.ranks import couples, min_attainable, tie_patterns, variance
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, detectable, reach_of, two_sided
 
 LONGEST = 500
@@ -150,7 +150,6 @@ class _Line(NamedTuple):
 
 
 def _described(line: _Line, count: int, level: float) -> OrdinaryLeastSquares:
-    """One line, as far as its points determine it."""
     slope, intercept = line.slope, line.intercept
     if line.constant:
         return OrdinaryLeastSquares("undefined", 0.0, line.first, reason="every value is the same")
@@ -196,7 +195,6 @@ class _WeightedLine(NamedTuple):
 
 
 def _weighted(line: _WeightedLine, df: float | None, level: float) -> tuple[Weighted, FittedChange | None]:
-    """One line with its test."""
     if line.outweighed:
         return Weighted("undefined", reason="one cell outweighs all others"), None
     slope, error = line.slope, line.error

@@ -20,6 +20,8 @@ from registry.results.terms import KnownNoise, Place
 from workers.statistics.noise import CellErrors, Noise, binomial_errors, effect_of, kind_of, noise_of_cells
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable, decimals_of, ticks_of
 
+MOST_POINTS = 100_000
+"""Points of series analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 

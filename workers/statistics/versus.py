@@ -28,10 +28,10 @@ from registry.results.pairs import Pair
 from registry.results.policies import Estimand
 from registry.results.stability import WithoutOne
 from registry.results.terms import Interval, Status
-from workers.statistics.item_pairs import around
+from workers.statistics.matching import around
 from workers.statistics.pairs import APART, estimand_of, pair_table
+from workers.statistics.rank_groups import without_one
 from workers.statistics.score_matrix import OF_CELLS, ScoreMatrix, of, only
-from workers.statistics.stability import without_one
 from workers.statistics.terms import SMALLEST_P, BoolArray, computable, detectable, two_sided
 
 _SIZES = ("difference", "stderr", "detectable")

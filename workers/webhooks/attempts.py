@@ -68,11 +68,8 @@ UNREACHABLE = "unreachable"
 def sign(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> str:
     """The header `webhook-signature`: a signature by each secret, of which a receiver accepts any."""
     signed = f"{message_id}.{timestamp}.".encode() + body
-    return " ".join(f"v1,{b64encode(hmac.digest(_key(one), signed, 'sha256')).decode()}" for one in secrets)
-
-
-def _key(secret: str) -> bytes:
-    return b64decode(secret.removeprefix(SECRET_PREFIX))
+    keys = [b64decode(secret.removeprefix(SECRET_PREFIX)) for secret in secrets]
+    return " ".join(f"v1,{b64encode(hmac.digest(key, signed, 'sha256')).decode()}" for key in keys)
 
 
 class Body(NamedTuple):
@@ -92,7 +89,9 @@ def body_of(sending: Sending, url: str) -> Body:
 
 
 def _standard(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
-    where = WebhookData(sending.project, sending.subject, _address(sending, url), sending.position)
+    # Of what was purged, the address of its project.
+    address = f"{url}/api/v1/{sending.subject or f'projects/{sending.project}'}"
+    where = WebhookData(sending.project, sending.subject, address, sending.position)
     document = {"type": sending.type, "timestamp": _time(sending), "data": {**data, **to_document(where)}}
     return Body(orjson.dumps(document), "application/json")
 
@@ -135,11 +134,6 @@ def _said(sending: Sending, url: str) -> tuple[str, str]:
     told = event_sentence(sending.type, sending.data)
     page = url + page_of_event(sending.project, sending.position, told)
     return f"{sending.project}: {told.text}", page if len(page) < _ADDRESS - 3 else url
-
-
-def _address(sending: Sending, url: str) -> str:
-    """Address of what an event is about; of a purged one, its project."""
-    return f"{url}/api/v1/{sending.subject or f'projects/{sending.project}'}"
 
 
 def _time(sending: Sending) -> str:

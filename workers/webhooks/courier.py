@@ -103,7 +103,7 @@ class Courier:
 
     def _send(self, line: Line) -> None:
         try:
-            send_line(self._settings, self._database, line, self._is_stopped)
+            send_line(self._settings, self._database, line, lambda: self._stopped)
         except RegistryError as error:
             log.warning("no database for a webhook", error=error.detail)
         except Exception:
@@ -113,9 +113,6 @@ class Courier:
                 del self._lines[line.lease]
                 self._threads.discard(threading.current_thread())
             self.wake()
-
-    def _is_stopped(self) -> bool:
-        return self._stopped
 
 
 def send_line(settings: Settings, database: Database, line: Line, is_stopped: Callable[[], bool] = bool) -> int:

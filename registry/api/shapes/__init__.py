@@ -23,7 +23,6 @@ from registry.results.ranking import Ranking
 from registry.results.repeat_noise import RepeatNoise
 from registry.results.schema import components
 from registry.results.statistics import Statistics
-from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 from registry.results.trade_offs import TradeOff
 from registry.results.verdicts import Alert, StoredVerdict
@@ -41,7 +40,6 @@ COMPONENTS: dict[str, Shape] = {
     **components(
         Statistics,
         Thresholds,
-        SweetSpot,
         Comparison,
         ModelComparison,
         Ranking,

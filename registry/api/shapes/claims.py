@@ -47,8 +47,8 @@ CLAIMS: dict[str, Shape] = {
             claims=described(array_of({"type": "object"}), "The parts of `all_of`, `any_of` and `not`."),
             strength=described(one_of("numbers", "noise"), "Which layer is the verdict; `numbers` if not given."),
             looks=described(
-                one_of("fixed", "every_revision", "added_trials"),
-                "What alpha is of: this revision, if not given; all revisions; all, where each adds trials.",
+                one_of("fixed", "every_revision"),
+                "What alpha is of: this revision, if not given, or all revisions together.",
             ),
             text=described(TEXT | {"maxLength": 2000}, "The sentence as it was written."),
         )

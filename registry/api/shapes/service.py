@@ -22,7 +22,7 @@ from registry.api.shapes.words import (
 )
 
 _KINDS = (
-    *("ranking", "sweet_spot", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
+    *("ranking", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
     *("gate", "noise", "claims", "claim_plan", "stored_claims"),
 )
 

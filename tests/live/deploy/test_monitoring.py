@@ -14,7 +14,7 @@ import yaml
 
 from tests import ROOT
 from tests.house import House, Project
-from workers.jobs.reports import Reporter
+from workers.jobs.worker_process import Reporter
 
 RULES = ROOT / "deploy" / "prometheus" / "alerts.yml"
 MEANING = Path(__file__).with_name("alerts_test.yml")

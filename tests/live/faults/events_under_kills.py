@@ -30,8 +30,8 @@ from registry.operations.events import read_events
 from registry.settings import Settings
 from registry.storage.arrivals import Arrival, announce
 from registry.storage.database import Database
-from workers.jobs import sequencing
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs import upkeep
+from workers.jobs.upkeep import sequence_arrivals
 
 _WITNESSES = "CREATE TABLE IF NOT EXISTS witnesses (project_id uuid, act text)"
 
@@ -148,7 +148,7 @@ def _sequencer(settings: Settings) -> Callable[[int], None]:
     def sequence(born: int) -> None:
         database, chance = Database(settings, name="sequencer"), random.Random(born)
         while True:
-            sequencing.SEQUENCED_AT_ONCE = chance.choice((1, 3, 50, 1_000))
+            upkeep.SEQUENCED_AT_ONCE = chance.choice((1, 3, 50, 1_000))
             try:
                 sequence_arrivals(database)
             except RegistryError:

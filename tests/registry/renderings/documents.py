@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry.api.responses import of_values
-from registry.renderings import comparison, ranking, statistics, sweet_spot, thresholds
+from registry.renderings import comparison, ranking, statistics, thresholds
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
-from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 
 Document = Mapping[str, Any]
@@ -40,7 +39,6 @@ def _taking(kind: type[Any], render: Callable[[Any], str]) -> Callable[[Document
 
 thresholds_text = _taking(Thresholds, thresholds.thresholds_text)
 thresholds_csv = _taking(Thresholds, thresholds.thresholds_csv)
-sweet_spot_csv = _taking(SweetSpot, sweet_spot.sweet_spot_csv)
 comparison_text = _taking(Comparison, comparison.comparison_text)
 comparison_markdown = _taking(Comparison, comparison.comparison_markdown)
 comparison_csv = _taking(Comparison, comparison.comparison_csv)

@@ -16,7 +16,7 @@ from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_text import csv_pieces
 from registry.storage.rows import axis_document, metric_document
 from tests.registry.renderings import grid_documents
-from tests.registry.renderings.documents import comparison_csv, of, ranking_csv, sweet_spot_csv, thresholds_csv
+from tests.registry.renderings.documents import comparison_csv, of, ranking_csv, thresholds_csv
 from tests.workers.statistics.documents import describe
 
 AXIS = "the axis"
@@ -60,10 +60,6 @@ FILES: dict[str, tuple[Callable[[Any], str], dict[str, Any]]] = {
         grid_documents.document([grid_documents.axis(AXIS, ["a", "b"])], [1.0, 2.0]),
     ),
     "comparison": (comparison_csv, {"axes": [{"name": AXIS}], "cells": [CELL | {"at": {AXIS: "a"}}]}),
-    "sweet spot": (
-        sweet_spot_csv,
-        {"experiment": "e", "metric": "m", "axes": {AXIS: {}}, "mean_rank": {"value": 1.5, "at": [{AXIS: "a"}]}},
-    ),
     "thresholds": (thresholds_csv, {"series": [{"along": "Step", "at": {AXIS: "a"}, "thresholds": [CROSSING]}]}),
     "ranking": (ranking_csv, {"by": f"axis:{AXIS}", "ranking": [{"rank": 1, "name": "a", "score": 0.5}]}),
     "feed": (feed, STORED),

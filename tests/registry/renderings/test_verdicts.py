@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,14 +14,12 @@ from registry.renderings.uncertainty import count_of
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.grid import counts_note, grid_verdict
 from registry.renderings.verdicts.ranking import ranking_verdict
-from registry.renderings.verdicts.sweet_spot import sweet_spot_verdict
 from registry.renderings.verdicts.terms import Verdict
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
-from registry.results.sweet_spot import SweetSpot
 
 pytestmark = pytest.mark.unit
 
@@ -307,15 +304,6 @@ def test_only_a_score_that_is_one_count_is_called_a_count() -> None:
     assert count_of(44.1, metric, 7, 1) is None  # 3 of 7 are 42.9 %
     assert count_of(44.1, metric, 100_000, 1) is None  # 44,051 to 44,149 would all be written so
     assert count_of(44.1, LOSS, 990, 1) is None  # type: ignore[arg-type]
-
-
-def test_a_sweet_spot_is_shown_or_not(snapshot) -> None:
-    best = {"value": 1.5, "at": [{"x": 1}]}
-    document = {"status": "ok", "grids": 8, "common_cells": 20, "mean_rank": best, "best_rank_p": 0.382}
-    spot = from_document(SweetSpot, document)
-    none = from_document(SweetSpot, {"status": "insufficient", "reason": "fewer than two grids"})
-    for name, given in {"open": spot, "shown": replace(spot, best_rank_p=0.01), "none": none}.items():
-        assert told(sweet_spot_verdict(given)) == snapshot(name=name)
 
 
 def test_scores_are_called_counts_only_where_all_of_them_are() -> None:

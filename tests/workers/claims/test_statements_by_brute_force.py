@@ -1,4 +1,4 @@
-"""Onsets, recoveries, isolated peaks, interactions, gaps of gaps and sweet spots against their definitions, written out
+"""Onsets, isolated peaks, interactions, gaps of gaps and sweet spots against their definitions, written out
 with numpy and scipy."""
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, norm, rankdata
+from scipy.stats import binomtest, norm
 
 from registry.grids.grid import Grid, Metric
 from tests.workers.claims.scenes import judged, source, table
 from workers.claims.facts import Facts
-from workers.statistics.sweet_spot import sweet_spot
 
 pytestmark = [pytest.mark.unit, pytest.mark.usefixtures("unplanned")]
 
@@ -51,22 +50,6 @@ def test_a_change_begins_where_no_later_cell_comes_back(seed: int) -> None:
         claim = {"kind": "step", "along": "L", "goes": goes, "onset": COLUMNS[cut], "margin": margin}
         assert posted(facts([row]), claim) == (cut == min(cuts, default=0)), (row, claim)
         assert judged(facts([row]), claim)["parts"][0]["numbers"]["estimate"] == good[:cut].max() - good[cut:].max()
-
-
-@pytest.mark.parametrize("seed", DRAWS)
-def test_a_series_recovers_where_it_is_back_after_it_went_away(seed: int) -> None:
-    [row] = drawn(seed, 1)
-    goes, margin = ("down", "up")[seed % 2], [0, 1, 2.5][seed % 3]
-    good = np.array(row, dtype=float) * (1 if goes == "down" else -1)
-    for start, end in product(range(5), range(5)):
-        if end - start > 1:
-            claim = {"kind": "step", "along": "L", "goes": goes, "recovery": COLUMNS[end], "margin": margin,
-                     "from": COLUMNS[start]}  # fmt: skip
-            away = good[start] - good[start + 1 : end].min() > margin
-            assert posted(facts([row]), claim) == (away and good[start] - good[end] <= margin), (row, claim)
-            told = judged(facts([row]), claim)["parts"][0]["numbers"]
-            assert told["estimate"] == row[end] - row[start]  # type: ignore[operator]
-            assert [cell["value"] for cell in told["cells"]] == [row[start], row[end]]
 
 
 @pytest.mark.parametrize("seed", DRAWS)
@@ -187,40 +170,23 @@ def several(seed: int, holes: float) -> list[Grid]:
             for place, kind in enumerate(kinds)]  # fmt: skip
 
 
-def named(cell: Any) -> dict[str, Any]:
-    return {"T": str(cell["T"]), "L": float(cell["L"])}
-
-
 @pytest.mark.parametrize("seed", DRAWS)
-def test_the_sweet_spot_is_that_of_the_registry(seed: int) -> None:
-    grids = [one for one in several(seed, 0.15 * (seed % 2)) if one.metric.direction == "higher"]
-    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
-    spots = sweet_spot(grids)
-    for criterion, best in (("regret", spots.mean_regret), ("mean_rank", spots.mean_rank)):
-        assert best is not None
-        at = [named(cell) for cell in best.at]
-        for cell in (dict(zip("TL", one, strict=True)) for one in product(ROWS[:2], COLUMNS)):
-            claim = {"kind": "sweet_spot", "criterion": criterion, "at": [cell]}
-            told = judged(found, claim)["as_posted"]
-            measured = all(grid.values[ROWS.index(cell["T"]) * 5 + COLUMNS.index(cell["L"])] is not None
-                           for grid in grids)  # fmt: skip
-            assert told == (OPEN if not measured else YES if at == [cell] else NO), (claim, at)
-        whole = {"kind": "sweet_spot", "criterion": criterion, "at": at}
-        assert len(at) == spots.common_cells or posted(found, whole)
-
-
-def test_less_is_better_in_the_grids_of_a_loss() -> None:
-    values = np.array([drawn(place, 2) for place in range(3)], dtype=float).reshape(3, 10)
-    grids = [table(one.reshape(2, 5).tolist(), ROWS[:2], COLUMNS, metric=LOSS) for one in values]
-    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
-    regret = (values - values.min(axis=1, keepdims=True)).mean(axis=0)
-    ranks = rankdata(values, axis=1).mean(axis=0)
-    for criterion, told in (("regret", regret), ("mean_rank", ranks)):
-        cells = list(product(ROWS[:2], COLUMNS))
-        for place, (row, column) in enumerate(cells):
-            claim = {"kind": "sweet_spot", "criterion": criterion, "at": [{"T": row, "L": column}]}
-            lead = np.delete(told, place).min() - told[place]
-            judgement = judged(found, claim)
+def test_the_sweet_spot_has_the_least_regret_of_the_coordinates_that_all_grids_have(seed: int) -> None:
+    grids = several(seed, 0.15 * (seed % 2))
+    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids) if place < 2])
+    losses = [table(drawn(100 * seed + place, 2), ROWS[:2], COLUMNS, metric=LOSS) for place in range(3)]
+    lower = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(losses)])
+    cells = [dict(zip("TL", one, strict=True)) for one in product(ROWS[:2], COLUMNS)]
+    for facts, given, sign in ((found, grids[:2], 1), (lower, losses, -1)):
+        values = sign * np.array([grid.values for grid in given], dtype=float)
+        common = np.flatnonzero(np.isfinite(values).all(axis=0))
+        regret = (values[:, common].max(axis=1, keepdims=True) - values[:, common]).mean(axis=0)
+        for place, cell in enumerate(cells):
+            judgement = judged(facts, {"kind": "sweet_spot", "at": [cell]})
+            if place not in common:
+                assert judgement["as_posted"] == OPEN
+                continue
+            lead = np.delete(regret, common == place).min() - regret[common == place][0]
             assert judgement["as_posted"] == (YES if lead > 1e-9 else NO)
             assert judgement["parts"][0]["numbers"]["estimate"] == pytest.approx(lead, abs=1e-9)
 
@@ -248,7 +214,6 @@ def test_a_clear_sweet_spot_is_shown_beyond_noise() -> None:
     grids = [table([[50.0, 60.0, 52.0]], ROWS[:1], COLUMNS[:3], trials=4000),
              table([[40.0, 49.0, 41.0]], ROWS[:1], COLUMNS[:3], trials=4000)]  # fmt: skip
     found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
-    for criterion in ("regret", "mean_rank"):
-        claim = {"kind": "sweet_spot", "criterion": criterion}
-        assert judged(found, claim | {"at": [{"L": 1}]})["beyond_noise"] == YES
-        assert judged(found, claim | {"at": [{"L": 0}, {"L": 2}]})["beyond_noise"] == NO
+    claim = {"kind": "sweet_spot"}
+    assert judged(found, claim | {"at": [{"L": 1}]})["beyond_noise"] == YES
+    assert judged(found, claim | {"at": [{"L": 0}, {"L": 2}]})["beyond_noise"] == NO

@@ -13,9 +13,9 @@ from registry.claims.grammar import read_claim
 from registry.results.plans import Plan
 from tests.workers.claims.scenes import SIDES, above, denied, judged, of, with_about
 from workers.claims import trials
+from workers.claims.answer import plan_of_claim
 from workers.claims.facts import Facts
 from workers.claims.judgement import Judged, judge_claim
-from workers.claims.plans import plan_of_claim
 
 pytestmark = pytest.mark.unit
 

@@ -74,15 +74,12 @@ def claims(seed: int, scale: float = 1.0, shift: float = 0.0, t: str = "T", alon
         {"kind": "step", **series, "along": along, "to": at, "goes": "down", "largest": True},
         {"kind": "step", **series, "along": along, "onset": at, "goes": draw.choice(["up", "down"]),
          "margin": scale * draw.randint(0, 4)},
-        {"kind": "step", **series, "along": along, "recovery": 4, "goes": draw.choice(["up", "down"]),
-         "margin": scale * draw.randint(0, 4)},
         {"kind": "extreme", "which": "max", "at": [{t: row, along: at}], "isolated": scale * draw.randint(0, 3)},
         {"kind": "effect", "axes": [t, along], "is": draw.choice(["present", "none"]), "interaction": True,
          "within": scale * draw.randint(0, 4)},
         {"kind": "compare", "of": "gap", "ahead": {t: [row]}, "behind": {t: [other]}, "left": {along: {"to": 1}},
          "right": {along: {"from": 2}}, "is": draw.choice(["higher", "worse"]), "by": size(draw, scale)},
-        {"kind": "sweet_spot", "at": [{t: row, along: at}, {t: other, along: at}], "criterion": "regret"},
-        {"kind": "sweet_spot", "at": [{t: row}], "criterion": "mean_rank"},
+        {"kind": "sweet_spot", "at": [{t: row, along: at}, {t: other, along: at}]},
         {"kind": "compare", **sides, "is": draw.choice(["higher", "worse"])},
         {"kind": "compare", **sides, "is": "higher", "by": size(draw, scale)},
         {"kind": "compare", **sides, "is": "equal", "margin": scale * draw.randint(1, 9)},
@@ -97,9 +94,6 @@ RATIOS: list[dict[str, Any]] = [
     {"kind": "compare", "left": {"T": ["1"]}, "right": {"T": ["2"]}, "is": "lower",
      "by": {"between": [1.01, 1.08], "unit": "factor"}},
 ]  # fmt: skip
-COUNTED: list[dict[str, Any]] = [
-    {"kind": "value", "of": "count", "is": {"op": ">", "number": 9}},
-]
 
 
 def grid(seed: int, holes: float = 0.2, **content: Any) -> Grid:
@@ -174,7 +168,7 @@ def test_one_level_of_for_is_that_of_where(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_decided_over_declared_cells_holds_for_all_values_of_the_missing_ones(seed: int) -> None:
     draw, one = random.Random(seed), grid(seed, holes=0.3)
-    for claim in [*claims(seed), *RATIOS, *COUNTED]:
+    for claim in [*claims(seed), *RATIOS]:
         told = judged(facts(one, claim), claim | {"over": "declared"})
         decided = told["as_posted"]
         plain = judged(facts(one, claim), claim)
@@ -196,7 +190,7 @@ def test_removing_cells_moves_declared_verdicts_only_towards_not_decidable(seed:
     draw, one = random.Random(seed), grid(seed, holes=0.1)
     gone = draw.sample(range(12), 4)
     less = replace(one, values=tuple(None if place in gone else value for place, value in enumerate(one.values)))
-    for claim in [*claims(seed), *RATIOS, *COUNTED]:
+    for claim in [*claims(seed), *RATIOS]:
         before, after = (judged(facts(each, claim), claim | {"over": "declared"})["as_posted"] for each in (one, less))
         assert after in (before, "not_decidable"), claim
 

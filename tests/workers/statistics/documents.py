@@ -11,7 +11,7 @@ from registry.grids.grid import Grid
 from registry.results.codec import to_document
 from registry.results.parameters import Parameters
 from workers import statistics
-from workers.statistics import ScoreMatrix, counted_ranking
+from workers.statistics import ScoreMatrix, board
 from workers.statistics.counted import Counted
 
 
@@ -25,11 +25,6 @@ def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: flo
     return to_document(statistics.gap(baseline, contender, differs, alpha))
 
 
-def sweet_spot(grids: Sequence[Grid]) -> Any:
-    """One coordinate for several grids."""
-    return to_document(statistics.sweet_spot(grids))
-
-
 def rank(standings: ScoreMatrix, *policy: Any, **more: Any) -> Any:
     """The ranking of the standings."""
     return to_document(statistics.rank(standings, *policy, **more))
@@ -37,7 +32,7 @@ def rank(standings: ScoreMatrix, *policy: Any, **more: Any) -> Any:
 
 def rank_counted(counted: Counted, *policy: Any) -> Any:
     """The ranking of what was counted."""
-    return to_document(counted_ranking.rank_counted(counted, *policy))
+    return to_document(board.rank_counted(counted, *policy))
 
 
 def standings(values: Any, owners: Any = None, names: Any = None, **more: Any) -> ScoreMatrix:

@@ -17,7 +17,7 @@ from scipy import stats
 
 from tests.workers.statistics.documents import ends
 from workers.statistics.aggregates import Question, aggregate
-from workers.statistics.cell_table import CellTable
+from workers.statistics.set_aside import CellTable
 
 DIMENSIONS = ("benchmark", "model", "variant", "axis:A")
 LEVELS: dict[str, list[Any]] = {

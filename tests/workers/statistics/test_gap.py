@@ -17,7 +17,7 @@ from scipy import stats
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import ends, gap
 from tests.workers.statistics.reference_numbers import PERCENT, TRIALS, agrees, each, having, leaves, seed_grid, seeds
-from workers.statistics.kendall import score
+from workers.statistics.ranks import score
 
 LOSS = Metric("loss", "nats", "lower")
 BENCHMARKS = [(f"s2/r1-llama/{name}", f"s4/r1-qwen/{name}", trials) for name, trials in TRIALS.items()]

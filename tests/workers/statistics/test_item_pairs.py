@@ -17,7 +17,7 @@ from registry.grids.outcomes import HeldItems, Outcomes
 from registry.results.items import Flips
 from tests.workers.statistics.documents import ends
 from workers.statistics import gap, gap_of_all_cells
-from workers.statistics.item_pairs import bonett_price, mcnemar
+from workers.statistics.matching import bonett_price, mcnemar
 
 SHARE = Metric("accuracy", None, "higher", 0.0, 1.0)
 PERCENT = Metric("accuracy", "%", "higher", 0.0, 100.0)

@@ -14,9 +14,8 @@ from scipy import stats
 
 from tests.workers.statistics.documents import ends, rank, standings
 from workers.statistics import ScoreMatrix
-from workers.statistics.pairs import pair_table
+from workers.statistics.pairs import pair_table, sign_flip_of
 from workers.statistics.ranking_methods import METHODS, MISSING
-from workers.statistics.signs import sign_flip_of
 
 
 def only_pair(given_: ScoreMatrix, **more: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What noise leaves of a peak, and sweet spots over several grids, against the reference numbers."""
+"""What noise leaves of a peak, against the reference numbers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import betainc, betaln
 
-from registry.grids.grid import Axis, Grid, Level, Metric
-from tests.workers.statistics.documents import describe, sweet_spot
-from tests.workers.statistics.reference_numbers import PERCENT, agrees, described, each, line, seed_grid, seeds
+from registry.grids.grid import Metric
+from tests.workers.statistics.documents import describe
+from tests.workers.statistics.reference_numbers import agrees, described, each, line, seeds
 from workers.statistics.best_cells import quantile_of_best
 from workers.statistics.posteriors import chances, normal_posteriors
-
-R1_QWEN = ["s4/r1-qwen/AIME24", "s4/r1-qwen/AIME25", "s4/r1-qwen/AMC23", "s4/r1-qwen/GPQA_D"]
 
 
 @each("noise_floor")
@@ -203,35 +201,3 @@ def test_two_normal_cells_have_a_closed_form():
     found = describe(with_errors([1.0, 2.0]))["peaks"]["probability_best"]
     assert found[0]["if_unrelated"] == pytest.approx(0.7602499389065233, rel=1e-9)  # Phi(1 / sqrt 2)
     assert [cell["probability"] for cell in found] == [0.5, 0.5]  # they differ by less than noise
-
-
-@each("sweet_spot")
-def test_the_sweet_spot_agrees(entry):
-    found = sweet_spot([seed_grid(name) for name in entry["options"]["facets"]])
-    expected = entry["output"]
-    for name in ("mean_rank", "mean_z", "mean_norm_regret", "minimax_norm_regret"):
-        mine = found[name.replace("norm_", "normalised_")]
-        assert mine["value"] == pytest.approx(expected[name]["value"], rel=1e-9)
-        assert [list(at.values()) for at in mine["at"]] == expected[name]["at"]
-    assert found["mean_regret"]["value"] == pytest.approx(expected["mean_regret_pp"]["value"], rel=1e-9)
-    assert [list(at.values()) for at in found["pareto"]] == expected["pareto"]
-    assert found["common_cells"] == expected["common_cells"]
-
-
-def test_one_ratio_is_best_in_all_benchmarks():
-    axes = sweet_spot([seed_grid(name) for name in R1_QWEN])["axes"]
-    assert axes["Ratio"]["best_count"] == [0, 0, 0, 4, 0]
-    assert axes["Ratio"]["friedman"]["exact_p"] == pytest.approx(42 / 1728000, rel=1e-12)
-    assert axes["Local Window Size"]["friedman"]["exact_p"] > 0.05
-
-
-def test_grids_without_common_places_have_no_sweet_spot():
-    other = Grid(PERCENT, (Axis("y", "numeric", (Level("0", 0.0),)),), (1.0,))
-    score = Grid(PERCENT, (), (1.0,))
-    for grids, status in (
-        ([line([1.0, 2.0]), other], "not_comparable"),
-        ([line([1.0, None]), line([None, 1.0])], "not_comparable"),
-        ([line([1.0, 2.0])], "insufficient"),
-        ([score, score], "undefined"),
-    ):
-        assert sweet_spot(grids)["status"] == status

@@ -19,10 +19,10 @@ from registry.results.codec import to_document
 from tests.workers.statistics.documents import describe
 from tests.workers.statistics.reference_numbers import PERCENT, leaves, line, one_series
 from workers.statistics import Parameters, describe_all
-from workers.statistics.kendall import exact_p, mann_kendall, score
-from workers.statistics.multiplicity import benjamini_hochberg, holm
+from workers.statistics.judging import benjamini_hochberg, holm
+from workers.statistics.pairs import sign_flip, wilcoxon
 from workers.statistics.proportions import fisher_p
-from workers.statistics.signs import sign_flip, wilcoxon
+from workers.statistics.ranks import exact_p, mann_kendall, score
 from workers.statistics.terms import decimals_of, ticks_of
 
 percents = st.integers(0, 1000).map(lambda tenths: tenths / 10)

@@ -18,7 +18,7 @@ from registry.storage.database import Database
 from registry.storage.tables import deliveries, delivery_attempts, webhooks
 from tests.house import House, Project
 from tests.workers.webhooks.receiver import Receiver, receiving
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 from workers.webhooks.courier import send_line
 from workers.webhooks.lines import claim_line
 

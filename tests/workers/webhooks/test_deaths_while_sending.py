@@ -9,7 +9,7 @@ from registry.storage.database import Database
 from tests.workers.deaths import Died, dies_at, then_die
 from tests.workers.webhooks.conftest import Hooks
 from tests.workers.webhooks.receiver import Receiver
-from workers.jobs.sequencing import sequence_arrivals
+from workers.jobs.upkeep import sequence_arrivals
 from workers.webhooks import courier
 from workers.webhooks.courier import send_line
 from workers.webhooks.lines import claim_line

@@ -73,7 +73,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
                     self.celery.send_task(name, retry=False)
 """,
         ),
-        Patch("workers.tasks", _TASK, _TASK_OF_A_LEASE),
+        Patch("workers.app", _TASK, _TASK_OF_A_LEASE),
     ),
     # The web process sends the message after its commit, and nobody looks again.
     "commit-then-delay": (
@@ -95,7 +95,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
         parts().notifier.notify()
 """,
         ),
-        Patch("workers.tasks", _TASK, _TASK_OF_A_LEASE),
+        Patch("workers.app", _TASK, _TASK_OF_A_LEASE),
     ),
     # Who comes late settles what another has settled.
     "no lease check": (

@@ -13,12 +13,20 @@ from registry.plans.closed_forms import Goal
 from registry.results.gates import GateUnit, Policy, Verdict
 from registry.results.model_comparison import ModelComparison
 from registry.results.plans import Needed
-from workers.statistics.gate_estimates import CellNoise, benchmark_gap, cell_gap, overall_gap, paired_gap, to_floor
-from workers.statistics.item_pairs import Pairs
-from workers.statistics.judging import Answer, Span, all_of
-from workers.statistics.margins import Estimate, answer_of, p_allowed, verdict_of
-from workers.statistics.matching import Matched
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import Answer, Span, adjusted, all_of
+from workers.statistics.margins import (
+    CellNoise,
+    Estimate,
+    answer_of,
+    benchmark_gap,
+    cell_gap,
+    overall_gap,
+    p_allowed,
+    paired_gap,
+    to_floor,
+    verdict_of,
+)
+from workers.statistics.matching import Matched, Pairs
 from workers.statistics.table import place_of
 
 POWER = 0.8
@@ -149,9 +157,9 @@ def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -
     passes: bool | None = None
     verdict: Verdict = told[0].verdict if len(told) == 1 else "inconclusive"
     if whole == "supported":
-        passes, verdict = True, _weakest(told)
+        passes, verdict = True, min((one.verdict for one in told), key=WEAKEST.index)
     elif whole == "contradicted":
-        passes, verdict = False, _first_failed(told, answers)
+        passes, verdict = False, told[answers.index("contradicted")].verdict
     first = ("contradicted", "not_decidable", "supported")
     order = sorted(range(len(told)), key=lambda i: (first.index(answers[i]), 1.0 if ps[i] is None else ps[i]))
     return Judgement(
@@ -189,14 +197,6 @@ def _told(
         gap, low, high = -gap, None if high is None else -high, None if low is None else -low
     paired = unit.estimate.paired
     return GateUnit(verdict, gap, low, high, unit.margin, ps[0], ps[1], paired, **unit.names)
-
-
-def _weakest(told: Sequence[GateUnit]) -> Verdict:
-    return min((one.verdict for one in told), key=WEAKEST.index)
-
-
-def _first_failed(told: Sequence[GateUnit], answers: Sequence[Answer]) -> Verdict:
-    return next(one.verdict for one, answer in zip(told, answers, strict=True) if answer == "contradicted")
 
 
 def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:

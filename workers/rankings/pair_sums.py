@@ -3,6 +3,8 @@
 A scope is an experiment and a metric of a project. The table `pair_sum_queue` lists its changed grids, and
 `pair_sum_inputs` tells which revision of each grid is in the sums, so a grid that is listed twice is counted once. Only
 the worker that holds the lock on the row of the scope updates its sums.
+
+Verify pair sums: compute those of a scope from nothing and compare them with the stored ones.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -38,10 +39,16 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from registry.query import Query
 from registry.storage.database import Database
 from registry.storage.tables import grids, new_id, pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
-from workers.rankings.matrices import GridMatrix
-from workers.rankings.pair_sums.delta import BenchmarkChange, SumsDelta, TooLarge, sums_delta, take_changes
+from workers.rankings.matrices import (
+    BenchmarkChange,
+    SumsDelta,
+    TooLarge,
+    read_inputs,
+    sums_delta,
+    take_changes,
+)
 from workers.scope import Aliases, alias_map, experiment_names, names_of
-from workers.statistics.pair_sums import carry, empty, packed, unpacked
+from workers.statistics.pair_sums import canonical, carry, empty, packed, unpacked
 from workers.statistics.terms import IntArray
 
 _LOCK_SECONDS = 1.0
@@ -136,12 +143,6 @@ def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
     )
 
 
-def is_of_old_sums(scope: Any) -> bool:
-    """Return whether a release that knew only units and directions made the sums of a scope, which differ from
-    today's."""
-    return any(len(orjson.loads(kind)) == 2 for kind in scope.kinds)
-
-
 @dataclass
 class ScopeDelta:
     """Sum of all deltas of one transaction to a scope."""
@@ -176,7 +177,7 @@ def catch_up(database: Database, project_id: uuid.UUID, query: Query, until: flo
 
 def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
     aliases = alias_map(connection, scope.project_id)
-    if not scope.is_complete or is_of_old_sums(scope):
+    if not scope.is_complete:
         _reset(connection, scope, aliases)
         return False
     exponent, total = scope.exponent, ScopeDelta()
@@ -185,7 +186,8 @@ def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
         names = names_of(aliases, "benchmark", aliases.get(("benchmark", benchmark), benchmark))
         change = take_changes(connection, scope, aliases, names)
         if exponent is None:
-            exponent = _exponent_for(_largest([*change.unchanged, *change.after]))
+            largest = [np.nanmax(np.abs(one.values), initial=0.0) for one in (*change.unchanged, *change.after)]
+            exponent = _exponent_for(float(max(largest, default=0.0)))
         try:
             delta = sums_delta(change, exponent)
         except TooLarge as error:
@@ -222,10 +224,6 @@ def _next_benchmark(connection: Connection, scope: Any, after: str) -> str | Non
     return connection.scalar(_NEXT_BENCHMARK, parameters | {"after": ""}) if found is None and after else found
 
 
-def _largest(matrices: Iterable[GridMatrix]) -> float:
-    return max((float(np.nanmax(np.abs(matrix.values), initial=0.0)) for matrix in matrices), default=0.0)
-
-
 def _exponent_for(largest: float) -> int:
     """Exponent with which the largest value has eleven digits; two more would fit."""
     return _DIGITS - int(np.floor(np.log10(largest))) if largest > 0 else _DIGITS
@@ -245,13 +243,9 @@ def accumulate(total: ScopeDelta, delta: SumsDelta, change: BenchmarkChange) -> 
     for matrices, sign in ((change.before, -1), (change.after, 1)):
         for matrix in matrices:
             total.grids += sign * len(matrix.ids)
-            total.kinds[kind_key(matrix)] += sign * len(matrix.ids)
+            kind = orjson.dumps([matrix.unit or None, matrix.direction, matrix.lower, matrix.upper]).decode()
+            total.kinds[kind] += sign * len(matrix.ids)
             total.checksum += sign * sum(map(fingerprint, matrix.ids, matrix.revisions))
-
-
-def kind_key(matrix: GridMatrix) -> str:
-    """Properties of the metric that decide the scale of a matrix, as JSON."""
-    return orjson.dumps([matrix.unit or None, matrix.direction, matrix.lower, matrix.upper]).decode()
 
 
 def fingerprint(grid_id: uuid.UUID, revision: int) -> int:
@@ -307,3 +301,67 @@ def widened(sums: IntArray, names: int) -> IntArray:
     wide = empty(names)
     wide[:, : sums.shape[1]] = sums
     return wide
+
+
+_NAMED = 5
+"""Pairs with wrong sums that are named; the others are counted."""
+
+
+def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> list[str]:
+    """Differences between the stored sums of a scope and its grids, a sentence each.
+
+    Compares every integer; `connection` must see one snapshot. There are none for a scope without sums, or with sums
+    that are to be computed again.
+    """
+    scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one_or_none()
+    if scope is None or not scope.is_complete:
+        return []
+    expected = _recomputed(connection, scope)
+    where = f'experiment "{scope.experiment}", metric "{scope.metric}"'
+    return [f"{where}: {one}" for one in _of_scope(scope, expected) + _of_names(connection, scope, expected)]
+
+
+def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
+    aliases, total = alias_map(connection, scope.project_id), ScopeDelta()
+    found = connection.scalars(select(grids.c.benchmark).where(*grids_of(scope, aliases)).distinct())
+    for benchmark in sorted({aliases.get(("benchmark", one), one) for one in found}):
+        names = names_of(aliases, "benchmark", benchmark)
+        change = BenchmarkChange([], [], read_inputs(connection, scope, aliases, names))
+        accumulate(total, sums_delta(change, scope.exponent or 0), change)
+    return total
+
+
+def _of_scope(scope: Any, total: ScopeDelta) -> list[str]:
+    expected = {"grids": total.grids, "slots": total.slots, "compared": total.compared, "kinds": dict(total.kinds)}
+    expected["checksum"] = uuid.UUID(int=total.checksum % (1 << 128))
+    return [
+        f"{name} is {getattr(scope, name)}, counted again {value}"
+        for name, value in expected.items()
+        if getattr(scope, name) != value
+    ]
+
+
+def _of_names(connection: Connection, scope: Any, total: ScopeDelta) -> list[str]:
+    names = list(total.places)
+    rows = {row.name: row for row in connection.execute(select(pair_sums).where(pair_sums.c.scope_id == scope.id))}
+    wrong = [
+        f'"{name}" has {row.cells} cells too many'
+        for name, row in rows.items()
+        if name not in total.places and row.cells
+    ]
+    wrong += [
+        f'"{name}" has {rows[name].cells if name in rows else 0} cells, counted again {total.cells[name]}'
+        for name in names
+        if name not in rows or rows[name].cells != total.cells[name]
+    ]
+    if not names or not all(name in rows for name in names):
+        return wrong
+    places = [rows[name].position for name in names]
+    stored = np.stack([stored_sums(rows[name].sums, max(places) + 1)[:, places] for name in names], axis=1)
+    expected = np.stack([widened(total.sums.get(name, empty(0)), len(names)) for name in names], axis=1)
+    differs = np.any(canonical(stored) != canonical(expected), axis=0)
+    pairs = [f'"{names[i]}" and "{names[j]}"' for i, j in np.argwhere(np.triu(differs)).tolist()]
+    if pairs:
+        more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
+        wrong.append(f"other sums when counted again: {', '.join(pairs[:_NAMED])}{more}")
+    return wrong

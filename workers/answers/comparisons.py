@@ -1,5 +1,6 @@
-"""Comparisons of two models by name: on every benchmark the comparison of their grids, and over all of them the pair of
-the ranking of these two."""
+"""Comparisons of two revisions by id, and of two models by name: on every benchmark the comparison of their grids, and
+over all of them the pair of the ranking of these two.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +10,16 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from sqlalchemy import Connection, and_, select
+
 from registry.grids.grid import Direction
+from registry.grids.outcomes import HeldItems
 from registry.grids.protocol import Rules
 from registry.grids.slices import PARAMETER
 from registry.pairing import Pairing, pairing
-from registry.query import SIDES, ModelComparisonQuery, RankingQuery, sliced_by
+from registry.query import SIDES, ComparisonQuery, ModelComparisonQuery, RankingQuery, sliced_by
 from registry.results.codec import to_document
-from registry.results.comparison import Gap
+from registry.results.comparison import ComparedGrid, ComparedRevision, Gap
 from registry.results.grid import PostedMetric
 from registry.results.inputs import Warning
 from registry.results.model_comparison import (
@@ -28,16 +32,18 @@ from registry.results.model_comparison import (
 )
 from registry.results.pairs import Pair
 from registry.results.protocols import differing_keys
-from registry.storage.item_outcomes import held_items
-from registry.storage.rows import grid_of
-from workers.protocols import protocol_doubts
+from registry.storage.item_outcomes import held_items, rows_of_items
+from registry.storage.keys import of_grid
+from registry.storage.rows import grid_of, sliced_row
+from registry.storage.tables import grids, revisions
 from workers.rankings.direct import suite_warnings
 from workers.rankings.ranking_input import RankingInput, build_ranking_input
-from workers.rankings.scales import kind_of, scales
-from workers.scope import Aliases, canonical_names, matches
-from workers.statistics import gap_of_all_cells, heterogeneity, versus
+from workers.rankings.slots import kind_of, scales
+from workers.scope import Aliases, canonical_names, matches, protocol_doubts
+from workers.statistics import gap, gap_of_all_cells, heterogeneity, versus
 from workers.statistics.comparison import judged, shallow
-from workers.statistics.multiplicity import adjusted
+from workers.statistics.judging import adjusted
+from workers.statistics.matching import NO_ITEMS, Items
 from workers.statistics.versus import by_items
 
 MOST_BENCHMARKS = 1_000
@@ -157,7 +163,6 @@ def _is_meant(query: ModelComparisonQuery, names: Mapping[str, str]) -> bool:
 
 
 def _ranking(query: ModelComparisonQuery) -> RankingQuery:
-    """The ranking of both sides alone: of models, or of two variants of one model."""
     by = "variant" if query.baseline_model == query.contender_model else "model"
     return RankingQuery(query.experiment, query.metric, query.benchmark, query.model, suite=query.suite, by=by)
 
@@ -216,7 +221,6 @@ def _metric(rows: Mapping[Names, Any]) -> PostedMetric | None:
 def _measured(
     query: ModelComparisonQuery, frame: ModelComparison, scope: _Scope, prepared: RankingInput, asked: Asked
 ) -> ModelComparison:
-    """The frame with everything that is computed."""
     gaps = [_benchmark_gap(query, scope, benchmark, asked) for benchmark in scope.pairs.shared]
     holm = adjusted([one.test.p if one.test else None for one in gaps], "holm")
     gaps = [replace(one, test=one.test and replace(one.test, p_holm=p)) for one, p in zip(gaps, holm, strict=True)]
@@ -259,16 +263,15 @@ def _benchmark_gap(query: ModelComparisonQuery, scope: _Scope, benchmark: str, a
         else Gap("not_comparable", reason=obstacle)
     )
     [variants] = scope.pairs.shared[benchmark]
-    mine, theirs = (_paired(row, variant) for row, variant in zip(pair, variants, strict=True))
+    mine, theirs = (
+        PairedGrid(str(row.id), row.number, "sha256:" + bytes(row.digest).hex(), variant)
+        for row, variant in zip(pair, variants, strict=True)
+    )
     return BenchmarkGap(
         **shallow(found), benchmark=benchmark, baseline=mine, contender=theirs,
         href=_href(query, benchmark, mine, theirs, asked.project),
         protocol=differing_keys(scope.rules, baseline.protocol, contender.protocol),
     )  # fmt: skip
-
-
-def _paired(row: Any, variant: str) -> PairedGrid:
-    return PairedGrid(str(row.id), row.number, "sha256:" + bytes(row.digest).hex(), variant)
 
 
 def _href(
@@ -311,3 +314,107 @@ def _wins(gaps: Sequence[BenchmarkGap], direction: Direction | None, alpha: floa
         "significant_wins": sum(move > 0 for move in sure),
         "significant_losses": sum(move < 0 for move in sure),
     }
+
+
+def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:
+    """Rows of baseline and contender, each a revision with the names of its grid, cut to the query's slice."""
+    return (
+        sliced_row(revision_row(connection, project_id, query.baseline, query.baseline_revision), query.at),
+        sliced_row(revision_row(connection, project_id, query.contender, query.contender_revision), query.at),
+    )
+
+
+def revision_row(connection: Connection, project_id: Any, grid: str, number: int) -> Any:
+    """Row of a revision with the names of its grid."""
+    names = (grids.c.experiment, grids.c.benchmark, grids.c.model, grids.c.variant)
+    statement = (
+        select(*names, revisions)
+        .join(revisions, and_(of_grid(revisions), revisions.c.number == number))
+        .where(grids.c.id == grid, grids.c.project_id == project_id)
+    )
+    return connection.execute(statement).one()
+
+
+def compared_items(connection: Connection, query: ComparisonQuery, baseline: Any, contender: Any) -> Items:
+    """Outcomes of items in both sides' cells, as far as the query knows them."""
+    return (
+        _items(connection, query.baseline, baseline, query.baseline_items),
+        _items(connection, query.contender, contender, query.contender_items),
+    )
+
+
+def _items(connection: Connection, grid: str, row: Any, mark: int) -> Mapping[int, HeldItems]:
+    return held_items(grid_of(row), rows_of_items(connection, grid, row.number, mark)) if mark else {}
+
+
+def comparison_document(
+    query: ComparisonQuery,
+    sides: tuple[Any, Any],
+    joined: Mapping[tuple[str, str], str],
+    rules: Rules,
+    items: Items = NO_ITEMS,
+) -> dict[str, Any]:
+    """Result of a comparison, with its inputs and warnings: equal inputs give equal bytes."""
+    baseline, contender = sides
+    mine, theirs = (_side(row, joined) for row in sides)
+    differs = tuple(_names_apart(mine, theirs))
+    obstacle = None if "experiment" in differs else rules.obstacle(baseline.protocol, contender.protocol)
+    found = (
+        gap(grid_of(baseline), grid_of(contender), differs, query.alpha, items)
+        if obstacle is None
+        else Gap("not_comparable", alpha=query.alpha, differs=differs, reason=obstacle)
+    )
+    found = replace(found, protocol=differing_keys(rules, baseline.protocol, contender.protocol))
+    doubts = () if obstacle else protocol_doubts(rules, baseline.protocol, contender.protocol)
+    if (mine.grid, mine.revision) == (theirs.grid, theirs.revision):
+        doubts = (Warning("same_revision", "Baseline and contender are one revision of one grid."), *doubts)
+    inputs = [ComparedRevision(side.grid, side.revision, side.digest) for side in (mine, theirs)]
+    return {
+        "baseline": to_document(mine),
+        "contender": to_document(theirs),
+        "axes": baseline.axes,
+        **sliced_by(query),
+        **to_document(found),
+        "inputs": to_document(inputs),
+        "warnings": to_document([*_units(baseline, contender), *doubts]),
+    }
+
+
+def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> ComparedGrid:
+    """Names, revision and digest of a row, with aliases replaced by the names behind them."""
+
+    def name(kind: str) -> str:
+        own: str = getattr(row, kind)
+        return joined.get((kind, own), own)
+
+    return ComparedGrid(
+        grid=str(row.grid_id),
+        revision=row.number,
+        digest="sha256:" + bytes(row.digest).hex(),
+        experiment=name("experiment"),
+        benchmark=name("benchmark"),
+        model=name("model"),
+        variant=name("variant"),
+        metric=row.metric,
+    )
+
+
+def _names_apart(mine: ComparedGrid, theirs: ComparedGrid) -> Iterator[str]:
+    """Names in which two grids differ, in the order in which they are told."""
+    pairs = {
+        "experiment": (mine.experiment, theirs.experiment),
+        "model": (mine.model, theirs.model),
+        "benchmark": (mine.benchmark, theirs.benchmark),
+        "variant": (mine.variant, theirs.variant),
+        "metric": (mine.metric["name"], theirs.metric["name"]),
+    }
+    return (kind for kind, (one, other) in pairs.items() if one != other)
+
+
+def _units(first: Any, second: Any) -> Iterator[Warning]:
+    theirs = {axis["name"]: axis["unit"] for axis in second.axes}
+    for axis in first.axes:
+        mine, other = axis["unit"], theirs.get(axis["name"])
+        if mine and other and mine != other:
+            detail = f'The axis "{axis["name"]}" is in {mine} in the baseline and in {other} in the contender.'
+            yield Warning("axis_units", detail)

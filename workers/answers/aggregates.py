@@ -1,27 +1,44 @@
-"""Cells of stored grids as one long table: names and levels become codes, metrics are put on one scale."""
+"""Cells of stored grids as one long table: names and levels become codes, metrics are put on one scale.
+
+Tables of means, bests and counts, computed from the grids of a scope.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from registry.grids.grid import Axis, Metric
-from registry.query import AggregatesQuery
-from registry.results.inputs import DerivedGrid
+from registry.query import AggregatesQuery, sliced_by
+from registry.results.aggregates import Aggregates, Aggregation, DimensionLevels
+from registry.results.codec import to_document
+from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.policies import Reduction, SlotPolicy
+from registry.results.ranking import Checksum
 from registry.results.terms import Place
 from registry.storage.rows import axis_of
-from workers.rankings.columns import Columns, columns_of
-from workers.rankings.ranking_input import derived_entry
-from workers.rankings.scales import Kind, Scale, Scales, kind_of, scales
+from workers.rankings.direct import suite_warnings
+from workers.rankings.pair_sums import fingerprint
+from workers.rankings.ranking_input import (
+    derived_entry,
+    derived_name_warnings,
+    level_warnings,
+    near_duplicate_warnings,
+    overlap_warnings,
+    scale_warnings,
+)
+from workers.rankings.slots import Columns, Kind, Scale, Scales, columns_of, kind_of, scales
 from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import ScoreMatrix
-from workers.statistics.cell_table import CellTable, Codes
+from workers.statistics.aggregates import Question, aggregate
 from workers.statistics.cells import noise
+from workers.statistics.set_aside import CellTable, Codes
 from workers.statistics.table import place_of
 
 Floats = NDArray[np.float64]
@@ -122,7 +139,6 @@ class CellReader:
         return {one.removeprefix(AXIS) for one in asked if one.startswith(AXIS)}
 
     def _add(self, row: Any, names: Mapping[str, str]) -> None:
-        """Add the measured cells of a grid to those that wait for their noise."""
         self.grids.append((GridRead(row.id, row.number), names))
         kind, shape = kind_of(row.metric), self._shape(row.axes, names)
         self.kinds.add(kind)
@@ -164,7 +180,6 @@ class CellReader:
         return _Shape({name: grid.ravel() for name, grid in zip(levels, grids, strict=True)}, levels, names)
 
     def _settle(self) -> None:
-        """Turn the cells that wait into a chunk, with their noise."""
         if not self.waiting:
             return
         kind = self.waiting[0][0]
@@ -233,15 +248,12 @@ class CellReader:
             return tuple(sorted(known, key=str))
         if all(not isinstance(place, str) for place in known):
             return tuple(sorted(known, key=float))
-        shapes = sorted((shape for shape in self.shapes.values() if name in shape.levels), key=_place_of_shape)
+        shapes = [shape for shape in self.shapes.values() if name in shape.levels]
+        shapes.sort(key=lambda shape: (shape.first, repr(shape.levels)))
         return tuple(dict.fromkeys(place for shape in shapes for place in shape.levels[name]))
 
 
 _NONE = Axis("", "nominal", ())
-
-
-def _place_of_shape(shape: _Shape) -> tuple[Any, ...]:
-    return shape.first, repr(shape.levels)
 
 
 def _code(known: dict[Place, int], level: Place) -> int:
@@ -264,3 +276,89 @@ def _with_noise(cells: Columns, kind: Kind) -> tuple[dict[str, Floats], bool]:
     n, k, variance, df, independent = noise(row)
     found = {"values": cells.values, "variance": variance[0], "df": df[0], "n": n[0], "k": k[0]}
     return found, bool(independent.any())
+
+
+MOST_INPUTS = 1_000
+_MIXED = "the grids are on different scales, whose values cannot be averaged; ask about grids of one scale"
+
+
+def aggregates_of(query: AggregatesQuery, found: CellsRead) -> dict[str, Any]:
+    """Table of the cells that were read, with its inputs; derived grids are listed but not counted. Equal inputs give
+    equal bytes."""
+    table = _tabulated(query, found)
+    scale = found.scales.one if len(found.scales.classes) == 1 else None
+    document = Aggregates(
+        **{one.name: getattr(table, one.name) for one in fields(Aggregation)},
+        **_asked(query),
+        unit=scale.unit if scale else None,
+        direction=found.table.direction,
+        lower=found.table.lower,
+        upper=found.table.upper,
+        derived=found.derived,
+        **_inputs(found),
+    )
+    whole = replace(
+        document,
+        dimensions=tuple(_described(one, found) for one in table.dimensions),
+        left_out=replace(table.left_out, grids=found.without_axis),
+        warnings=(*_warnings(query, found), *table.warnings),
+    )
+    return cast(dict[str, Any], to_document(whole))
+
+
+def refused_aggregates(query: AggregatesQuery, reason: str) -> dict[str, Any]:
+    """Table that says why a query gets none."""
+    return cast(dict[str, Any], to_document(Aggregates("undefined", reason=reason, **_asked(query))))
+
+
+def _tabulated(query: AggregatesQuery, found: CellsRead) -> Aggregation:
+    if len(found.scales.classes) > 1 and query.value != "count":
+        return Aggregation("not_comparable", reason=_MIXED)
+    value, missing = cast(Reduction, query.value), cast(SlotPolicy, query.missing)
+    rest = query.alpha, query.sort, query.set_aside
+    return aggregate(found.table, Question(query.group_by, query.over, value, missing, *rest))
+
+
+def _asked(query: AggregatesQuery) -> dict[str, Any]:
+    """The question, as the answer repeats it."""
+    names = ("experiment", "metric", "group_by", "over", "value", "missing", "alpha", "sort")
+    return {name: getattr(query, name) for name in names} | {"suite": query.suite or None, **sliced_by(query)}
+
+
+def _described(dimension: DimensionLevels, found: CellsRead) -> DimensionLevels:
+    """The dimension with what was posted of it, where it is an axis."""
+    axis, known = found.axes.get(dimension.dimension), found.labels.get(dimension.dimension, {})
+    labels = tuple(known.get(level, str(level)) for level in dimension.levels)
+    posted: dict[str, Any] = {} if axis is None else {"kind": axis.kind, "unit": axis.unit, "scale": axis.scale}
+    return replace(dimension, labels=labels if any(map(_differs, labels, dimension.levels)) else None, **posted)
+
+
+def _differs(label: str, level: Place) -> bool:
+    if isinstance(level, str):
+        return label != level
+    try:
+        return float(label) != level
+    except ValueError:
+        return True
+
+
+def _inputs(found: CellsRead) -> dict[str, Any]:
+    """The grids in the order of their names, or, where they are too many to be listed, their number and checksum."""
+    grids = [(tuple(names.values()), grid) for grid, names in found.grids]
+    if len(grids) <= MOST_INPUTS:
+        ordered = sorted(grids, key=lambda one: (one[0], str(one[1].id)))
+        return {"inputs": tuple(Input(str(grid.id), grid.number) for _, grid in ordered)}
+    total = sum(fingerprint(grid.id, grid.number) for _, grid in grids)
+    return {"inputs_left_out": Checksum(len(grids), uuid.UUID(int=total % (1 << 128)).hex)}
+
+
+def _warnings(query: AggregatesQuery, found: CellsRead) -> Iterator[Warning]:
+    benchmarks = sorted({names["benchmark"] for _, names in found.grids})
+    yield from suite_warnings(query, benchmarks, "tabulated")
+    ordered = sorted(found.grids, key=lambda one: tuple(one[1].values()))
+    yield from overlap_warnings(ordered)
+    yield from scale_warnings(found.scales)
+    yield from level_warnings(query, found.axes_of)
+    yield from derived_name_warnings(benchmarks)
+    yield from near_duplicate_warnings(ordered, "benchmark", "model")
+    yield from near_duplicate_warnings(ordered, "model", "benchmark")

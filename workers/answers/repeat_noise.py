@@ -13,9 +13,9 @@ from registry.results.codec import to_document
 from registry.results.inputs import Input
 from registry.results.repeat_noise import BenchmarkNoise, RepeatNoise, RepeatSpread
 from registry.storage.rows import grid_of
-from workers.rankings.scales import Scales, kind_of, scales
+from workers.rankings.slots import Scales, kind_of, scales
 from workers.scope import canonical_names, matches
-from workers.statistics.repeat_noise import RepeatedCells, between, ratio, within
+from workers.statistics.noise import RepeatedCells, between, ratio, within
 
 _MIXED = "the grids are on different scales; ask about grids of one scale"
 _NOTHING = "no cell has repeats with their spread, or trials"

@@ -1,0 +1,1 @@
+"""Answers about several grids, from their rows."""

@@ -1,0 +1,1 @@
+"""Gates: contenders of a baseline, judged against it."""

@@ -1,1 +1,0 @@
-"""Pair sums: sums over pairs of names, kept for large scopes; reading, updating and verifying them."""
