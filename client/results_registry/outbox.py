@@ -36,7 +36,8 @@ class Outbox:
         self._directory: QueueDir | None = None
         self._adopted: list[QueueDir] = []
         self._no_disk_until = 0.0
-        self._spooled = 0
+        self._written = 0
+        self._others = 0
         self._measure_from = 0.0
         self._number = 0
         self._senders: dict[tuple[str, str, str | None], Sender] = {}
@@ -83,15 +84,23 @@ class Outbox:
             self._no_disk_until = time.monotonic() + _TRY_DISK_AGAIN_SECONDS
             log_once("no disk", f"The spool {self.spool.root} cannot be written ({error.strerror}); memory has to do.")
             return None
-        self._spooled += len(item.data)
+        self._written += len(item.data)
         return self._directory
 
     def _has_room(self, size: int) -> bool:
         """Tell whether the spool may grow by so many bytes; it is measured anew when it seems full, now and then."""
-        if self._spooled + size > self.spool.most and time.monotonic() > self._measure_from:
-            self._spooled = self.spool.size()
+        if self._others + self._written + size > self.spool.most and time.monotonic() > self._measure_from:
+            self._measure()
             self._measure_from = time.monotonic() + _MEASURE_AGAIN_SECONDS
-        return self._spooled + size <= self.spool.most
+        return self._others + self._written + size <= self.spool.most
+
+    def _measure(self) -> None:
+        """Find what is in the spool beside all that this process wrote; below 0 when much of that is sent.
+
+        The sender's thread measures too, as the job goes on: what the job writes meanwhile may count twice, never not.
+        """
+        written = self._written
+        self._others = self.spool.size() - written
 
     def _in_memory(self) -> int:
         return sum(sender.held_in_memory() for sender in self._senders.values())
@@ -117,7 +126,7 @@ class Outbox:
             found += [Entry(item, directory, Receipt()) for item in mine]
             if len(found) >= _ADOPTED:
                 break
-        self._spooled = self.spool.size()
+        self._measure()
         return found
 
     def flush(self, until: float) -> bool:
