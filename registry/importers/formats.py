@@ -18,7 +18,7 @@ from registry.importers.source import Source
 
 MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
-    "mlflow": "mlflow", "mlflow-store": "mlflow_store", "trainer": "trainer",
+    "mlflow": "mlflow", "mlflow-store": "mlflow_store", 
     "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
     "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
@@ -28,7 +28,6 @@ _COMPANIONS = ("model_meta.json",)
 
 
 _SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")
-_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
 def importer(name: str) -> Any:
@@ -87,7 +86,7 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
                 name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
             )
             for name in parts_of_store(Path(folder), inner, kept):
-                if not (_is_superseded(Path(folder, name)) or _is_of_another(name, kept)):
+                if not _is_of_another(name, kept):
                     yield Path(folder, name)
 
 
@@ -98,15 +97,3 @@ def _is_of_another(name: str, others: Sequence[str]) -> bool:
         return True
     match = _SAMPLES.fullmatch(name)
     return match is not None and f"results_{match[1]}.json" in others
-
-
-def _is_superseded(path: Path) -> bool:
-    """Tell whether this is a Trainer's state at a checkpoint, with a later state of the same training nearby."""
-    match = _CHECKPOINT.fullmatch(path.parent.name) if path.name == "trainer_state.json" else None
-    if match is None:
-        return False
-    others = (
-        _CHECKPOINT.fullmatch(other.parent.name) for other in path.parent.parent.glob("checkpoint-*/" + path.name)
-    )
-    later = any(other and int(other[1]) > int(match[1]) for other in others)
-    return later or (path.parent.parent / path.name).is_file()

@@ -27,7 +27,6 @@ FILES = Path(__file__).parent / "files"
 JSON = {
     "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
     "mteb/some__encoder/2/STS12.json": "mteb",
-    "trainer/all_results.json": "trainer", "trainer/checkpoint-4/trainer_state.json": "trainer",
 }  # fmt: skip
 TEXTS = ("model_card.md", "tables/github.md", "tables/printed.md", "tables/paper.tex",
          "tables/retrieval.csv", "seed_0.txt")  # fmt: skip
@@ -37,7 +36,7 @@ FORMS = sorted({*JSON.values(), "grid", "records", "latex", "markdown", "csv", "
                 "model-index", "mlflow-store"})  # fmt: skip
 EMPTY = [
     b"{}", b"[]", b'{"results": {}, "versions": {}}', b'{"runs": []}', b"null", b"\x00" * 99, b"\n\n", b"a,b\n",
-    b"---\nmodel-index:\n- name: m\n  results: []\n---\n", b'{"log_history": []}', b"[" * 100_000, b'{"a": ' * 100_000,
+    b"---\nmodel-index:\n- name: m\n  results: []\n---\n", b"[" * 100_000, b'{"a": ' * 100_000,
     b'{"scores": {}, "task_name": "x"}', b"PK\x03\x04junk", b"PAR1junk", b"\x1f\x8bjunk",
 ]  # fmt: skip
 GRID = {"experiment": "e", "benchmark": "b", "model": "m", "metric": {"name": "x"}, "values": [1.0, 2.0],

@@ -1,4 +1,4 @@
-"""Tables and records as people keep them: README files, papers, folders of one's own JSON, logs of training.
+"""Tables and records as people keep them: README files, papers, folders of one's own JSON.
 
 All that is sent of a file besides its values is in `__snapshots__`.
 """
@@ -128,7 +128,6 @@ VALUES: dict[str, tuple[dict[str, Any], list[Any]]] = {
         {"axes": ("context_length", "depth_percent"), "repeats": "version", **NEEDLES},
         [[10.0, 7.0, 3.0, 10.0, 1.0]],
     ),
-    "trainer": ({}, [0.625, 2.125, 2.25, [2.5, 2.0], [2.25], [0.5, 0.625], [2.25]]),
     "mlruns": ({}, [0.75]),
 }
 """What is wanted of each file, and the values of its grids, which were written down by hand from the files."""
@@ -189,23 +188,6 @@ def test_records_of_a_list_and_of_lines_are_read_and_a_file_without_the_key_is_n
     assert [fault.rpartition("/")[2] for fault in faults] == ['0: there is no "scores.em"; there are: step']
     assert one.submission["values"] == [0.5, None, 1.0, 0.25]
     assert one.submission["metric"]["name"] == "scores.em"
-
-
-def test_what_a_trainer_logged_that_is_no_number_is_named(tmp_path: Path) -> None:
-    state, results = tmp_path / "trainer_state.json", tmp_path / "all_results.json"
-    for word in ("Infinity", "-Infinity", "NaN"):
-        first, last = f'{{"step": 5, "eval_loss": 1.5, "grad_norm": {word}}}', f'{{"step": 10, "eval_loss": {word}}}'
-        state.write_text(f'{{"log_history": [{first}, {last}]}}')
-        [one], faults = read(str(state))
-        assert (one.submission["values"], faults) == ([1.5], [])
-        assert "not a number: eval_loss at step 10" in [note.detail for note in one.notes]
-        state.write_text(f'{{"log_history": [{last}]}}')
-        found, [fault] = read(str(state))
-        assert found == []
-        assert fault.endswith("not a number: eval_loss at step 10.")
-        results.write_text(f'{{"eval_loss": {word}, "eval_accuracy": 0.5}}')
-        [one], _ = read(str(results))
-        assert "not a number: eval_loss" in [note.detail for note in one.notes]
 
 
 def test_a_table_of_latex_that_does_not_end_is_named(tmp_path: Path) -> None:
