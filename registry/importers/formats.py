@@ -18,7 +18,7 @@ from registry.importers.source import Source
 
 MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
-    "mlflow": "mlflow", "mlflow-store": "mlflow_store", 
+    "mlflow": "mlflow", "mlflow-store": "mlflow_store",
     "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
     "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip

@@ -1,6 +1,6 @@
-"""lm-evaluation-harness, `results_*.json`: version 0.4 and later (`acc,none`), and those before (`acc`).
+"""lm-evaluation-harness, `results_*.json` of version 0.4 and later (`acc,none`).
 
-Benchmark: the task. Model: `model_name`, before 0.4 what `model_args` say is `pretrained`. Variant: the number of
+Benchmark: the task. Model: `model_name`, or what `model_args` say is `pretrained`. Variant: the number of
 shots, which is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`),
 unless that is `none`; a filter is another way to read answers. Direction: `higher_is_better` of the file. The tasks of
 a group are one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the
@@ -50,7 +50,6 @@ from registry.importers.source import MOST, Source
 NAME = "lm-eval"
 EXPERIMENT = HARNESS = "lm-evaluation-harness"
 SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
-_ABOUT = ("alias", "name", "sample_len", "sample_count")
 _PRETRAINED = re.compile(r"(?:^|,)\s*(?:pretrained|model|engine)=([^,]+)")
 _GENERAL = ("git_hash", "chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
 _OF_MODEL = ("dtype", "load_in_8bit", "load_in_4bit", "quantization", "max_length", "max_model_len", "max_gen_toks",
@@ -149,19 +148,17 @@ def _samples(file: Mapping[str, Any], task: str) -> int | None:
 
 
 def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iterator[tuple[str, Score]]:
-    """Metrics of a task, as `exact_match,strict-match` or, without a filter, `acc`."""
-    filtered = any("," in key for key in given)
+    """Metrics of a task, each behind the filter of its answers: `exact_match,strict-match`."""
     for key, value in given.items():
         metric, _, way = key.partition(",")
-        if metric.endswith("_stderr") or (not way and (filtered or metric in _ABOUT)):
+        if not way or metric.endswith("_stderr"):
             continue
-        name = metric if way in ("none", "") else key
+        name = metric if way == "none" else key
         number = found_number(value)
         if number is None:
             skipped.append(name)
             continue
-        stderr = f"{metric}_stderr,{way}" if way else f"{metric}_stderr"
-        yield name, Score(number, found_number(given.get(stderr)), n)
+        yield name, Score(number, found_number(given.get(f"{metric}_stderr,{way}")), n)
 
 
 def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:

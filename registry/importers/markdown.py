@@ -25,7 +25,6 @@ from registry.importers.description import (
     named_by,
 )
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
-from registry.importers.lm_eval_table import is_printed, read_printed
 from registry.importers.markup import listed, plain
 from registry.importers.own_markdown import is_own, read_own
 from registry.importers.sheet import Reading, Sheet
@@ -169,10 +168,6 @@ class Document:
 
     def _table(self, block: Block, part: Part) -> Iterator[ImportedGrid]:
         (line, header), *rows = _for_people(block)
-        if is_printed(header):
-            above = "\n".join(one.text for one in self.blocks if one.line < block.line)
-            yield from read_printed(header, rows, above, self.wanted)
-            return
         names = _identity({**part.names, **self.about}, self.wanted)
         report = Report(lenient=True, marked=True)
         for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), report):

@@ -25,10 +25,10 @@ from registry.importers.reading import Item, Skipped, Sources, items_of
 
 FILES = Path(__file__).parent / "files"
 JSON = {
-    "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
+    "lm_eval.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
     "mteb/some__encoder/2/STS12.json": "mteb",
 }  # fmt: skip
-TEXTS = ("model_card.md", "tables/github.md", "tables/printed.md", "tables/paper.tex",
+TEXTS = ("model_card.md", "tables/github.md", "tables/paper.tex",
          "tables/retrieval.csv", "seed_0.txt")  # fmt: skip
 BYTES = ("inspect.eval", "tidy.parquet")
 EVERY = (*JSON, *TEXTS, *BYTES)

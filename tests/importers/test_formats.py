@@ -30,10 +30,8 @@ SUMS = ([0.375, 0.6], [0.18298126367784995, 0.24494897427831783])
 WORDS = [(0.0, 0.0), (0.0, 0.0), (1.8755636297460478, None), (0.22683105205508416, None)]
 INSPECT = [(0.6, 0.24494897427831783), (0.8, 0.12247448713915889)]
 MLFLOW = [(0.875, None), (0.125, None), (-0.5, None), (0.75, None), (0.25, None), (-0.5, None)]
-EARLY = [(132.5, 5.25), (0.1875, 0.005437), (0.25, 0.0374), (0.25, 0.0374)]
 SAMPLES: dict[str, tuple[str, dict[str, Any], list[tuple[Any, Any]]]] = {
     "lm_eval.json": ("lm-eval", {}, [SUMS, SUMS, *WORDS, (0.46153846153846156, 0.14664070547940125)]),
-    "lm_eval_early.json": ("lm-eval", {}, EARLY),
     "mteb/some__encoder/2/STS12.json": ("mteb", {}, [([0.1], None)]),
     "inspect.eval": ("inspect", {}, INSPECT),
     "inspect.json": ("inspect", {}, INSPECT),

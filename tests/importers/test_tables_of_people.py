@@ -120,8 +120,6 @@ README = {"rows": "model", "columns": "length", "metric": "score", "benchmark": 
 RETRIEVAL = {"axes": ("context_length", "document_depth_percent"), "repeats": "seed", **NEEDLES}
 VALUES: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "tables/github.md": (README, [[96.7, 95.8, 96.0], [99.3, 100.0, None], [70.1, None, None], [1354.0, None, 93.3]]),
-    "tables/printed.md": ({}, [0.564, 0.599, 0.375, 0.37, 0.625, 0.5625, 8.5]),
-    "tables/printed_early.md": ({}, [0.4593, 0.46]),
     "tables/paper.tex": (PAPER, [[70.1, 55.5], [68.0, None]]),
     "tables/retrieval.csv": (RETRIEVAL, [[1.0, 0.5, 0.25, 1.0, 0.75]]),
     "needles": (
