@@ -143,11 +143,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
-    if missing := [
-        name
-        for name in files
-        if "://" not in name.removeprefix("sqlite:///") and not Path(name.removeprefix("sqlite:///")).exists()
-    ]:
+    if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:
         sys.exit(_rehearse(sources(files), as_json=as_json, quiet=quiet))

@@ -13,12 +13,11 @@ from typing import Any
 from registry.errors import Malformed, RegistryError
 from registry.importers import records
 from registry.importers.imported_grid import ImportedGrid, Overrides
-from registry.importers.mlflow_store import parts_of_store
 from registry.importers.source import Source
 
 MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
-    "mlflow": "mlflow", "mlflow-store": "mlflow_store",
+    "mlflow": "mlflow",
     "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
     "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
@@ -85,15 +84,13 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
             kept = sorted(
                 name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
             )
-            for name in parts_of_store(Path(folder), inner, kept):
+            for name in kept:
                 if not _is_of_another(name, kept):
                     yield Path(folder, name)
 
 
 def _is_of_another(name: str, others: Sequence[str]) -> bool:
-    """Tell whether these are samples of results of lm-evaluation-harness in the same folder, or what SQLite writes
-    beside a database, which are read with them."""
-    if name.endswith(("-wal", "-shm")) and name[:-4] in others:
-        return True
+    """Tell whether these are samples of results of lm-evaluation-harness in the same folder, which are read with
+    them."""
     match = _SAMPLES.fullmatch(name)
     return match is not None and f"results_{match[1]}.json" in others

@@ -65,7 +65,7 @@ def test_each_grid_of_a_seed_keeps_its_file_and_the_doubts_of_the_reading(person
 
 OTHERS = {
     "lm_eval.json": "lm-eval", "inspect.eval": "inspect", "inspect.json": "inspect",
-    "mteb": "mteb", "mlflow.json": "mlflow", "mlruns": "mlflow-store",
+    "mteb": "mteb", "mlflow.json": "mlflow",
     "model_card.md": "model-index", "tidy.parquet": "parquet",
 }  # fmt: skip
 

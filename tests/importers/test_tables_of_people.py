@@ -126,7 +126,6 @@ VALUES: dict[str, tuple[dict[str, Any], list[Any]]] = {
         {"axes": ("context_length", "depth_percent"), "repeats": "version", **NEEDLES},
         [[10.0, 7.0, 3.0, 10.0, 1.0]],
     ),
-    "mlruns": ({}, [0.75]),
 }
 """What is wanted of each file, and the values of its grids, which were written down by hand from the files."""
 
@@ -286,9 +285,9 @@ def test_files_of_records_at_one_coordinate_are_no_mean_of_models_unless_somebod
 
 
 def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Path) -> None:
-    items = list(items_of(Sources((str(FILES / "mlruns"),), "auto", Overrides(axes=("foo",), value="bar"))))
+    items = list(items_of(Sources((str(FILES / "inspect.eval"),), "auto", Overrides(axes=("foo",), value="bar"))))
     assert {str(said.detail) for one in items for said in one.faults()} == {  # type: ignore[union-attr,call-arg]
-        "It is read as mlflow-store, where --axes, --value would change nothing: --format names another."
+        "It is read as inspect, where --axes, --value would change nothing: --format names another."
     }
 
 
