@@ -19,10 +19,10 @@ MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
     "mlflow": "mlflow",
     "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
-    "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
+    "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""
-_TABLES = ("csv", "latex", "markdown", "parquet", "records")
+_TABLES = ("csv", "markdown", "parquet", "records")
 _COMPANIONS = ("model_meta.json",)
 
 

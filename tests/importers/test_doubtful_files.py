@@ -26,11 +26,11 @@ JSON = {
     "lm_eval.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
     "mteb/some__encoder/2/STS12.json": "mteb",
 }  # fmt: skip
-TEXTS = ("model_card.md", "tables/github.md", "tables/paper.tex",
+TEXTS = ("model_card.md", "tables/github.md",
          "tables/retrieval.csv", "seed_0.txt")  # fmt: skip
 BYTES = ("inspect.eval", "tidy.parquet")
 EVERY = (*JSON, *TEXTS, *BYTES)
-FORMS = sorted({*JSON.values(), "grid", "records", "latex", "markdown", "csv", "parquet",
+FORMS = sorted({*JSON.values(), "grid", "records", "markdown", "csv", "parquet",
                 "model-index"})  # fmt: skip
 EMPTY = [
     b"{}", b"[]", b'{"results": {}, "versions": {}}', b'{"runs": []}', b"null", b"\x00" * 99, b"\n\n", b"a,b\n",

@@ -60,11 +60,6 @@ RAISED = {
     "70.1<sup>a</sup><sub>2</sub>": 70.1, "45.2[1](#note)": 45.2, "70.1 (3)<sup>1</sup>": 70.1,
 }  # fmt: skip
 STRUCK = ["~~9~~", "**~~9~~**", "~~**9**~~", "<del>9</del>", "<s>9</s>", "~~9~~<sup>1</sup>"]
-IN_LATEX = {
-    "45.2$^{2}$": [45.2], "45.2$^2$": [45.2], r"\textbf{45.2}$^{2}$": [45.2], r"45.2\textsuperscript{2}": [45.2],
-    r"$70.1_{\pm 0.3}$": [70.1], "1{,}354": [1354.0], r"45.2{\it 2}": None, "$45.2$$2$": None,
-    r"\textbf{45.2}\textbf{2}": None,
-}  # fmt: skip
 
 
 def table(form: str, text: str, rows: str = "r") -> ImportedGrid:
@@ -90,17 +85,6 @@ def test_a_number_that_is_struck_out_is_a_gap_with_a_note(subtests) -> None:
     assert plain("~~old~~") == "old"
 
 
-def test_what_is_raised_in_latex_is_no_part_of_a_number(subtests) -> None:
-    for cell, values in IN_LATEX.items():
-        with subtests.test(cell=cell):
-            text = rf"\begin{{tabular}}{{lr}} L & p \\ a & {cell} \\ \end{{tabular}}"
-            if values is None:
-                with pytest.raises(Invalid):
-                    table("latex", text, "model")
-            else:
-                assert table("latex", text, "model").submission["values"] == values
-
-
 def test_labels_lose_marks_and_the_dash_of_a_list_but_no_sign() -> None:
     assert plain("[**Gemini**](https://example.org/g)") == "Gemini"
     assert [listed(label) for label in ("- GPT-4", "+ CoT", "-", "-1")] == ["GPT-4", "+ CoT", "-", "-1"]
@@ -114,13 +98,11 @@ def test_a_grid_of_more_rows_than_a_grid_has_is_refused_before_all_are_held(monk
     assert [fault.pointer for fault in refused.value.faults] == ["/line/6/column/5"]
 
 
-PAPER = {"columns": "split", "metric": "accuracy", "benchmark": "b", "experiment": "e"}
 NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value": "score"}
 README = {"rows": "model", "columns": "length", "metric": "score", "benchmark": "LongBench"}
 RETRIEVAL = {"axes": ("context_length", "document_depth_percent"), "repeats": "seed", **NEEDLES}
 VALUES: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "tables/github.md": (README, [[96.7, 95.8, 96.0], [99.3, 100.0, None], [70.1, None, None], [1354.0, None, 93.3]]),
-    "tables/paper.tex": (PAPER, [[70.1, 55.5], [68.0, None]]),
     "tables/retrieval.csv": (RETRIEVAL, [[1.0, 0.5, 0.25, 1.0, 0.75]]),
     "needles": (
         {"axes": ("context_length", "depth_percent"), "repeats": "version", **NEEDLES},
@@ -185,13 +167,6 @@ def test_records_of_a_list_and_of_lines_are_read_and_a_file_without_the_key_is_n
     assert [fault.rpartition("/")[2] for fault in faults] == ['0: there is no "scores.em"; there are: step']
     assert one.submission["values"] == [0.5, None, 1.0, 0.25]
     assert one.submission["metric"]["name"] == "scores.em"
-
-
-def test_a_table_of_latex_that_does_not_end_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "paper.tex"
-    path.write_text("Text.\n\n" + "\\begin{tabular}{l}\n" * 3)
-    _, [fault] = read(str(path))
-    assert fault.endswith("paper.tex:3: the tabular that begins here does not end")
 
 
 NAMED = {"experiment": "e", "benchmark": "b"}
