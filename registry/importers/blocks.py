@@ -65,12 +65,12 @@ def is_table(part: range) -> bool:
     return len(part) > 1
 
 
-def table_rows(lines: Sequence[str], part: range, *, emphasis: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Heading and rows of a table, each with its line. With `emphasis`, marks around a whole cell are removed."""
+def table_rows(lines: Sequence[str], part: range) -> Iterator[tuple[int, list[str]]]:
+    """Heading and rows of a table, each with its line; marks around a whole cell are removed."""
     for place in itertools.chain(part[:1], part[2:]):
         if lines[place].count("|") > WIDEST:
             raise Invalid([Fault(f"/line/{place + 1}", f"a row has at most {WIDEST} cells")])
-        yield place + 1, cells(lines[place], emphasis=emphasis)
+        yield place + 1, cells(lines[place])
 
 
 def is_rule(line: str) -> bool:
@@ -100,12 +100,12 @@ def _bold(line: str) -> str | None:
     return bare[2:-2] if len(bare) > 4 and bare.startswith("**") and bare.endswith("**") else None
 
 
-def cells(line: str, *, emphasis: bool = True) -> list[str]:
+def cells(line: str) -> list[str]:
     """Cells of a table's line, unescaped."""
     parts = _parted(line.strip().removeprefix("|"))
     if len(parts) > 1 and not parts[-1].strip():
         parts.pop()  # what stands behind the last pipe
-    return [_cell(part, emphasis) for part in parts]
+    return [_cell(part) for part in parts]
 
 
 def _parted(line: str) -> list[str]:
@@ -123,15 +123,10 @@ def _parted(line: str) -> list[str]:
     return [*parts, "|".join(held)] if held else parts
 
 
-def _cell(part: str, emphasis: bool) -> str:
+def _cell(part: str) -> str:
     text = part.strip(" ")
-    if emphasis and text.startswith(_FIRST):
+    if text.startswith(_FIRST):
         for mark in _MARKS:
             if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
                 text = text.removeprefix(mark).removesuffix(mark).strip()
-    return unescaped(text)
-
-
-def unescaped(text: str) -> str:
-    """A text without the backslashes before punctuation, as in CommonMark."""
     return _ESCAPED.sub(r"\1", text) if "\\" in text else text

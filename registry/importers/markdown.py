@@ -2,7 +2,7 @@
 
 A table is read like CSV, as a pivot or tidy. If the caller does not name the metric, the text may: titles, lists of
 axes and a legend (`description.py`); each fact taken from there is noted. A description without numbers gives grids
-with axes and no cells. The registry's own Markdown reads back too, with its title as the identity.
+with axes and no cells.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from registry.importers.description import (
 )
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
 from registry.importers.markup import listed, plain
-from registry.importers.own_markdown import is_own, read_own
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.tables import read_table
@@ -38,6 +37,8 @@ _MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)
 _LOWEST = re.compile(r"lowest value is (?:approximately )?(\d+(?:\.\d+)?)")
 _HIGHEST = re.compile(r"highest is (?:approximately )?(\d+(?:\.\d+)?)")
 _BRACKETED = re.compile(r"\([^()]*\)\s*+:?\s*+$")
+_CUT = re.compile(r"Only .+; nothing else is counted\.")
+"""What the registry says of a table that it cut to a slice."""
 _DETAIL = re.compile(r"detail|content|data", re.IGNORECASE)
 
 
@@ -57,9 +58,8 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     if wanted.single and source.content.count(b"\n") > wanted.limits.cells + MOST_TEXT:
         raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
     lines = source.lines
-    if is_own(lines):
-        yield from read_own(lines, wanted)
-        return
+    if any(map(_CUT.fullmatch, lines)):
+        raise Invalid([Fault("", "these cells are a slice, and no grid to publish: what was posted has more")])
     if wanted.reads_prose:
         yield from Document(list(blocks(lines)), source.text, wanted).grids()
     else:
