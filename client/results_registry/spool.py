@@ -153,17 +153,6 @@ class Spool:
         kept = (self.root / REFUSED).glob(f"*{_SUFFIX}")
         return sorted(path for path in kept if not path.name.endswith(".problem.json"))
 
-    def everything(self) -> Iterator[tuple[str, Item]]:
-        """Every item with its state, `waiting` or `refused`, in the order of logging; takes nothing over."""
-        found: list[tuple[tuple[int, int], str, Item]] = []
-        for path in self.root.glob(f"*/*{_SUFFIX}"):
-            with contextlib.suppress(OSError, ValueError, KeyError):
-                item = Item(path.read_bytes())
-                state = REFUSED if path.parent.name == REFUSED else "waiting"
-                found.append((item.order, state, item))
-        for _, state, item in sorted(found, key=lambda one: one[0]):
-            yield state, item
-
     def size(self) -> int:
         """Bytes of everything in the spool."""
         total = 0

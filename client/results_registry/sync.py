@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
-from results_registry.config import Config
+from results_registry.config import Config, spool_root
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
 from results_registry.item import CELLS, Item
 from results_registry.origin import backoff
@@ -43,9 +45,23 @@ class Outcome(NamedTuple):
 
 _NAMED = 20
 """Refused grids that are named; the others are counted."""
-_SENT, _REFUSED, _HELD, _UNREACHABLE = 0, 1, 4, 5
-Tell = Callable[[int, int], None]
-"""Called with how many are done, of how many."""
+
+
+def synchronize(config: Config, directory: Path | None, *, any_url: bool, retry_refused: bool) -> int:
+    """Send what waits in the spool, or in another directory, and say on the standard streams what came of it.
+
+    Returns the exit status of a command: 0 everything was sent, 1 some was refused, 4 the token or the project will not
+    do, 5 the registry did not answer.
+    """
+    spool = Spool(directory or spool_root(), 0)
+    if retry_refused:
+        _retry_refused(spool)
+    outcome = sync(spool, config, any_url=any_url)
+    sys.stdout.write(f"{_grids(outcome.sent)} sent.\n")
+    sys.stderr.writelines(f"{line}\n" for line in (*_troubles(spool, config, outcome), *_notes(spool, outcome)))
+    if outcome.unreachable is not None:
+        return 5
+    return 4 if outcome.held else 1 if outcome.refused else 0
 
 
 def sync(
@@ -53,7 +69,6 @@ def sync(
     config: Config,
     *,
     any_url: bool = False,
-    tell: Tell = lambda _done, _all: None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Outcome:
     """Send what waits for this registry; with `any_url` also what was meant for another.
@@ -68,7 +83,6 @@ def sync(
         run = _Run(config, sleep)
         for together in _groups(mine, config):
             outcome = run.send(together, outcome)
-            tell(len(mine) - outcome.left, len(mine))
             if outcome.unreachable is not None:
                 break
         run.close()
@@ -154,8 +168,8 @@ class _Run:
                 return
 
 
-def retry_refused(spool: Spool) -> int:
-    """Let what a registry refused wait again; how many items that are."""
+def _retry_refused(spool: Spool) -> None:
+    """Let what a registry refused wait again."""
     refused = spool.refused()
     if refused:
         directory = spool.new_directory()
@@ -163,40 +177,30 @@ def retry_refused(spool: Spool) -> int:
             path.rename(directory.path / path.name)
             path.with_suffix(".problem.json").unlink(missing_ok=True)
         directory.close()
-    return len(refused)
 
 
-def status_of(outcome: Outcome) -> int:
-    """The exit status of a command that synchronizes."""
-    if outcome.unreachable is not None:
-        return _UNREACHABLE
-    if outcome.held:
-        return _HELD
-    return _REFUSED if outcome.refused else _SENT
-
-
-def troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
+def _troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
     """A line for each thing that kept data from being sent."""
     for item, error in outcome.refused[:_NAMED]:
         yield f"Refused: {item.said}: {error.detail}"
     if outcome.refused:
-        yield f"{grids(len(outcome.refused))} refused; see {spool.root / 'refused'} for the reasons."
+        yield f"{_grids(len(outcome.refused))} refused; see {spool.root / 'refused'} for the reasons."
     for name, reason in outcome.held:
         yield f'{config.url} does not let this token write to the project "{name}": {reason}'
     if outcome.unreachable is not None:
         yield outcome.unreachable.detail
     if outcome.left:
-        yield f"{grids(outcome.left)} left in {spool.root}."
+        yield f"{_grids(outcome.left)} left in {spool.root}."
 
 
-def notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
+def _notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
     """A line for each thing that was left to others."""
     if outcome.elsewhere:
-        yield f"{grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
+        yield f"{_grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
     if running := spool.waiting() - outcome.left - outcome.elsewhere:
-        yield f"{grids(running)} of running jobs, which send for themselves."
+        yield f"{_grids(running)} of running jobs, which send for themselves."
 
 
-def grids(count: int) -> str:
+def _grids(count: int) -> str:
     """`1 grid`, `3 grids`."""
     return "1 grid" if count == 1 else f"{count} grids"
