@@ -1,6 +1,6 @@
 """`registry check`: the claims in files, judged against the registry.
 
-Judged claims and those that cannot be read are told as text, JSON, annotations of GitHub or JUnit.
+Judged claims and those that cannot be read are told as text, JSON or annotations of GitHub.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 import click
 import orjson
@@ -167,37 +166,10 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _junit(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
-    failed = sum(1 for one in judged if one.verdict == "contradicted")
-    skipped = sum(1 for one in judged if one.verdict not in ("contradicted", "supported"))
-    cases = [_judged_case(one) for one in judged]
-    cases += [_case(one.place, one.file, one.line, f"<error message={quoteattr(one.detail)}/>") for one in unread]
-    counts = f'failures="{failed}" errors="{len(unread)}" skipped="{skipped}"'
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuite name="claims" tests="{len(cases)}" {counts}>\n{"".join(cases)}</testsuite>\n'
-    )
-
-
-def _judged_case(one: Judged) -> str:
-    inner = {
-        "contradicted": f"<failure message={quoteattr(one.sentence)}/>",
-        "supported": f"<system-out>{escape(one.sentence)}</system-out>",
-    }.get(one.verdict, f"<skipped message={quoteattr(one.sentence)}/>")
-    return _case(one.text or f"{one.file}:{one.line}", one.file, one.line, inner)
-
-
-def _case(name: str, file: str, line: int | None, inner: str) -> str:
-    at = "" if line is None else f' line="{line}"'
-    named = f"name={quoteattr(name)} classname={quoteattr(file)} file={quoteattr(file)}"
-    return f"  <testcase {named}{at}>{inner}</testcase>\n"
-
-
 _WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Unread]], str]] = {
     "text": _text,
     "json": _json,
     "github": _github,
-    "junit": _junit,
 }
 FORMATS = tuple(_WRITERS)
 

@@ -77,24 +77,17 @@ def list_all(session: Session, **wanted: tuple[str, ...]) -> None:
 
 @claim.command(name="show")
 @click.argument("id")
-@click.option("--history", is_flag=True, help="Every judgement, the latest first.")
 @asks_server
-def show(session: Session, id: str, history: bool) -> None:
+def show(session: Session, id: str) -> None:
     """Show the claim ID with its judgement."""
     try:
-        if history:
-            found: Any = list(session.transport.pages(f"claims/{segment(id)}/judgements"))
-            rows = [[one["number"], one["judged_at"], one["judgement"]["verdict"], one["judgement"]["sentence"]]
-                    for one in found]  # fmt: skip
-        else:
-            found = session.transport.get(f"claims/{segment(id)}")
-            sentence = (found["judgement"] or {}).get("sentence", "")
-            rows = [[found["judgement_number"], found["judged_at"], found["verdict"], sentence]]
+        found = session.transport.get(f"claims/{segment(id)}")
     except NotThere:
         raise NotFound(f"There is no claim {id}.") from None
-    header = ("number", "judged_at", "verdict", "sentence")
-    lines = [f"{at or 'not yet'}: {verdict or 'not judged'}. {sentence}".rstrip() for _, at, verdict, sentence in rows]
-    session.screen.show(found, lambda: lines, lambda: (header, rows))
+    sentence = (found["judgement"] or {}).get("sentence", "")
+    row = [found["judgement_number"], found["judged_at"], found["verdict"], sentence]
+    line = f"{row[1] or 'not yet'}: {row[2] or 'not judged'}. {sentence}".rstrip()
+    session.screen.show(found, lambda: [line], lambda: (("number", "judged_at", "verdict", "sentence"), [row]))
 
 
 @claim.command(name="rm")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,7 +10,6 @@ from registry.commands.finding import KINDS
 from registry.commands.listing import one_by_id, projects_page, show_rows
 from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
-from registry.commands.status import USER_ERRORS
 from registry.errors import Forbidden, NotFound
 from registry.renderings.table import Column, Table
 from results_registry.errors import NotAllowed, NotThere
@@ -114,23 +112,13 @@ def list_aliases(session: Session) -> None:
 @click.argument("name")
 @asks_server
 def set_alias(session: Session, kind: str, other: str, name: str) -> None:
-    """Let grids that say ALIAS count as grids of NAME, instead of what it stood for before.
+    """Let grids that say ALIAS count as grids of NAME.
 
     KIND is experiment, benchmark, model, variant or metric. Grids keep the names that they were published with.
     """
-    before = _found(session, kind, other)
-    if before is None:
-        before = _made(session, kind, other, name)
-    elif before["name"] != name:
-        session.transport.call("DELETE", session.in_project(f"aliases/{before['id']}"))
-        try:
-            made = _made(session, kind, other, name)
-        except USER_ERRORS:
-            _made(session, kind, other, before["name"])
-            raise
-        session.screen.note(f"{other} does not stand for {before['name']} any more.")
-        before = made
-    show_rows(session, [before], _ALIAS_HEADER, "alias", "")
+    sent = {"kind": kind, "alias": other, "name": name}
+    made = session.transport.call("POST", session.in_project("aliases"), sent).json()
+    show_rows(session, [made], _ALIAS_HEADER, "alias", "")
 
 
 @alias.command(name="rm")
@@ -139,22 +127,12 @@ def set_alias(session: Session, kind: str, other: str, name: str) -> None:
 @asks_server
 def remove_alias(session: Session, kind: str, other: str) -> None:
     """Let grids that say ALIAS count by their own name again."""
-    found = _found(session, kind, other)
+    every = session.transport.pages(session.in_project("aliases"))
+    found = next((one for one in every if (one["kind"], one["alias"]) == (kind, other)), None)
     if found is None:
         raise NotFound(f'The project {session.project} has no alias "{other}" of a {kind}.')
     session.transport.call("DELETE", session.in_project(f"aliases/{found['id']}"))
     session.screen.note(f"The {kind} {other} does not stand for {found['name']} any more.")
-
-
-def _made(session: Session, kind: str, other: str, name: str) -> Mapping[str, Any]:
-    sent = {"kind": kind, "alias": other, "name": name}
-    found: Mapping[str, Any] = session.transport.call("POST", session.in_project("aliases"), sent).json()
-    return found
-
-
-def _found(session: Session, kind: str, other: str) -> Mapping[str, Any] | None:
-    every = session.transport.pages(session.in_project("aliases"))
-    return next((one for one in every if (one["kind"], one["alias"]) == (kind, other)), None)
 
 
 @click.group()

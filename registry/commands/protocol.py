@@ -1,4 +1,4 @@
-"""`registry protocol`: which keys of protocols bind in an experiment, and in which two grids differ."""
+"""`registry protocol`: which keys of protocols bind in an experiment."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from typing import Any
 
 import click
 
-from registry.commands.finding import find_grid, names_grids
 from registry.commands.page import styled
-from registry.commands.polling import awaited, waits
 from registry.commands.session import Session, asks_server
-from registry.grids.protocol import written
 from registry.renderings.table import Column, Table
 from results_registry.origin import segment
 
 _RULES = ("experiment", "required", "role", "key")
-_DIFFERENCE = ("key", "role", "baseline", "contender")
 
 
 @click.group(name="protocol")
 def protocol() -> None:
-    """Show and set which keys of protocols bind in an experiment, and show in which two grids differ."""
+    """Show and set which keys of protocols bind in an experiment."""
 
 
 @protocol.command(name="show")
@@ -44,30 +40,6 @@ def set_rules(session: Session, experiment: str, binding: Sequence[str], free: S
     _show(session, session.transport.call("PATCH", _path(session, experiment), {"protocol": sent}).json())
 
 
-@protocol.command(name="diff")
-@click.argument("baseline")
-@click.argument("contender")
-@names_grids
-@waits
-@asks_server
-def difference(session: Session, baseline: str, contender: str, named: Any, seconds: float) -> None:
-    """Show in which keys, the free ones aside, the protocols of two grids differ, and whether values are compared.
-
-    BASELINE and CONTENDER are ids, their first characters, or names: model=R1-Qwen,benchmark=AMC23.
-    """
-    mine, theirs = (find_grid(session, one, named) for one in (baseline, contender))
-    path = session.in_project("comparisons")
-    found = awaited(session, path, "comparison", seconds, baseline=mine, contender=theirs)
-    rows = [
-        [one["key"], one["role"], *(_value(one.get(side)) for side in ("baseline", "contender"))]
-        for one in found.get("protocol", ())
-    ]
-    refused = found["status"] == "not_comparable"
-    told = f"They are not compared: {found['reason']}." if refused else "Their values are compared."
-    shown = [_table(_DIFFERENCE, rows), told] if rows else [f"Their protocols say the same. {told}"]
-    session.screen.show(found, lambda: shown, lambda: (_DIFFERENCE, rows), essence=lambda: [row[0] for row in rows])
-
-
 def _show(session: Session, document: dict[str, Any]) -> None:
     found = {"experiment": document["name"], **document["protocol"]}
     rows = [
@@ -87,10 +59,6 @@ def _keys(count: int) -> str:
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     return styled(Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(names)]), {})
-
-
-def _value(value: Any) -> str:
-    return "" if value is None else written(value)
 
 
 def _path(session: Session, experiment: str) -> str:

@@ -68,16 +68,6 @@ def test_without_colour_the_table_stays(person: Person, ready: Project) -> None:
     assert "\x1b" not in person.having(NO_COLOR="1").says("show", "model=Qwen-2.5 3B", "--color", "never")
 
 
-@pytest.mark.parametrize("span", ["0,100", "bounds"])
-def test_the_ends_of_the_colours_can_be_asked_for(person: Person, ready: Project, span: str) -> None:
-    assert person.page("show", "model=Qwen-2.5 3B", "--range", span).splitlines()[-3].startswith("0.0 ")
-
-
-@pytest.mark.parametrize("span", ["3,1", "x", "1,", "nan,1", ""])
-def test_a_range_that_is_none_is_a_usage_error(person: Person, ready: Project, span: str) -> None:
-    assert "--range" in person.complains("show", "model=Qwen-2.5 3B", "--range", span, status=2)
-
-
 def test_show_as_json_is_the_grid_of_the_api(person: Person, ready: Project) -> None:
     found = person.json("show", "model=Qwen-2.5 3B")
     assert found == ready.get(f"grids/{found['id']}").get_json()
