@@ -24,7 +24,7 @@ SECTIONS = {
         "claim": ("registry.commands.claims:claim", "Keep claims, list, show and remove them."),
         "events": ("registry.commands.hooks:events", "Show what was done in a project, and what happens."),
         "hooks": ("registry.commands.hooks:hooks", "Send events to webhooks, and see what came of it."),
-        "protocol": ("registry.commands.protocol:protocol", "Show and set which keys of protocols bind."),
+        "protocol": ("registry.commands.projects:protocol", "Show and set which keys of protocols bind."),
         "suite": ("registry.commands.projects:suite", "Set, list and delete lists of benchmarks."),
         "sync": ("registry.commands.sync:sync_command", "Send what jobs could not send themselves."),
     },

@@ -11,10 +11,9 @@ import orjson
 
 from registry.claims.grammar import MOST_CLAIMS
 from registry.commands.check import Place, Unread, claims_of, not_read, placed, told
-from registry.commands.page import styled
+from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
-from registry.renderings.table import Column, Table
 from registry.results.judgement import Verdict
 from results_registry.errors import NotThere, Refused
 from results_registry.origin import segment
@@ -45,7 +44,7 @@ def add(session: Session, files: Sequence[Path]) -> None:
     for place, one in zip(places, found, strict=True):
         for warning in one["warnings"]:
             session.screen.note(f"{place.text}: {warning['detail']}")
-    _show(session, found, "No claims in these files.")
+    show_rows(session, found, _COLUMNS, "No claims in these files.", row=_row)
 
 
 def _send(session: Session, places: Sequence[Place]) -> list[dict[str, Any]]:
@@ -72,7 +71,8 @@ def list_all(session: Session, **wanted: tuple[str, ...]) -> None:
     """List the claims of a project with their latest verdicts."""
     query = {name: list(said) for name, said in wanted.items() if said}
     found = list(session.transport.pages(session.in_project("claims"), **query))
-    _show(session, found, "No such claim." if query else "No claim yet; `registry claim add README.md` keeps some.")
+    nothing = "No such claim." if query else "No claim yet; `registry claim add README.md` keeps some."
+    show_rows(session, found, _COLUMNS, nothing, row=_row)
 
 
 @claim.command(name="show")
@@ -100,15 +100,6 @@ def remove(session: Session, id: str) -> None:
     except NotThere:
         raise NotFound(f"There is no claim {id}.") from None
     session.screen.note(f"Removed the claim {id}.")
-
-
-def _show(session: Session, found: Sequence[dict[str, Any]], nothing: str) -> None:
-    rows = [_row(one) for one in found]
-    table = Table([Column(title, [row[place] for row in rows]) for place, title in enumerate(_COLUMNS)])
-    shown: list[Any] = [styled(table, {})] if rows else [nothing]
-    session.screen.show(
-        list(found), lambda: shown, lambda: (_COLUMNS, rows), essence=lambda: [one["id"] for one in found]
-    )
 
 
 def _row(one: dict[str, Any]) -> list[str]:

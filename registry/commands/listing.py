@@ -24,6 +24,8 @@ _GRID = ("id", *KINDS, "shape", "cells", "revision", "state", "updated_at")
 _KEYS = {"grids": "id", "projects": "slug"}
 _STATES = {"pending": "yellow", "failed": "red"}
 _LEAST = ("revision", "visibility", "alias of", "cells", "updated", "metric", "name", "state")
+_LEAST_OF_ROWS = ("waiting", "format", "types", "next_at", "position", "attempts")
+"""Columns that a narrow terminal does without: a whole id is what other commands take."""
 
 
 def filters_grids(command: Callable[..., None]) -> Callable[..., None]:
@@ -111,14 +113,32 @@ def _labels(labels: Sequence[str]) -> dict[str, list[str]]:
 
 
 def show_rows(
-    session: Session, found: Sequence[Mapping[str, Any]], header: Sequence[str], essence: str, nothing: str
+    session: Session,
+    found: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    header: Sequence[str],
+    nothing: str = "",
+    *,
+    row: Callable[[Any], Sequence[Any]] | None = None,
+    essence: str = "id",
+    below: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Show a list of documents: these members of each in a row; of `-q` one member alone."""
-    rows = [["" if one.get(name) is None else str(one[name]) for name in header] for one in found]
-    table = Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(header)])
+    """Show documents, or one, a row each; `nothing` where there is none. `-q` leaves the member `essence` of each.
+
+    `row` makes the fields of a row, by default the members of these names. `below`: columns that a page shows as lines
+    below the table, and these lines.
+    """
+    several: Sequence[Mapping[str, Any]] = [found] if isinstance(found, Mapping) else found
+    rows = [row(one) if row else [one.get(name) for name in header] for one in several]
+    columns = [(place, name) for place, name in enumerate(header) if name not in (below or {})]
+    table = Table([Column(name, ["" if one[at] is None else str(one[at]) for one in rows]) for at, name in columns])
     parts: list[Part] = [styled(table, {})] if rows else [nothing]
+    parts += [line for lines in (below or {}).values() for line in lines]
     session.screen.show(
-        found, lambda: parts, lambda: (header, rows), essence=lambda: [str(one[essence]) for one in found]
+        found,
+        lambda: parts,
+        lambda: (header, rows),
+        least=_LEAST_OF_ROWS,
+        essence=lambda: [str(one[essence]) for one in several],
     )
 
 

@@ -1,7 +1,8 @@
-"""`registry project alias share suite`: projects, names that count as one, links, lists of benchmarks."""
+"""`registry project alias share suite protocol`: projects, names that count as one, links, suites, binding keys."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from results_registry.origin import segment
 
 _ALIAS_HEADER = ("kind", "alias", "name", "created_at")
 _KIND = click.Choice(KINDS)
+_RULES = ("experiment", "required", "role", "key")
 _SHARE_HEADER = ("id", "path", "created_at", "expires_at")
 _DAY = 86_400
 
@@ -103,7 +105,8 @@ def alias() -> None:
 def list_aliases(session: Session) -> None:
     """List the aliases of a project, the oldest first."""
     nothing = "No alias yet; `registry alias set model OTHER NAME` makes one."
-    show_rows(session, list(session.transport.pages(session.in_project("aliases"))), _ALIAS_HEADER, "alias", nothing)
+    found = list(session.transport.pages(session.in_project("aliases")))
+    show_rows(session, found, _ALIAS_HEADER, nothing, essence="alias")
 
 
 @alias.command(name="set")
@@ -118,7 +121,7 @@ def set_alias(session: Session, kind: str, other: str, name: str) -> None:
     """
     sent = {"kind": kind, "alias": other, "name": name}
     made = session.transport.call("POST", session.in_project("aliases"), sent).json()
-    show_rows(session, [made], _ALIAS_HEADER, "alias", "")
+    show_rows(session, [made], _ALIAS_HEADER, essence="alias")
 
 
 @alias.command(name="rm")
@@ -151,7 +154,7 @@ def make(session: Session, path: str | None, days: int) -> None:
     """
     sent = {"path": path or f"/projects/{segment(session.project)}", "expires_in": days * _DAY}
     made = session.transport.call("POST", session.in_project("shares"), sent).json()
-    show_rows(session, [made], (*_SHARE_HEADER, "url"), "url", "")
+    show_rows(session, [made], (*_SHARE_HEADER, "url"), essence="url")
 
 
 @share.command(name="ls")
@@ -159,7 +162,7 @@ def make(session: Session, path: str | None, days: int) -> None:
 def list_shares(session: Session) -> None:
     """List the links that have not expired, without their addresses."""
     found = list(session.transport.pages(session.in_project("shares")))
-    show_rows(session, found, _SHARE_HEADER, "id", "No link; `registry share make PATH` makes one.")
+    show_rows(session, found, _SHARE_HEADER, "No link; `registry share make PATH` makes one.")
 
 
 @share.command(name="rm")
@@ -187,13 +190,7 @@ def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
     Each is whole, or at levels of its own: STS22@subset=en,split=test.
     """
     found = session.transport.call("PUT", _path(session, name), {"benchmarks": list(benchmarks)}).json()
-    count = len(found["benchmarks"])
-    session.screen.show(
-        found,
-        lambda: [f"The suite {found['name']} has {count} {'benchmark' if count == 1 else 'benchmarks'}."],
-        lambda: _rows([found]),
-        essence=lambda: [found["name"]],
-    )
+    _show_suites(session, found)
     for warning in found["warnings"]:
         session.screen.note(f"Warning: {warning['detail']}")
 
@@ -203,12 +200,7 @@ def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
 def list_suites(session: Session) -> None:
     """List the suites of a project with their benchmarks, a row each."""
     found = list(session.transport.pages(session.in_project("suites")))
-    header, rows = _rows(found)
-    table = Table([Column(title, [row[place] for row in rows]) for place, title in enumerate(header)])
-    shown: list[Any] = (
-        [styled(table, {})] if rows else ["No suite yet; `registry suite set NAME BENCHMARK …` makes one."]
-    )
-    session.screen.show(found, lambda: shown, lambda: (header, rows), essence=lambda: [one["name"] for one in found])
+    _show_suites(session, found)
 
 
 @suite.command(name="rm")
@@ -227,5 +219,52 @@ def _path(session: Session, name: str) -> str:
     return session.in_project(f"suites/{segment(name)}")
 
 
-def _rows(found: list[dict[str, Any]]) -> tuple[tuple[str, str], list[list[str]]]:
-    return ("suite", "benchmark"), [[one["name"], benchmark] for one in found for benchmark in one["benchmarks"]]
+def _show_suites(session: Session, found: Mapping[str, Any] | list[Mapping[str, Any]]) -> None:
+    several = [found] if isinstance(found, Mapping) else found
+    rows = [[one["name"], benchmark] for one in several for benchmark in one["benchmarks"]]
+    nothing = "No suite yet; `registry suite set NAME BENCHMARK …` makes one."
+    parts = [_table(("suite", "benchmark"), rows) if rows else nothing]
+    session.screen.show(
+        found, lambda: parts, lambda: (("suite", "benchmark"), rows), essence=lambda: [one["name"] for one in several]
+    )
+
+
+@click.group(name="protocol")
+def protocol() -> None:
+    """Show and set which keys of protocols bind in an experiment."""
+
+
+@protocol.command(name="show")
+@click.argument("experiment")
+@asks_server
+def show_rules(session: Session, experiment: str) -> None:
+    """Show which keys of the protocols of EXPERIMENT bind, and which are free."""
+    _show_rules(session, session.transport.get(session.in_project(f"experiments/{segment(experiment)}")))
+
+
+@protocol.command(name="set")
+@click.argument("experiment")
+@click.option("--binding", multiple=True, metavar="KEY", help="Grids that differ in it are not compared; repeatable.")
+@click.option("--free", multiple=True, metavar="KEY", help="Differences in it are not mentioned; repeatable.")
+@click.option("--required", is_flag=True, help="A grid that does not say the binding keys is not compared either.")
+@asks_server
+def set_rules(session: Session, experiment: str, binding: Sequence[str], free: Sequence[str], required: bool) -> None:
+    """Declare which keys bind in EXPERIMENT, in place of what was declared before; no key at all: none binds."""
+    sent = {"protocol": {"binding": list(binding), "free": list(free), "required": required}}
+    path = session.in_project(f"experiments/{segment(experiment)}")
+    _show_rules(session, session.transport.call("PATCH", path, sent).json())
+
+
+def _show_rules(session: Session, document: dict[str, Any]) -> None:
+    found = {"experiment": document["name"], **document["protocol"]}
+    required = "yes" if found["required"] else "no"
+    rows = [[found["experiment"], required, role, key] for role in ("binding", "free") for key in found[role]]
+    count = len(found["binding"])
+    silent = "; a grid that does not say them is not compared" if found["required"] else ""
+    told = f"In {found['experiment']} {count or 'no'} {'keys bind' if count > 1 else 'key binds'}{silent}."
+    shown = [told, *([_table(_RULES[2:], [row[2:] for row in rows])] if rows else [])]
+    session.screen.show(found, lambda: shown, lambda: (_RULES, rows), essence=lambda: list(found["binding"]))
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
+    return styled(Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(names)]), {})

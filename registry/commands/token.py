@@ -71,7 +71,7 @@ def ls(session: Session) -> None:
     """
     header = ("id", "name", "role", "created_at", "expires_at", "last_used_at")
     found = list(session.transport.pages(session.in_project("tokens")))
-    show_rows(session, found, header, "id", "No token; `registry token --project SLUG --name WHAT` makes one.")
+    show_rows(session, found, header, "No token; `registry token --project SLUG --name WHAT` makes one.")
 
 
 @token.command()

@@ -33,10 +33,10 @@ def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: P
     assert "No such delivery." in admin.page("hooks", "deliveries", made["id"], "--state", "failed")
     assert sent["id"] in admin.page("hooks", "redeliver", sent["id"])
     assert made["secret"] != admin.says("hooks", "rotate", made["id"], "-q").strip()
-    assert "0 events will be sent." in admin.page("hooks", "recover", made["id"], "0")
+    assert admin.says("hooks", "recover", made["id"], "0", "-q") == "0\n"
     assert admin.json("hooks", "recover", made["id"], "2026-11-21")["count"] == 0
     assert admin.json("hooks", "recover", made["id"], "2h")["count"] == 0
-    assert "is enabled" in admin.page("hooks", "enable", made["id"])
+    assert "enabled" in admin.page("hooks", "enable", made["id"])
     admin.says("hooks", "rm", made["id"], "--yes")
     assert "No webhook yet" in admin.page("hooks", "ls")
 

@@ -15,7 +15,7 @@ def test_a_suite_is_set_ranked_over_changed_listed_and_deleted(person: Person, p
     assert person.rows("suite", "ls") == [
         {"suite": "both", "benchmark": "one"}, {"suite": "both", "benchmark": "two/three"},
     ]  # fmt: skip
-    assert "The suite both has 1 benchmark." in person.page("suite", "set", "both", "four")
+    assert "both   four" in person.page("suite", "set", "both", "four")
     assert "four" in person.page("suite", "ls")
     assert person.says("suite", "rm", "both") == ""
     assert person.json("suite", "ls") == []
