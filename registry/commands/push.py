@@ -137,7 +137,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     """Send the grids of files, folders, or an MLflow server's URL.
 
     A file's format is detected from its content. Doubtful readings give warnings. The same content makes no second
-    revision, and an interrupted push continues where it ended when it is run again.
+    revision: an interrupted push is run again.
 
     Exit status: 0 all was read and sent, 1 a file or a part of one was not read or a grid was refused (--exclude leaves
     files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
