@@ -18,7 +18,7 @@ from registry.importers.source import Source
 MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
     "mlflow": "mlflow",
-    "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
+    "model-index": "model_index", "parquet": "parquet",
     "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""

@@ -80,7 +80,7 @@ def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(
 
 def is_its_source(person: Person, project: Project, name: str, format_: str) -> None:
     """Push a file or folder: each of its grids has one of its files as the source, and the description."""
-    table = Path(name).suffix in (".parquet", ".csv", ".nc")
+    table = Path(name).suffix in (".parquet", ".csv")
     kinds = ("experiment", "benchmark", "model", "metric") if table else ("experiment", "model")
     names = [option for kind in kinds for option in (f"--{kind}", f"{kind} of {name}")]
     run = person.run("push", "--json", str(FILES / name), *names, "--description", "From *a file*.")

@@ -38,7 +38,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], list[tuple[Any, Any]]]] = {
 }
 """The format of each file, what is wanted of it, and the values and the standard errors of its grids."""
 NAMED = {name: form for name, (form, *_) in SAMPLES.items()}
-NAMED |= {"xarray3.nc": "netcdf", "xarray4.nc": "netcdf", "seed_0.txt": "markdown"}
+NAMED |= {"seed_0.txt": "markdown"}
 
 
 def grids(name: str, **wanted: Any) -> list[ImportedGrid]:
