@@ -17,7 +17,7 @@ import click
 from registry.commands.arguments import Finite
 from registry.commands.pushing import Push, Report
 from registry.commands.session import advised, names
-from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
+from registry.commands.status import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts
@@ -119,16 +119,14 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @reads_files("--format")
 @click.option("--dry-run", is_flag=True, help="Print the axes, cells and warnings, and send nothing.")
-@click.option("--wait", is_flag=True, help="Wait until the statistics are there.")
 @click.option("--url", metavar="URL", help="The registry's address.")
 @click.option("-p", "--project", metavar="SLUG", help="The project.", shell_complete=names("project"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def push(  # noqa: PLR0913, PLR0917 (each is an option)
+def push(
     files: tuple[str, ...],
     sources: Callable[..., Sources],
     dry_run: bool,
-    wait: bool,
     url: str | None,
     project: str | None,
     as_json: bool,
@@ -140,7 +138,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     revision: an interrupted push is run again.
 
     Exit status: 0 all was read and sent, 1 a file or a part of one was not read or a grid was refused (--exclude leaves
-    files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
+    files out), 2 a wrong option, 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
     if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
@@ -152,7 +150,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
         click.echo("No project: say --project, or set REGISTRY_PROJECT.", err=True)
         sys.exit(USAGE)
     try:
-        status = _send(sources(files), config, wait=wait, as_json=as_json, quiet=quiet)
+        status = _send(sources(files), config, as_json=as_json, quiet=quiet)
     except NotThere as error:  # a push asks for nothing but its project
         click.echo(f"Error: {_advised(error, config)}", err=True)
         sys.exit(REFUSED)
@@ -213,7 +211,7 @@ def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:
     return ERROR if report.faults else 0
 
 
-def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet: bool) -> int:
+def _send(sources: Sources, config: Config, *, as_json: bool, quiet: bool) -> int:
     run = Push(config, spool_root())
     loud = not quiet and not as_json
     with run, _progress(sources, shown=loud and sys.stderr.isatty()) as tell:
@@ -223,8 +221,6 @@ def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet:
             else:
                 run.add(one)
         run.flush()
-        if wait:
-            run.wait()
     report = run.report
     if as_json:
         click.echo(json.dumps(report.document(), ensure_ascii=False))
@@ -238,9 +234,7 @@ def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet:
                 click.echo("\t".join(map(str, grid.values())))
     if report.spooled:
         return UNREACHABLE
-    if report.faults:
-        return ERROR
-    return CHECK_FAILED if report.failed else 0
+    return ERROR if report.faults else 0
 
 
 def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
@@ -248,7 +242,6 @@ def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         yield from report.warnings.shown("Warning")
     yield from report.faults.shown("Error")
-    yield from report.failed
     if report.spooled:
         yield f"{report.unreachable} {report.spooled} grids wait in the spool: run `registry sync` later."
     if not quiet or report.faults:

@@ -32,7 +32,6 @@ TOGETHER = 500
 BYTES = 4 * 1024 * 1024
 CELLS = 20_000
 """Limits of a batch, so that it is answered in time; a single grid may have more bytes or cells."""
-_POLL = 30
 
 
 @dataclass
@@ -89,7 +88,6 @@ class Report:
     grids: list[dict[str, Any]] = field(default_factory=list)
     warnings: Reasons = field(default_factory=Reasons)
     faults: Reasons = field(default_factory=Reasons)
-    failed: list[str] = field(default_factory=list)
     unreachable: str = ""
 
     def sentence(self) -> str:
@@ -136,7 +134,7 @@ class Report:
         return {
             "new": self.new, "same": self.same, "spooled": self.spooled,
             "refused": self.refused, "files": len(self.taken), **self.files(), "grids": self.grids,
-            "faults": list(self.faults.lines), "failed": self.failed,
+            "faults": list(self.faults.lines),
             "warnings": [{"detail": line, "times": times} for line, times in self.warnings.lines.items()],
         }  # fmt: skip
 
@@ -272,15 +270,3 @@ class Push:
         finally:
             directory.close()
         self.report.spooled += len(batch)
-
-    def wait(self) -> None:
-        """Wait for the statistics of every grid that was sent."""
-        for grid in self.report.grids:
-            while True:
-                headers = {"Prefer": f"wait={_POLL}"}
-                answer = self.transport.call("GET", f"grids/{grid['id']}/statistics", headers=headers)
-                if answer.status != 202:
-                    break
-            state = answer.json()
-            if state.get("state") == "failed":
-                self.report.failed.append(f"The statistics of {grid['benchmark']} · {grid['model']} failed.")

@@ -1,12 +1,12 @@
 """lm-evaluation-harness, `results_*.json` of version 0.4 and later (`acc,none`).
 
-Benchmark: the task. Model: `model_name`, or what `model_args` say is `pretrained`. Variant: the number of
-shots, which is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`),
-unless that is `none`; a filter is another way to read answers. Direction: `higher_is_better` of the file. The tasks of
-a group are one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the
-aggregate that the harness computes of them goes into an experiment of its own, "lm-evaluation-harness groups", lest it
-counted twice. `<metric>_stderr` is kept; `n-samples` are the trials where mean and standard error are those of zeros
-and ones, and the label `n` elsewhere. Samples that were logged beside the file are the outcomes of its items.
+Benchmark: the task. Model: `model_name`, or what `model_args` say is `pretrained`. Variant: the number of shots, which
+is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`), unless that
+is `none`; a filter is another way to read answers. Direction: `higher_is_better` of the file. The tasks of a group are
+one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the aggregate that
+the harness computes of them is left out, lest it counted twice. `<metric>_stderr` is kept; `n-samples` are the trials
+where mean and standard error are those of zeros and ones, and the label `n` elsewhere. Samples that were logged beside
+the file are the outcomes of its items.
 
 Protocol of a result of lm-evaluation-harness: versions, shots, data, prompts and decoding, as its JSON has them.
 `task_hash` is the harness's own digest of the questions, prompts and targets; a chat template is part of the prompts.
@@ -48,8 +48,8 @@ from registry.importers.scores import (
 from registry.importers.source import MOST, Source
 
 NAME = "lm-eval"
-EXPERIMENT = HARNESS = "lm-evaluation-harness"
-SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
+EXPERIMENT = "lm-evaluation-harness"
+_SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
 _PRETRAINED = re.compile(r"(?:^|,)\s*(?:pretrained|model|engine)=([^,]+)")
 _GENERAL = ("git_hash", "chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
 _OF_MODEL = ("dtype", "load_in_8bit", "load_in_4bit", "quantization", "max_length", "max_model_len", "max_gen_toks",
@@ -94,11 +94,6 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         found = _grid(file, benchmark, metric, scores, grouped=grouped, notes=notes)
         found = samples.added(found, metric, _cells(scores, grouped=grouped))
         yield wanted.applied(_of_run(found, file, list(scores)))
-    for group, given in mapping(file.get("groups") or {}, "/groups").items():
-        for metric, score in _scores(mapping(given, f"/groups/{group}"), None, skipped):
-            if wanted.takes(metric):
-                found = _aggregate(file, group, metric, score)
-                yield wanted.applied(_of_run(found, file, _groups(file).get(group, [])))
 
 
 def _of_run(found: ImportedGrid, file: Mapping[str, Any], tasks: Sequence[str]) -> ImportedGrid:
@@ -173,17 +168,17 @@ def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, An
         detail = f'the file does not say whether more of "{name}" is better: {direction or "left open"}'
         notes.append(Note("direction_unknown", detail))
     metric: dict[str, Any] = {"name": name, "direction": direction}
-    if bare in SHARES:
+    if bare in _SHARES:
         metric |= {"lower": 0.0, "upper": 1.0}
     return metric, notes
 
 
-def _names(file: Mapping[str, Any], task: str, benchmark: str, experiment: str) -> dict[str, str]:
+def _names(file: Mapping[str, Any], task: str, benchmark: str) -> dict[str, str]:
     config = mapping(file.get("config") or {}, "/config")
     shots = mapping(file.get("n-shot") or {}, "/n-shot").get(task, config.get("num_fewshot"))
     model = text(file.get("model_name")) or _pretrained(config.get("model_args")) or text(config.get("model"))
     variant = f"{shots}-shot" if isinstance(shots, int) else ""
-    found = {"experiment": experiment, "benchmark": benchmark, "model": model, "variant": variant}
+    found = {"experiment": EXPERIMENT, "benchmark": benchmark, "model": model, "variant": variant}
     return {name: given for name, given in found.items() if given or name == "variant"}
 
 
@@ -220,7 +215,7 @@ def _grid(
 ) -> ImportedGrid:
     task = next(iter(scores))
     metric, doubtful = _metric(file, task, name)
-    names = _names(file, task, benchmark, EXPERIMENT)
+    names = _names(file, task, benchmark)
     trials = {task: trials_of(one.value, one.stderr, one.n) for task, one in scores.items()}
     if not grouped:
         one = scores[task]
@@ -243,12 +238,6 @@ def _grid(
     return ImportedGrid(sent, (*notes, *doubtful, *more))
 
 
-def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> ImportedGrid:
-    metric, doubtful = _metric(file, group, name)
-    names = _names(file, group, group, f"{EXPERIMENT} groups")
-    return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubtful)
-
-
 def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> dict[str, Any]:
     """The member `protocol` of a grid about a task, or about a group of these tasks."""
     config = object_in(file, "config")
@@ -264,7 +253,7 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
 
     return protocol_of(
         {
-            "harness": HARNESS,
+            "harness": EXPERIMENT,
             "harness_version": file.get("lm_eval_version"),
             "task_version": said("versions"),
             "shots": config.get("num_fewshot") if (shots := said("n-shot")) is None else shots,

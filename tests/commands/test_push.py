@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from registry.commands import pushing
 from registry.demo import demo_grids
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
-from registry.storage.tables import derivations
 from results_registry import Refused, Transport
 from tests.commands.terminal import Person
 from tests.house import House, Project
@@ -123,23 +121,6 @@ def test_pushing_again_changes_nothing(person: Person) -> None:
     person.json("push", SEEDS[0])
     again = person.json("push", SEEDS[0])
     assert (again["new"], again["same"]) == (0, 1)
-
-
-def test_waiting_ends_with_zero_when_the_statistics_are_there(person: Person, house: House) -> None:
-    person.json("push", SEEDS[0])
-    house.compute()
-    assert person.json("push", "--wait", SEEDS[0])["failed"] == []
-
-
-def test_waiting_ends_with_three_when_statistics_failed(person: Person, project: Project, house: House) -> None:
-    person.json("push", SEEDS[0])
-    [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
-    failed = update(derivations).where(derivations.c.grid_id == grid["id"])
-    with house.database.transaction() as connection:
-        connection.execute(failed.values(state="failed", reason="not today"))
-    assert json.loads(person.says("push", "--wait", "--json", SEEDS[0], status=3))["failed"] == [
-        "The statistics of Core Generalization · Qwen-2.5 3B failed."
-    ]
 
 
 def test_a_pipe_gets_a_row_for_each_grid(person: Person) -> None:

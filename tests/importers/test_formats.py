@@ -28,7 +28,7 @@ WORDS = [(0.0, 0.0), (0.0, 0.0), (1.8755636297460478, None), (0.2268310520550841
 INSPECT = [(0.6, 0.24494897427831783), (0.8, 0.12247448713915889)]
 MLFLOW = [(0.875, None), (0.125, None), (-0.5, None), (0.75, None), (0.25, None), (-0.5, None)]
 SAMPLES: dict[str, tuple[str, dict[str, Any], list[tuple[Any, Any]]]] = {
-    "lm_eval.json": ("lm-eval", {}, [SUMS, SUMS, *WORDS, (0.46153846153846156, 0.14664070547940125)]),
+    "lm_eval.json": ("lm-eval", {}, [SUMS, SUMS, *WORDS]),
     "mteb/some__encoder/2/STS12.json": ("mteb", {}, [([0.1], None)]),
     "inspect.eval": ("inspect", {}, INSPECT),
     "inspect.json": ("inspect", {}, INSPECT),
