@@ -9,12 +9,12 @@ import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant
 from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
+from registry.commands.group import CheckFailed
 from registry.commands.page import coloured, until
 from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
 from registry.commands.statistics import sign
-from registry.commands.status import CheckFailed
 from registry.errors import Conflict
 from registry.renderings.comparison import comparison_csv, page
 from registry.renderings.comparison_of_models import model_comparison_csv

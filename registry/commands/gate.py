@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import click
 
+from registry.commands.group import CHECK_FAILED, UNDECIDED
 from registry.commands.polling import Failed, polled, waits
 from registry.commands.push import reads_files
 from registry.commands.pushing import Reasons
 from registry.commands.session import Session, asks_server
-from registry.commands.status import CHECK_FAILED, UNDECIDED
 from registry.errors import Malformed, NotFound, TryLater
 from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names, with_warnings

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.commands.arguments import Finite
+from registry.commands.group import Unwritable, writable
 from registry.commands.session import Session, asks_server
-from registry.commands.status import Unwritable, writable
 from registry.errors import NotFound, NotInstalled
 from results_registry.errors import NotNow, Unreachable
 

@@ -13,8 +13,8 @@ import click
 
 from registry.commands.arguments import Parameters, cuts_slices, of_an_instant, sets_aside
 from registry.commands.finding import Named, find_grid, names_grids
+from registry.commands.group import writable
 from registry.commands.session import Session, asks_server
-from registry.commands.status import writable
 from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap.options import THEMES
 from registry.renderings.lines.options import XScale

@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from registry.commands.arguments import Finite
+from registry.commands.group import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.commands.pushing import Push, Report
 from registry.commands.session import advised, names
-from registry.commands.status import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts

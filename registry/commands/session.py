@@ -18,8 +18,8 @@ from typing import Any, get_args
 
 import click
 
+from registry.commands.group import USER_ERRORS, UserError
 from registry.commands.screen import Colour, Screen
-from registry.commands.status import USER_ERRORS, UserError
 from registry.errors import Misconfigured
 from registry.settings import inherited_environment
 from results_registry.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path

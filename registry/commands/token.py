@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from registry.commands.listing import one_by_id, show_rows
-from registry.commands.servers import home_option, settings_of_servers
+from registry.commands.processes import home_option, settings_of_servers
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
 from registry.local.preparation import write_secret

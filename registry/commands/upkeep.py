@@ -17,8 +17,8 @@ from sqlalchemy.exc import OperationalError
 
 from migrations.grants import regrant
 from migrations.partitions import check_partitioning, largest_share, partition
-from registry.commands.servers import home_of_servers, home_option, settings_of_servers
-from registry.commands.status import CHECK_FAILED, writable
+from registry.commands.group import CHECK_FAILED, writable
+from registry.commands.processes import home_of_servers, home_option, settings_of_servers
 from registry.errors import Conflict, NotFound, Unavailable
 from registry.local import processes
 from registry.local.embedded.copying import dump, load

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from registry.cli import SECTIONS, main
-from registry.commands.group import LazyGroup
-from registry.commands.status import CheckFailed, UserError
+from registry.commands.group import CheckFailed, LazyGroup, UserError
 from registry.errors import Conflict, Forbidden, RegistryError, Unauthenticated, Unavailable
 from results_registry import NotAllowed, NotNow, Refused, Unreachable
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from registry.commands.compare import check
-from registry.commands.status import CheckFailed
+from registry.commands.group import CheckFailed
 from registry.errors import Conflict
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison

@@ -23,7 +23,7 @@ from sqlalchemy import func, make_url, select, text, update
 import workers.verify
 from registry import create_app
 from registry.cli import main
-from registry.commands import servers as command_environment
+from registry.commands import processes as command_environment
 from registry.local import processes
 from registry.local.embedded import copying
 from registry.settings import Settings
