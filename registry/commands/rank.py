@@ -15,7 +15,7 @@ from registry.commands.page import Style, coloured, until
 from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.statistics import sign
+from registry.commands.show import sign
 from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.renderings import aggregates as tables
 from registry.renderings import ranking as rankings
