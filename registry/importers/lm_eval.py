@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.metrics import bounded, meaning_of
 from registry.importers.scores import (
+    bounded,
     common,
     count,
     found_number,
@@ -38,6 +38,7 @@ from registry.importers.scores import (
     left_out,
     listed,
     mapping,
+    meaning_of,
     object_in,
     outcomes_of,
     protocol_of,

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from registry.errors import Fault, Invalid
-from registry.importers.blocks import Block, blocks, is_table, parts, table_rows
 from registry.importers.cell_text import Report, Table, plain_number
 from registry.importers.description import (
     DeclaredAxis,
@@ -25,7 +24,7 @@ from registry.importers.description import (
     named_by,
 )
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
-from registry.importers.markup import listed, plain
+from registry.importers.markup import Block, blocks, is_table, listed, parts, plain, table_rows
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.tables import read_table

@@ -19,7 +19,7 @@ from registry.importers.cell_text import (
     value_of,
 )
 from registry.importers.imported_grid import Note, Overrides, Place
-from registry.importers.metrics import meaning_of
+from registry.importers.scores import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")

@@ -14,8 +14,8 @@ from registry.errors import Invalid
 from registry.importers import formats, sheet
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.markup import listed, measured, plain
-from registry.importers.metrics import meaning_of
 from registry.importers.reading import Item, Skipped, Sources, items_of
+from registry.importers.scores import meaning_of
 from registry.importers.source import Source
 from tests.importers.test_formats import told, values_of
 
