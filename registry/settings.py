@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from registry.destinations import Allowed, read_allowed
 from registry.errors import Misconfigured
 from registry.server_urls import check_broker_url, has_port, with_servers_in_one_form
-from results_registry.local_instance import DEFAULT_HOME
+from results_registry.config import DEFAULT_HOME
 
 MEBIBYTE = 1024 * 1024
 _ORIGIN = re.compile(r"\*|https?://(?:\*\.)?[A-Za-z0-9.-]+(?::[0-9]+)?")

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         Refused,
         Unreachable,
     )
-    from results_registry.following import events
     from results_registry.http import Transport
     from results_registry.logging import flush, log_cells, log_grid
     from results_registry.reading import (
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         claims,
         comparison,
         coverage,
+        events,
         gate,
         grid,
         grids,
@@ -109,11 +109,10 @@ __all__ = [
 _MODULES = {
     "config": "Config find_config",
     "errors": "BadAddress BadData ClientError NotAllowed NotNow NotThere Refused Unreachable",
-    "following": "events",
     "http": "Transport",
     "logging": "flush log_cells log_grid",
-    "reading": "add_claims aggregates cells claim claims comparison coverage gate grid grids judge_claims peaks plan "
-    "ranking statistics trends",
+    "reading": "add_claims aggregates cells claim claims comparison coverage events gate grid grids judge_claims peaks "
+    "plan ranking statistics trends",
     "records": "AggregatesDocument Cells ComparisonDocument GridDocument RankingDocument Records StatisticsDocument",
     "response": "Answer",
     "sender": "Receipt",

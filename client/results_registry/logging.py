@@ -9,11 +9,10 @@ from typing import Any
 
 from results_registry.config import DEFAULT_URL, Config, find_config, is_silent
 from results_registry.data import read_cells, read_data
-from results_registry.data.outcomes import read_items
-from results_registry.data.scalars import quantity, whole
-from results_registry.errors import BadAddress, BadData, Unreachable
+from results_registry.data.records import read_items
+from results_registry.data.table import quantity, whole
+from results_registry.errors import BadAddress, BadData, Unreachable, log, log_once
 from results_registry.item import CELLS, GRID, make_item
-from results_registry.notes import log, log_once
 from results_registry.outbox import existing_outbox, outbox
 from results_registry.sender import Receipt
 

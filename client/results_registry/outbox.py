@@ -10,9 +10,8 @@ import threading
 import time
 
 from results_registry.config import ClientEnvironment, Config, read_environment
-from results_registry.errors import ClientError
+from results_registry.errors import ClientError, log, log_once
 from results_registry.item import Item
-from results_registry.notes import log, log_once
 from results_registry.sender import Entry, Receipt, Sender
 from results_registry.spool import QueueDir, Spool
 from results_registry.upload import Uploader

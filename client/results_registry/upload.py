@@ -13,9 +13,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from results_registry.errors import NotThere, Refused
+from results_registry.errors import NotThere, Refused, log_once
 from results_registry.item import CELLS, IDENTITY, Item
-from results_registry.notes import log_once
 from results_registry.origin import segment
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from registry.renderings.words import counted
 from registry.results.event_sentences import event_sentence
 from registry.results.webhooks import FILTERS, DeliveryState, Format
 from results_registry.errors import Refused
-from results_registry.following import followed
+from results_registry.reading import followed
 
 _NOW = "now"
 _ALLOWED = f"{_NOW}, {ALLOWED}"

@@ -33,7 +33,7 @@ from registry.operations.purge_claims import purge_claims
 from registry.operations.retry import AT_ONCE
 from registry.settings import Settings, given_variables
 from registry.storage.database import Database
-from results_registry.local_instance import address_in
+from results_registry.config import address_in
 
 _COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _MOST_DRAWN = 1_000_000
