@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import click
 
-from registry.commands import session
 from registry.commands.page import page
 from registry.commands.session import Session
 from registry.errors import NotFound
@@ -48,7 +47,7 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
     for kind in reversed(KINDS):
         text = f"Only this {kind}; may be repeated."
         names = [*short.get(kind, []), f"--{kind}"]
-        run = click.option(*names, multiple=True, metavar="NAME", help=text, shell_complete=session.names(kind))(run)
+        run = click.option(*names, multiple=True, metavar="NAME", help=text)(run)
     return run
 
 

@@ -19,7 +19,6 @@ from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap.options import THEMES
 from registry.renderings.lines.options import XScale
 
-_EVERY = 1 << 20
 _OF_GRID = ("json", "md", "txt")
 _TIDY = ("csv", "ndjson", "json", "parquet", "arrow")
 _PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
@@ -41,7 +40,7 @@ def save(session: Session, path: str, query: dict[str, Any], target: str, *, bin
     try:
         with writable(target), fresh.open("wb") as file:
             with session.transport.stream(path, query=query) as (_, chunks):
-                size = _copied(chunks, file, session, target)
+                size = _copied(chunks, file, target)
             fresh.replace(whole)
     finally:
         with suppress(OSError):
@@ -62,19 +61,12 @@ def _to_stdout(chunks: Iterable[bytes]) -> int:
     return size
 
 
-def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: str) -> int:
-    """Copy, showing the amount on a terminal's standard error once it exceeds a megabyte."""
-    size, next_report = 0, _EVERY
-    shown = session.screen.notes_are_seen and not session.screen.quiet
+def _copied(chunks: Iterable[bytes], file: BinaryIO, target: str) -> int:
+    size = 0
     for chunk in chunks:
         with writable(target):
             file.write(chunk)
         size += len(chunk)
-        if shown and size >= next_report:
-            click.echo(f"\r\x1b[K{size / _EVERY:.0f} MiB … ", err=True, nl=False)
-            next_report = size + _EVERY
-    if next_report > _EVERY:
-        click.echo("\r\x1b[K", err=True, nl=False)
     with writable(target):
         file.flush()
     return size

@@ -17,7 +17,7 @@ import click
 from registry.commands.arguments import Finite
 from registry.commands.group import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.commands.pushing import Push, Report
-from registry.commands.session import advised, names
+from registry.commands.session import advised
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts
@@ -120,7 +120,7 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
 @reads_files("--format")
 @click.option("--dry-run", is_flag=True, help="Print the axes, cells and warnings, and send nothing.")
 @click.option("--url", metavar="URL", help="The registry's address.")
-@click.option("-p", "--project", metavar="SLUG", help="The project.", shell_complete=names("project"))
+@click.option("-p", "--project", metavar="SLUG", help="The project.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def push(

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from registry.commands import session
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
 from registry.commands.finding import Named, names_grids, one_scope
 from registry.commands.page import Style, coloured, until
@@ -105,12 +104,12 @@ def lays_out(command: Callable[..., None]) -> Callable[..., None]:
 
 def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     text = f"Only this {kind}; may be repeated."
-    return click.option(f"--{kind}", multiple=True, metavar="NAME", help=text, shell_complete=session.names(kind))
+    return click.option(f"--{kind}", multiple=True, metavar="NAME", help=text)
 
 
 @click.command()
-@click.argument("experiment", shell_complete=session.names("experiment"))
-@click.argument("metric", shell_complete=session.names("metric"))
+@click.argument("experiment")
+@click.argument("metric")
 @lays_out
 @click.option("--value", type=click.Choice(REDUCTIONS), help="What becomes of all other cells.  [default: mean]")
 @click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Which slots count.  [default: matched]")

@@ -1,7 +1,6 @@
 """Session of a command with a server: options, a connection, a project, errors with advice.
 
-The registry is found by the client's rules, with more care for files that others can write. It is queried for names
-when Tab is pressed; a slow one gives none.
+The registry is found by the client's rules, with more care for files that others can write.
 """
 
 from __future__ import annotations
@@ -23,15 +22,11 @@ from registry.commands.screen import Colour, Screen
 from registry.errors import Misconfigured
 from registry.settings import inherited_environment
 from results_registry.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path
-from results_registry.errors import BadAddress, ClientError, NotAllowed, NotThere, Refused, Unreachable
+from results_registry.errors import BadAddress, NotAllowed, NotThere, Refused, Unreachable
 from results_registry.http import Transport
 from results_registry.origin import segment
 
 Warn = Callable[[str], None]
-_SECONDS = 2.0
-_MOST = 1000
-
-Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 _HIDDEN = "There is nothing here"
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
@@ -62,30 +57,6 @@ def _refuse_foreign(path: Path | None) -> None:
     owner = path.stat().st_uid
     if owner not in (os.geteuid(), 0, Path.cwd().stat().st_uid):
         raise BadAddress(f"{path} belongs to another user, so it is not used; remove it, or work elsewhere.")
-
-
-def names(kind: str) -> Complete:
-    """Completion of a name of this kind, in the project that the words so far name; `project` completes a project's
-    slug."""
-
-    def complete(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-        try:
-            place = find_registry(context.params.get("url"), context.params.get("project"), lambda _warning: None)
-            with place.transport(timeout=_SECONDS, patience=_SECONDS) as transport:
-                if kind == "project":
-                    return _that_begin(begun, [one["slug"] for one in transport.get("projects", limit=_MOST)["items"]])
-                if place.project is None:
-                    return []
-                found = transport.get(f"projects/{segment(place.project)}/names/{kind}s", limit=_MOST)["items"]
-        except (ClientError, OSError):
-            return []
-        return _that_begin(begun, [one["name"] for one in found])
-
-    return complete
-
-
-def _that_begin(begun: str, found: list[str]) -> list[str]:
-    return [name for name in found if name and name.casefold().startswith(begun.casefold())]
 
 
 @dataclass(frozen=True)
@@ -124,7 +95,7 @@ class Session:
 
 _OPTIONS = (
     click.option("--url", metavar="URL", help="The registry's address."),
-    click.option("-p", "--project", metavar="SLUG", help="The project's slug.", shell_complete=names("project")),
+    click.option("-p", "--project", metavar="SLUG", help="The project's slug."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("-q", "--quiet", is_flag=True, help="Print only the essential: no headings, notes or progress."),
     click.option("--color", "colour", type=click.Choice(get_args(Colour)), default="auto", help="When to use colour."),

@@ -9,7 +9,7 @@ import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices
 from registry.commands.finding import Named, find_grid, names_grids, read_grid
-from registry.commands.page import Part, Style, StyledTable, coloured, on_colour, on_number
+from registry.commands.page import Part, Style, StyledTable, coloured, on_number
 from registry.commands.polling import awaited, waits
 from registry.commands.screen import Screen, rows_of_csv
 from registry.commands.session import Session, asks_server
@@ -17,19 +17,17 @@ from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
 from registry.renderings.cells import cells_csv, flat
 from registry.renderings.grid import page
-from registry.renderings.heatmap.colours import STEPS, colour, ink_on
 from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.scale import Scale, scale_of
-from registry.renderings.numbers import MISSING, decimals_of, fixed
+from registry.renderings.numbers import MISSING
 from registry.renderings.sheet import Block, Heading
-from registry.renderings.table import Column, Table
+from registry.renderings.table import Table
 from registry.renderings.words import title
 from registry.results.codec import from_document
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 from registry.results.thresholds import Thresholds
 
-_LEGEND_STEPS = 24
 _OF_256 = (17, 24, 60, 242, 102, 246, 144, 185, 221)
 """The palette in steps whose lightness goes one way; that of the nearest of 256 to each shade goes to and fro."""
 
@@ -60,44 +58,24 @@ def _page(document: GridDocument, screen: Screen) -> Iterator[Part]:
     *blocks, footer = page(document)
     for block in blocks:
         is_painted = isinstance(block, Table) and bool(document["axes"]) and screen.colour
-        yield _heatmap(block, scale, screen) if is_painted and isinstance(block, Table) else block
-    if screen.colour and any(value is not None for value in values):
-        yield _legend(scale, screen, values)
+        yield _heatmap(block, scale) if is_painted and isinstance(block, Table) else block
     if not screen.quiet:
         yield footer
 
 
-def _heatmap(table: Table, scale: Scale, screen: Screen) -> StyledTable:
+def _heatmap(table: Table, scale: Scale) -> StyledTable:
     """Table with each number on the colour of its value; the names of its rows stay unchanged."""
 
     def style(cell: str) -> str:
-        return "faint" if cell == MISSING else _style(scale.share(float(cell)), screen)
+        return "faint" if cell == MISSING else _style(scale.share(float(cell)))
 
     names = table.keys or 1
     styles = [[style(cell) if i >= names else "" for cell in column.cells] for i, column in enumerate(table.columns)]
     return StyledTable(table, styles, solid=bool(table.keys))
 
 
-def _style(share: float, screen: Screen) -> str:
-    if screen.exact:
-        background = colour(share, Options().palette)
-        return on_colour(background, ink_on(background))
+def _style(share: float) -> str:
     return on_number(_OF_256[min(len(_OF_256) - 1, int(share * len(_OF_256)))])
-
-
-def _legend(scale: Scale, screen: Screen, values: list[float | None]) -> StyledTable:
-    """Colours from end to end between the values that they stand for."""
-    measured = [value for value in values if value is not None]
-    places = decimals_of([*measured, scale.low, scale.high])
-    ends = [fixed(scale.low, places), fixed(scale.high, places)]
-    steps = range(0, STEPS, max(1, STEPS // _LEGEND_STEPS)) if scale.low < scale.high else [STEPS // 2]
-    shades = [_style(step / (STEPS - 1), screen) for step in steps]
-    beyond = f" · {scale.beyond} beyond" if scale.beyond else ""
-    holes = f"   {MISSING} not measured" if len(measured) < len(values) else ""
-    texts = [f"{ends[0]} ", *(" " for _ in shades), f" {ends[1]}{beyond}{holes}"]
-    styles = ["faint", *shades, "faint"]
-    table = Table([Column("", [text]) for text in texts], keys=1)
-    return StyledTable(table, [[style] for style in styles], solid=False, flush=True)
 
 
 _SURE = 0.05
