@@ -42,18 +42,6 @@ def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: P
 
 
 @pytest.mark.parametrize(
-    "words, said",
-    [
-        (("add", "http://hooks.example.org/", "*"), "must begin with https://"),
-        (("add", "https://10.0.0.1/", "*"), "is an address of an inner network"),
-        (("add", "https://hooks.example.org/", "claim.fliped"), "must be one of"),
-    ],
-)
-def test_what_no_webhook_may_be_is_said(admin: Person, project: Project, words: tuple[str, ...], said: str) -> None:
-    assert said in admin.complains("hooks", *words, status=1)
-
-
-@pytest.mark.parametrize(
     ("since", "said"),
     [
         ("gestern", "SINCE takes a position of the feed such as 17, how long ago such as 2h, an instant"),

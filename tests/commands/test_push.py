@@ -381,29 +381,6 @@ def test_two_languages_of_one_task_are_never_compared(person: Person, house: Hou
     assert (shared["n_common"], round(shared["mean"], 9)) == (1, -0.1)
 
 
-def test_two_languages_of_one_task_are_never_ranked_against_each_other(person: Person, house: House) -> None:
-    encoder(person, "english", "STS22", {"test": {"en": 0.6}})
-    encoder(person, "chinese", "STS22", {"test": {"zh": 0.7}})
-    encoder(person, "test alone", "Banking77", {"test": {"default": 0.5}})
-    encoder(person, "both splits", "Banking77", {"train": {"default": 0.9}, "test": {"default": 0.75}})
-    person.json("push", "mteb")
-    asked = ["rank", "-e", "mteb", "--full", "--json", "--wait", "0"]
-    person.run(*asked)
-    house.compute()
-    pairs = {frozenset((one["a"], one["b"])): one for one in json.loads(person.run(*asked).stdout)["pairs"]}
-    assert {names: one["n_common"] for names, one in pairs.items() if one["n_common"]} == {
-        frozenset(("test alone", "both splits")): 1
-    }
-
-
-def test_a_model_with_one_split_shares_it_with_a_model_that_has_two(person: Person, house: House) -> None:
-    encoder(person, "short", "Banking77", {"test": {"default": 0.5}})
-    encoder(person, "long", "Banking77", {"train": {"default": 0.9}, "test": {"default": 0.75}})
-    person.json("push", "mteb")
-    found = compared(person, house, "Banking77", "short", "long")
-    assert (found["n_common"], found["mean"]) == (1, 0.25)
-
-
 def test_a_push_that_was_cut_off_is_completed_by_another(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = {"experiment": "e", "benchmark": "b", "metric": {"name": "x"}, "axes": [], "values": 1.0}
     lines = person.home / "many.ndjson"

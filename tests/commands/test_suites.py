@@ -30,10 +30,6 @@ def test_names_of_suites_are_any_text(person: Person, project: Project) -> None:
     assert person.says("suite", "rm", name) == ""
 
 
-def test_a_suite_without_benchmarks_is_refused(person: Person) -> None:
-    assert "Missing argument 'BENCHMARKS...'" in person.complains("suite", "set", "empty", status=2)
-
-
 def test_a_level_that_no_grid_has_is_told_when_a_suite_is_set(person: Person, project: Project) -> None:
     project.published(benchmark="one")
     result = person.run("suite", "set", "own", "one@Type=1,Type=9")

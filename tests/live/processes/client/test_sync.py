@@ -101,15 +101,6 @@ def test_a_token_that_will_not_do_is_status_4_and_everything_stays(
     assert "1 grid left" in ran.stderr
 
 
-def test_what_is_meant_for_another_registry_is_sent_only_when_told(tiny: Tiny, job: Path) -> None:
-    leave(1.0, **NOWHERE)
-    ran = run("--url", tiny.url, token="rgs_x")
-    assert (ran.returncode, tiny.seen) == (0, [])
-    assert "1 grid for another registry" in ran.stderr
-    assert run("--url", tiny.url, "--any-url").returncode == 0
-    assert [seen.path for seen in tiny.seen] == ["/api/v1/projects/p/grids"]
-
-
 def test_what_names_no_project_goes_to_the_one_that_is_named(tiny: Tiny, job: Path) -> None:
     leave(1.0)
     ran = run("--url", tiny.url)
