@@ -315,7 +315,6 @@ def _is_address(url: str) -> bool:
 
 
 def _check_addresses(given: Mapping[str, Any]) -> None:
-    """Refuse names, addresses and headers that cannot be meant."""
     for name in ("cors_origins", "embed_origins"):
         for origin in given.get(name, "").replace(",", " ").split():
             if not _ORIGIN.fullmatch(origin):
@@ -361,7 +360,6 @@ def _check_issuer(issuer: str) -> None:
 
 
 def _check_webhooks(given: Mapping[str, str]) -> None:
-    """Refuse networks, names and schemes that cannot be meant."""
     try:
         read_allowed(given.get("webhook_allow", ""), "https")
     except ValueError as error:

@@ -150,7 +150,6 @@ def _members(
     derived: bool | Sequence[str],
     protocol: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Members that are about the whole grid."""
     named = [str(name) for name in derived] if isinstance(derived, (list, tuple, set, frozenset)) else bool(derived)
     if isinstance(derived, str):
         raise BadData("`derived` is True or a list of names, not one text.")
@@ -224,6 +223,5 @@ def _log(
 
 
 def _insist(receipt: Receipt, config: Config) -> None:
-    """Wait for the answer; raise when it is no success."""
     if receipt.wait(_STRICT_SECONDS) is None:
         raise receipt.error or Unreachable(f"No answer from {config.url} yet; what was logged is in the spool.")

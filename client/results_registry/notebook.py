@@ -124,7 +124,6 @@ def _plate(
     inner: Sequence[Mapping[str, Any]],
     scale: _Scale,
 ) -> str:
-    """The table at one coordinate of the outer axes."""
     for index in place:
         values = values[index]
     title = ", ".join(
@@ -179,7 +178,6 @@ def _span(low: Any, high: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as one line: lists and objects by their size."""
     if isinstance(value, Mapping):
         if {"low", "high"} <= value.keys():
             return f"{_number(value['low'])} to {_number(value['high'])}"

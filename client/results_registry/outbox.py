@@ -158,7 +158,6 @@ class Outbox:
                 sys.stderr.write(f"registry: {len(lost)} unsent grids are lost: no disk would take them.\n")
 
     def _saved(self, item: Item) -> bool:
-        """One more try to put on disk what only memory holds."""
         try:
             self._directory = self._directory or self.spool.new_directory()
             self._directory.put(item)

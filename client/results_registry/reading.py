@@ -185,7 +185,6 @@ def _statistic(name: str, wanted: Mapping[str, Any]) -> Records:
 
 
 def _table(config: Config, path: str, wanted: Mapping[str, Any]) -> bytes:
-    """A tidy table as NDJSON."""
     query = _sliced(wanted)
     labels = query.pop("labels", None) or {}
     query |= {f"label.{name}": text for name, text in labels.items()}
@@ -261,7 +260,6 @@ def configured(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple
 
 
 def _sliced(query: Mapping[str, Any]) -> dict[str, Any]:
-    """The query with `at`, conditions by axis, as the API's parameters."""
     at = query.get("at") or {}
     return {name: value for name, value in query.items() if name != "at"} | {f"at.{axis}": at[axis] for axis in at}
 

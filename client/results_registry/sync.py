@@ -169,7 +169,6 @@ class _Run:
 
 
 def _retry_refused(spool: Spool) -> None:
-    """Let what a registry refused wait again."""
     refused = spool.refused()
     if refused:
         directory = spool.new_directory()
@@ -180,7 +179,6 @@ def _retry_refused(spool: Spool) -> None:
 
 
 def _troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
-    """A line for each thing that kept data from being sent."""
     for item, error in outcome.refused[:_NAMED]:
         yield f"Refused: {item.said}: {error.detail}"
     if outcome.refused:
@@ -194,7 +192,6 @@ def _troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
 
 
 def _notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
-    """A line for each thing that was left to others."""
     if outcome.elsewhere:
         yield f"{_grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
     if running := spool.waiting() - outcome.left - outcome.elsewhere:
@@ -202,5 +199,4 @@ def _notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
 
 
 def _grids(count: int) -> str:
-    """`1 grid`, `3 grids`."""
     return "1 grid" if count == 1 else f"{count} grids"

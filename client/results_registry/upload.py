@@ -167,7 +167,6 @@ class Uploader:
         raise Refused(409, {"status": 409, "detail": "The grid comes and goes; the cells were not added."})
 
     def _amend(self, grid: str, document: dict[str, Any], key: str) -> Answered:
-        """The grid with these cells, thinned if its axis is full."""
         curve, answered = self._curves.get(grid, (None, {}))
         cells = document["cells"] if curve is None else curve.kept(document["cells"])
         if not cells:

@@ -161,7 +161,6 @@ def _note(level: str, file: str, line: int | None, title: str, text: str) -> str
 
 
 def _data(text: str) -> str:
-    """Text as a workflow command takes it."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

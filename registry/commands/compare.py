@@ -185,7 +185,6 @@ def _question(session: Session, sides: tuple[str, ...], named: Named, asked: dic
 
 
 def _claim(text: str) -> Any:
-    """A claim as JSON, or from the file of this name."""
     try:
         return json.loads(text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -156,7 +156,6 @@ def _judged(session: Session, baseline: str, contender: str, body: Mapping[str, 
 
 
 def _written(pages: Sequence[str], form: str) -> str:
-    """Several verdicts one after another; those of JUnit in one document."""
     if form != "junit" or len(pages) == 1:
         return "".join(pages)
     head = pages[0].partition("\n")[0]

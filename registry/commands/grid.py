@@ -128,7 +128,6 @@ def describe(session: Session, what: str, file: str | None, labels: Sequence[str
 
 
 def _changes(file: str | None, labels: Sequence[str], removed: Sequence[str]) -> dict[str, Any]:
-    """Changes that the options ask for; empty if none."""
     pairs = [one.partition("=") for one in labels]
     if wrong := [key for key, sign, _ in pairs if not sign or not key]:
         raise click.UsageError(f'A label is KEY=TEXT, not "{wrong[0]}".')
@@ -151,7 +150,6 @@ def _text(file: str) -> str:
 
 
 def _place(session: Session, what: str) -> tuple[str, str]:
-    """Path of what is meant, and its name for people."""
     project, slash, experiment = what.partition("/")
     if slash and "=" not in project:
         if not (project and experiment):

@@ -229,7 +229,6 @@ def _even(columns: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _rows(cells: Sequence[Sequence[str]], styles: Sequence[Sequence[str]], gap: str) -> Iterator[list[Run]]:
-    """A heading and rows of aligned cells, each cell with its style."""
     for row, texts in enumerate(zip(*cells, strict=True)):
         if not row and not any(text.strip() for text in texts):
             continue  # columns without names need no heading

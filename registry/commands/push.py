@@ -33,7 +33,6 @@ _DOUBTS = 3
 
 
 def _several(_context: click.Context, _option: click.Parameter, given: str | None) -> tuple[str, ...]:
-    """Names separated by commas."""
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
@@ -186,7 +185,6 @@ _REHEARSED = ("refused", "files", "read", "in_part", "at_fault", "unread", "grid
 
 
 def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:
-    """Show the grids that would be stored."""
     report = Report()
     for one in distinct(items_of(sources), report.take):
         if isinstance(one, Skipped):
@@ -238,7 +236,6 @@ def _send(sources: Sources, config: Config, *, as_json: bool, quiet: bool) -> in
 
 
 def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
-    """Lines of warnings and faults, and a sentence with their numbers."""
     if not quiet:
         yield from report.warnings.shown("Warning")
     yield from report.faults.shown("Error")
@@ -250,7 +247,6 @@ def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
 
 @contextmanager
 def _progress(sources: Sources, *, shown: bool) -> Iterator[Any]:
-    """Progress bar on standard error over the files."""
     if not shown:
         yield lambda: None
         return

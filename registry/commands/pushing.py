@@ -257,7 +257,6 @@ class Push:
         return True
 
     def _keep(self, batch: list[tuple[Item, bytes]]) -> None:
-        """Write the batch to the spool, from where `registry sync` sends it."""
         directory = Spool(self.spool, 0).new_directory()
         try:
             for number, (one, _) in enumerate(batch):

@@ -155,7 +155,6 @@ def table(
 
 
 def _group_by(each: str | None, rows: str, columns: str | None) -> list[str]:
-    """The dimensions of the table; columns are benchmarks unless something else is."""
     given = [_dimension(one) for one in (each, rows) if one]
     if columns is None:
         return [*given, *(["benchmark"] if "benchmark" not in given else [])]

@@ -116,7 +116,6 @@ def _score(
 
 
 def _arguments(run: Mapping[str, Any]) -> list[str]:
-    """Arguments of the task, which make another protocol."""
     given = run.get("task_args_passed", run.get("task_args"))
     arguments = (
         " ".join(f"{name}={value}" for name, value in sorted(given.items())) if isinstance(given, Mapping) else ""
@@ -127,7 +126,6 @@ def _arguments(run: Mapping[str, Any]) -> list[str]:
 
 
 def _epochs(run: Mapping[str, Any]) -> str:
-    """Number of epochs, if more than one."""
     config = run.get("config")
     epochs = count(config.get("epochs")) if isinstance(config, Mapping) else None
     return str(epochs) if epochs is not None and epochs > 1 else ""
@@ -153,7 +151,6 @@ def _opened(source: Source) -> IO[bytes]:
 
 
 def _header(source: Source) -> Any:
-    """The log without its samples, from the archive."""
     try:
         return _entry(source, "header.json")
     except KeyError:
@@ -161,7 +158,6 @@ def _header(source: Source) -> Any:
 
 
 def _summaries(source: Source) -> Any:
-    """Summary of each sample by the log; None where it does not."""
     try:
         return _entry(source, "summaries.json")
     except KeyError:
@@ -241,7 +237,6 @@ def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _judge(run: Mapping[str, Any]) -> Any:
-    """The model that has the role of the grader."""
     return object_in(object_in(run, "model_roles"), "grader").get("model")
 
 

@@ -104,7 +104,6 @@ def _of_run(found: ImportedGrid, file: Mapping[str, Any], tasks: Sequence[str]) 
 
 
 def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str, Any]]:
-    """The cell of each task."""
     return {
         task: {
             "at": {"task": task} if grouped else {},
@@ -116,7 +115,6 @@ def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str,
 
 
 def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Tasks of each outermost group."""
     given = {name: [text(one) for one in inner] for name, inner in _subtasks(file).items()}
     inside = {one for names in given.values() for one in names}
 
@@ -133,7 +131,6 @@ def _all_groups(file: Mapping[str, Any]) -> set[str]:
 
 
 def _subtasks(file: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Members of each group that has some."""
     given = mapping(file.get("group_subtasks") or {}, "/group_subtasks")
     return {name: listed(inner, f"/group_subtasks/{name}") for name, inner in given.items() if inner}
 
@@ -281,7 +278,6 @@ def _at(given: Any, path: Sequence[str]) -> Any:
 
 
 def _arguments(given: Any) -> dict[str, Any]:
-    """Arguments of the model that matter, from an object or from `pretrained=x,dtype=float16`."""
     if isinstance(given, str):
         given = {name: _read_setting(text.strip()) for name, text in _ARGUMENT.findall(given)}
     return {name: given.get(name) for name in _OF_MODEL} if isinstance(given, Mapping) else {}

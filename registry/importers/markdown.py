@@ -173,7 +173,6 @@ class Document:
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:
-        """Axes that the document declares, where the caller does not name them."""
         wanted = self.wanted
         rows, columns = wanted.rows, wanted.columns
         for axis in self.axes:

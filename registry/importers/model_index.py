@@ -66,7 +66,6 @@ def _scores(given: Any, where: str) -> Iterator[Score]:
 
 
 def _arguments(arguments: Any) -> str:
-    """Arguments in one line; empty if there are none."""
     return "" if not arguments else json.dumps(arguments, sort_keys=True, default=str)
 
 

@@ -63,7 +63,6 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
 
 
 def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Split, subset and scores of each entry."""
     for split, entries in mapping(file.get("scores"), "/scores").items():
         for place, given in enumerate(listed(entries, f"/scores/{split}")):
             entry = mapping(given, f"/scores/{split}/{place}")
@@ -71,7 +70,6 @@ def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
 
 
 def _model(source: Source) -> tuple[str | None, str, list[Note]]:
-    """The model, its revision, and how they were read."""
     meta = source.beside("model_meta.json")
     described = mapping(meta.json, "") if meta is not None else {}
     folders = list(source.folders())

@@ -299,7 +299,6 @@ def _some(labels: Any) -> str:
 
 
 def _nested(flat: Sequence[Any], shape: Sequence[int]) -> Any:
-    """A flat row-major list nested to a shape."""
     if not shape:
         return flat[0]
     nested: Any = list(flat)

@@ -179,7 +179,6 @@ def _pooled(noise: Sequence[_Noise]) -> list[_Noise] | None:
 
 
 def _noise(grid: Grid, index: int) -> _Noise | None:
-    """Noise of one cell, as far as it is known."""
     posted = grid.stderr[index] if grid.stderr else None
     if posted is not None:
         return _Noise(posted) if posted > 0 else None

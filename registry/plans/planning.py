@@ -86,7 +86,6 @@ def _scaled(stderr: float, effect: float, goal: Goal, trials: float | None) -> N
 
 
 def _trials_alike(strata: Sequence[Stratum]) -> float | None:
-    """The trials of a cell where all strata have the same."""
     trials = {one.trials for one in strata}
     return trials.pop() if len(trials) == 1 else None
 
