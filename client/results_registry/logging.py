@@ -12,9 +12,9 @@ from results_registry.data import read_cells, read_data
 from results_registry.data.records import read_items
 from results_registry.data.table import quantity, whole
 from results_registry.errors import BadAddress, BadData, Unreachable, log, log_once
-from results_registry.item import CELLS, GRID, make_item
 from results_registry.outbox import existing_outbox, outbox
 from results_registry.sender import Receipt
+from results_registry.spool import CELLS, GRID, make_item
 
 _STRICT_SECONDS = 60.0
 _METRIC_FIELDS = ("name", "unit", "direction", "lower", "upper")

@@ -11,9 +11,8 @@ import time
 
 from results_registry.config import ClientEnvironment, Config, read_environment
 from results_registry.errors import ClientError, log, log_once
-from results_registry.item import Item
 from results_registry.sender import Entry, Receipt, Sender
-from results_registry.spool import QueueDir, Spool
+from results_registry.spool import Item, QueueDir, Spool
 from results_registry.upload import Uploader
 
 _MEMORY_BYTES = 64 << 20

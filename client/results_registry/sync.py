@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from results_registry.config import Config, spool_root
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
-from results_registry.item import CELLS, Item
 from results_registry.origin import backoff
 from results_registry.sender import FINAL, TOGETHER
-from results_registry.spool import QueueDir, Spool
+from results_registry.spool import CELLS, Item, QueueDir, Spool
 from results_registry.upload import Uploader
 
 _ATTEMPTS = 4

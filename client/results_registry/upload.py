@@ -14,8 +14,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from results_registry.errors import NotThere, Refused, log_once
-from results_registry.item import CELLS, IDENTITY, Item
 from results_registry.origin import segment
+from results_registry.spool import CELLS, IDENTITY, Item
 
 if TYPE_CHECKING:
     from results_registry.http import Transport

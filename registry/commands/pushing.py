@@ -20,9 +20,8 @@ from registry.importers.reading import Item, Message, Skipped, missing_names, wi
 from registry.renderings.words import counted
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
-from results_registry.item import GRID, make_item
 from results_registry.origin import segment
-from results_registry.spool import Spool
+from results_registry.spool import GRID, Spool, make_item
 
 _SHOWN = 3
 """Lines shown for one reason; a further one counts the rest."""

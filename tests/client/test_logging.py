@@ -22,9 +22,8 @@ import pytest
 from registry.api.context import Parts
 from registry.grids.intake.faults import Limits
 from results_registry import BadAddress, BadData, Refused, Unreachable, flush, log_cells, log_grid, outbox
-from results_registry.item import Item
 from results_registry.outbox import existing_outbox
-from results_registry.spool import Spool
+from results_registry.spool import Item, Spool
 from tests.client.conftest import Served
 from tests.client.tiny import Reply, Tiny
 from tests.house import ACCURACY

@@ -10,7 +10,7 @@ from typing import Any
 
 from results_registry.data.table import Cell, Declared, Level, Table, level, measured, quantity, table, whole
 from results_registry.errors import BadData
-from results_registry.item import IDENTITY
+from results_registry.spool import IDENTITY
 
 _CARRIED = {"value", "trials", "stderr"}
 _BESIDE = ("trials", "stderr", "reason")
