@@ -1,4 +1,4 @@
-"""show, trends, peaks, rank, compare: what a pipe, a terminal and --json get of the same answers."""
+"""show, trends, peaks, rank, compare, noise: what a pipe, a terminal and --json get of the same answers."""
 
 from __future__ import annotations
 
@@ -437,3 +437,20 @@ def test_what_was_published_later_is_no_part_of_what_is_asked_as_of_before(
     told = person.complains("rank", "--as-of", "yesterday", status=2)
     assert "--as-of takes an instant such as 2026-11-21T08:00:00Z, a day, or how long ago such as 2w" in told
     assert "--since takes an instant" in person.complains("rank", "--since", "yesterday", status=2)
+
+
+def test_noise_is_told_in_a_table_and_in_words(person: Person, project: Project) -> None:
+    names = {"model": "A", "variant": "", "axes": []}
+    project.published(**names, values=70.0, trials=500, repeats=5, sd=2.0)
+    asked = ("noise", "-e", "type-by-length", "--metric", "accuracy")
+    person.run(*asked, "--wait", "0")
+    project.house.compute()
+    page = " ".join(person.page(*asked).split())
+    assert "On Core Generalization one repeat varies by 2 points (95 % interval 1.2 to 5.75, 4 degrees" in page
+    assert "its trials explain 4.58 points" in page
+    [row] = person.rows(*asked)
+    assert (row["benchmark"], row["cells"], row["between"]) == ("Core Generalization", "1", "2.0")
+    project.published(model="B", variant="", axes=[], values=70.0, trials=None, experiment="another")
+    person.run("noise", "-e", "another", "--metric", "accuracy", "--wait", "0")
+    project.house.compute()
+    assert "Nothing is known" in person.run("noise", "-e", "another", "--metric", "accuracy").output
