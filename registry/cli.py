@@ -26,7 +26,7 @@ SECTIONS = {
         "hooks": ("registry.commands.hooks:hooks", "Send events to webhooks, and see what came of it."),
         "protocol": ("registry.commands.projects:protocol", "Show and set which keys of protocols bind."),
         "suite": ("registry.commands.projects:suite", "Set, list and delete lists of benchmarks."),
-        "sync": ("registry.commands.sync:sync_command", "Send what jobs could not send themselves."),
+        "sync": ("registry.commands.push:sync_command", "Send what jobs could not send themselves."),
     },
     "Statistics": {
         "rank": ("registry.commands.rank:rank", "Rank models, variants or the levels of an axis."),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Refused,
         Unreachable,
     )
-    from results_registry.http import Transport
+    from results_registry.http import Answer, Transport
     from results_registry.logging import flush, log_cells, log_grid
     from results_registry.reading import (
         add_claims,
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
         Records,
         StatisticsDocument,
     )
-    from results_registry.response import Answer
     from results_registry.sender import Receipt
 
 __version__ = "0.2.0.dev0"

@@ -18,8 +18,7 @@ from registry.claims.grammar import MOST_CLAIMS, read_claim
 from registry.claims.in_files import Stated, claims_in
 from registry.commands.group import CheckFailed, Undecided
 from registry.commands.listing import show_rows
-from registry.commands.polling import awaited, waits
-from registry.commands.session import Session, asks_server
+from registry.commands.session import Session, asks_server, awaited, waits
 from registry.errors import Fault, Invalid, NotFound
 from registry.results.judgement import Verdict
 from results_registry.errors import NotThere, Refused

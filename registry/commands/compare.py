@@ -14,9 +14,8 @@ from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_i
 from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
 from registry.commands.group import CheckFailed
 from registry.commands.page import coloured, until
-from registry.commands.polling import NotDefined, awaited, polled, waits
 from registry.commands.screen import rows_of_csv
-from registry.commands.session import Session, asks_server
+from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
 from registry.commands.show import sign
 from registry.errors import Conflict
 from registry.renderings import comparison as of_grids

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import click
 
 from registry.commands.group import CHECK_FAILED, UNDECIDED
-from registry.commands.polling import Failed, polled, waits
 from registry.commands.push import reads_files
 from registry.commands.pushing import Reasons
-from registry.commands.session import Session, asks_server
+from registry.commands.session import Failed, Session, asks_server, polled, waits
 from registry.errors import Malformed, NotFound, TryLater
 from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names, with_warnings
@@ -20,8 +19,8 @@ from registry.renderings.gate import FORMATS, Case, page
 from registry.results.codec import from_document
 from registry.results.gates import Gate
 from results_registry.errors import Refused
+from results_registry.http import Answer
 from results_registry.origin import segment
-from results_registry.response import Answer
 
 _INCONCLUSIVE = {"pass": 0, "fail": CHECK_FAILED}
 

@@ -1,4 +1,7 @@
-"""`registry push`: send files of evaluation tools, tables and descriptions to the registry in batches."""
+"""`registry push`: send files of evaluation tools, tables and descriptions to the registry in batches.
+
+`registry sync`: send what jobs left in the spool.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ import click
 from registry.commands.arguments import Finite
 from registry.commands.group import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.commands.pushing import Push, Report
-from registry.commands.session import advised
+from registry.commands.session import Session, advised, asks_server
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts
@@ -27,6 +30,7 @@ from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
 from results_registry.config import Config, find_config, spool_root
 from results_registry.errors import NotThere
+from results_registry.sync import synchronize
 
 _LEVELS = 8
 _DOUBTS = 3
@@ -314,3 +318,18 @@ def _bound(value: float | None) -> str:
 
 def _some(labels: Sequence[str]) -> str:
     return ", ".join(labels[:_LEVELS]) + (" …" if len(labels) > _LEVELS else "") if labels else "none"
+
+
+@click.command(name="sync")
+@click.option("--spool", "directory", type=click.Path(path_type=Path), help="Another spool than REGISTRY_SPOOL's.")
+@click.option("--any-url", is_flag=True, help="Send also what was meant for another registry.")
+@click.option("--retry-refused", is_flag=True, help="Send also what a registry refused before.")
+@asks_server
+def sync_command(session: Session, directory: Path | None, any_url: bool, retry_refused: bool) -> None:
+    """Send what jobs left in the spool, in the order in which it was logged.
+
+    Grids of running jobs are left to them; what names no project goes to that of -p. Exit status: 0 everything was
+    sent, 1 the registry refused some (they are set aside in the spool with the reason), 4 the token or the project
+    will not do, 5 the registry did not answer; what was not sent stays.
+    """
+    sys.exit(synchronize(session.config, directory, any_url=any_url, retry_refused=retry_refused))

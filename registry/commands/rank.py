@@ -11,9 +11,8 @@ import click
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
 from registry.commands.finding import Named, names_grids, one_scope
 from registry.commands.page import Style, coloured, until
-from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import rows_of_csv
-from registry.commands.session import Session, asks_server
+from registry.commands.session import NotDefined, Session, asks_server, awaited, waits
 from registry.commands.show import sign
 from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.renderings import aggregates as tables

@@ -10,9 +10,8 @@ import click
 from registry.commands.arguments import Finite, Parameters, cuts_slices
 from registry.commands.finding import Named, find_grid, names_grids, read_grid
 from registry.commands.page import Part, Style, StyledTable, coloured, on_number
-from registry.commands.polling import awaited, waits
 from registry.commands.screen import Screen, rows_of_csv
-from registry.commands.session import Session, asks_server
+from registry.commands.session import Session, asks_server, awaited, waits
 from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
 from registry.renderings.cells import cells_csv, flat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.commands.polling import sentence
+from registry.commands.session import sentence
 from tests.house import House, Project
 from tests.workers.test_counted_rankings import QUESTION, table
 from tests.workers.test_rankings import ask
