@@ -1,4 +1,7 @@
-"""`registry push` against a running registry: everything arrives once, and what is wrong has its place and status."""
+"""`registry push` against a running registry: everything arrives once, and what is wrong has its place and status.
+
+Outcomes of items go after their grid, again without harm, and are completed where they were missing.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ from registry.demo import demo_grids
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
-from results_registry import Refused, Transport
+from results_registry import Refused, Transport, Unreachable
 from tests.commands.terminal import Person
 from tests.house import House, Project
+from tests.importers.test_item_outcomes import FLAGS, harness
 
 FILES = Path(__file__).parents[1] / "importers" / "files"
 SEEDS = [str(FILES / f"seed_{seed}.txt") for seed in range(5)]
@@ -426,3 +430,66 @@ def test_a_wrong_token_is_status_4_and_a_wrong_option_status_2(person: Person) -
     assert person.having(REGISTRY_TOKEN="rgs_wrong").run("push", SEEDS[0]).exit_code == 4
     assert person.run("push", "nothing.csv").exit_code == 2
     assert person.run("push", SEEDS[0], "--label", "x").exit_code == 2
+
+
+def stored(project: Project) -> dict[str, Any]:
+    [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
+    found: dict[str, Any] = project.get(f"grids/{grid['id']}/items?outcomes=true").get_json()
+    return found
+
+
+def test_samples_are_pushed_with_their_results(person: Person, project: Project, tmp_path: Path) -> None:
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    report = person.json("push", str(tmp_path / "runs"))
+    assert (report["new"], report["faults"], report["unread"]) == (1, [], [])
+    found = stored(project)
+    assert [(one["name"], one["count"], one["cells"]) for one in found["sets"]] == [("arc", 6, 1)]
+    assert found["cells"][0]["outcomes"] == "tA=="  # 101101 in the high bits
+    assert found["cells"][0]["mean"] == pytest.approx(4 / 6)
+
+
+def test_a_repeated_push_completes_a_grid_without_items(
+    person: Person, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection breaks after the grid: it is there without items; the same push again adds them."""
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    call = Transport.call
+
+    def broken(self: Transport, method: str, path: str, *given: Any, **named: Any) -> Any:
+        if path.endswith("/items"):
+            raise Unreachable("The cable is cut.")
+        return call(self, method, path, *given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Transport, "call", broken)
+        person.run("push", str(tmp_path / "runs"))
+    assert stored(project)["cells"] == []
+    report = person.json("push", str(tmp_path / "runs"))
+    assert (report["new"], report["same"]) == (0, 1)
+    assert len(stored(project)["cells"]) == 1
+    again = person.json("push", str(tmp_path / "runs"))
+    assert (again["same"], again["warnings"]) == (1, [])
+
+
+def test_what_was_kept_for_later_brings_its_items_too(
+    person: Person, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    with monkeypatch.context() as patched:
+
+        def away(*_given: Any, **_named: Any) -> Any:
+            raise Unreachable("Nobody is there.")
+
+        patched.setattr(Transport, "call", away)
+        person.run("push", str(tmp_path / "runs"))
+    person.run("sync")
+    assert len(stored(project)["cells"]) == 1
+
+
+def test_other_outcomes_of_the_same_mean_are_a_warning(person: Person, project: Project, tmp_path: Path) -> None:
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    person.json("push", str(tmp_path / "runs"))
+    harness(tmp_path / "runs", {"arc": [0, 1, 1, 1, 0, 1]})
+    report = person.json("push", str(tmp_path / "runs"))
+    assert report["same"] == 1
+    assert any("other outcomes" in one["detail"] for one in report["warnings"])

@@ -63,11 +63,6 @@ def test_the_lowest_and_the_highest_cell_have_the_ends_of_the_palette(person: Pe
     assert not any(part.startswith("48;") for part in missing)
 
 
-def test_without_colour_the_table_stays(person: Person, ready: Project) -> None:
-    assert "\x1b" not in person.says("show", "model=Qwen-2.5 3B")
-    assert "\x1b" not in person.having(NO_COLOR="1").says("show", "model=Qwen-2.5 3B", "--color", "never")
-
-
 def test_show_as_json_is_the_grid_of_the_api(person: Person, ready: Project) -> None:
     found = person.json("show", "model=Qwen-2.5 3B")
     assert found == ready.get(f"grids/{found['id']}").get_json()
@@ -236,7 +231,6 @@ def pair(project: Project, house: House, person: Person) -> tuple[str, str]:
     strong = project.published(axes=axes, values=[90.0, 90.0, 90.0, None, None, None])
     weak = project.published(axes=axes, values=[80.0, 80.0, 80.0, None, None, None], model="worse")
     person.run("compare", strong["id"], weak["id"], "--wait", "0")
-    person.run("compare", weak["id"], strong["id"], "--wait", "0")
     house.compute()
     return strong["id"], weak["id"]
 
@@ -255,11 +249,6 @@ def test_a_regression_is_status_3_and_says_how_large(person: Person, pair: tuple
     assert answer.exit_code == 3
     assert "worse by more than 2: accuracy (%) -10 [" in answer.stderr
     assert answer.stdout == ""
-
-
-def test_a_gain_or_a_small_loss_is_no_regression(person: Person, pair: tuple[str, str]) -> None:
-    assert person.run("compare", *pair, "--fail-on-regression", "10.5").exit_code == 0
-    assert person.run("compare", *reversed(pair), "--fail-on-regression", "0").exit_code == 0
 
 
 def comparison(gap: float | None, interval: tuple[float, float] | None, direction: str | None) -> Comparison:
