@@ -90,13 +90,8 @@ def _score(
         "variant": " ".join(([text(score.get("name"))] if many > 1 else []) + _arguments(run)),
     }
     n = count(score.get("scored_samples"))
-    labels = {
-        "task_version": text(run.get("task_version")),
-        "inspect_version": _version(run),
-        "run_id": text(run.get("run_id")),
-        "epochs": _epochs(run),
-    }
-    labels = {name: given for name, given in labels.items() if given} | ({"n": str(n)} if n else {})
+    labels = {"run_id": text(run.get("run_id")), "n": str(n or "")}
+    labels = {name: given for name, given in labels.items() if given}
     skipped = [name for name, value in values.items() if value is None]
     for name, value in values.items():
         if value is None or name == "stderr" or not wanted.takes(name):
@@ -123,17 +118,6 @@ def _arguments(run: Mapping[str, Any]) -> list[str]:
     if len(arguments) > _LONG:
         arguments = f"{arguments[:_LONG]}… {hashlib.sha256(arguments.encode()).hexdigest()[:8]}"
     return [arguments] if arguments else []
-
-
-def _epochs(run: Mapping[str, Any]) -> str:
-    config = run.get("config")
-    epochs = count(config.get("epochs")) if isinstance(config, Mapping) else None
-    return str(epochs) if epochs is not None and epochs > 1 else ""
-
-
-def _version(run: Mapping[str, Any]) -> str:
-    packages = run.get("packages")
-    return text(packages.get("inspect_ai")) if isinstance(packages, Mapping) else ""
 
 
 def _entries(source: Source) -> list[str]:

@@ -197,17 +197,6 @@ def _edition(file: Mapping[str, Any]) -> str:
         return ""
 
 
-def _labels(file: Mapping[str, Any], task: str, score: Score | None) -> dict[str, str]:
-    labels = {
-        "lm_eval_version": text(file.get("lm_eval_version")),
-        "task_version": text(mapping(file.get("versions") or {}, "/versions").get(task)),
-        "git_hash": text(file.get("git_hash")),
-    }
-    if score is not None and score.n is not None:
-        labels["n"] = str(score.n)
-    return {name: given for name, given in labels.items() if given}
-
-
 def _grid(
     file: Mapping[str, Any], benchmark: str, name: str, scores: Mapping[str, Score], *, grouped: bool, notes: list[Note]
 ) -> ImportedGrid:
@@ -219,7 +208,7 @@ def _grid(
         one = scores[task]
         return single(
             names, metric, one.value, trials=trials[task], stderr=one.stderr,
-            labels=_labels(file, task, one), notes=[*notes, *doubtful],
+            labels={"n": str(one.n)} if one.n else {}, notes=[*notes, *doubtful],
         )  # fmt: skip
     metric, more = bounded(metric, [one.value for one in scores.values()])
     sent: dict[str, Any] = {
@@ -227,7 +216,6 @@ def _grid(
         "metric": metric,
         "axes": [{"name": "task", "kind": "nominal", "levels": list(scores)}],
         "values": [one.value for one in scores.values()],
-        "labels": _labels(file, benchmark, None),
     }
     if any(one.stderr is not None for one in scores.values()):
         sent["stderr"] = [one.stderr for one in scores.values()]
