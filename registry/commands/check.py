@@ -20,6 +20,7 @@ from registry.commands.group import CheckFailed, Undecided
 from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server, awaited, waits
 from registry.errors import Fault, Invalid, NotFound
+from registry.renderings.gate import workflow_command
 from registry.results.judgement import Verdict
 from results_registry.errors import NotThere, Refused
 from results_registry.origin import segment
@@ -143,28 +144,14 @@ def _json(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
 
 def _github(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
     levels = {"contradicted": "error", "supported": "notice"}
-    return "".join(
-        [
-            *(
-                _note(levels.get(one.verdict, "warning"), one.file, one.line, one.verdict, one.sentence)
-                for one in judged
-            ),
-            *(_note("error", one.file, one.line, "not read", one.detail) for one in unread),
-        ]
-    )
-
-
-def _note(level: str, file: str, line: int | None, title: str, text: str) -> str:
-    at = "" if line is None else f",line={line}"
-    return f"::{level} file={_property(file)}{at},title={title}::{_data(text)}\n"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    lines = [
+        workflow_command(
+            levels.get(one.verdict, "warning"), one.sentence, file=one.file, line=one.line, title=one.verdict
+        )
+        for one in judged
+    ]
+    lines += [workflow_command("error", one.detail, file=one.file, line=one.line, title="not read") for one in unread]
+    return "".join(lines)
 
 
 _WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Unread]], str]] = {

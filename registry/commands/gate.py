@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     type=click.Choice(("json", *FORMATS)),
     default="text",
     show_default=True,
-    help="JUnit XML, or annotations of a GitHub workflow.",
+    help="A comment on a pull request, or annotations of a GitHub workflow.",
 )
 @reads_files("--file-format")
 @waits
@@ -84,7 +84,7 @@ def gate(
         documents = [one.document or {"verdict": one.verdict, "sentence": one.sentence} for one in cases]
         session.screen.show_json(documents[0] if len(documents) == 1 else documents)
     else:
-        click.echo(_written([page(one, told) for one in cases], told), nl=False)
+        click.echo("".join(page(one, told) for one in cases), nl=False)
     statuses = {_status(one, inconclusive) for one in cases}
     if worst := next((one for one in (CHECK_FAILED, UNDECIDED) if one in statuses), 0):
         raise SystemExit(worst)
@@ -152,14 +152,6 @@ def _judged(session: Session, baseline: str, contender: str, body: Mapping[str, 
         return Case(baseline, contender, "not_comparable", None, f"There is nothing to judge: {detail}.")
     found = from_document(Gate, told)
     return Case(baseline, contender, found.verdict, found.passes, found.sentence, found, told)
-
-
-def _written(pages: Sequence[str], form: str) -> str:
-    if form != "junit" or len(pages) == 1:
-        return "".join(pages)
-    head = pages[0].partition("\n")[0]
-    suites = "".join(one.partition("\n")[2] for one in pages)
-    return f"{head}\n<testsuites>\n{suites}</testsuites>\n"
 
 
 def _status(case: Case, inconclusive: str | None) -> int:
