@@ -16,7 +16,6 @@ which only the owner of its home can read, serves for exactly its address.
 
 Settings from a job's environment: where to spool, how long to wait at exit, which of many processes logs.
 
-
 The registry that runs on this machine: `registry up` leaves its address in its home, and other commands find it.
 """
 

@@ -11,7 +11,6 @@ Outcomes of items as importers find them: the body of `POST /grids/{grid}/items`
 What a file says of how its values were measured, in the form of a protocol. Only what the file holds: a key that it
 lacks, and one whose value is null or empty, is absent.
 
-
 Meaning of common metric names: the better end, and the bounds.
 
 For sources that only name a metric. Everything taken from here is noted as doubtful.
