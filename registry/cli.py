@@ -38,7 +38,7 @@ SECTIONS = {
         "plan": ("registry.commands.compare:plan", "Plan trials: what would show a difference."),
         "gate": ("registry.commands.gate:gate", "Judge a contender by a baseline's policy; fail unless it is kept."),
         "check": ("registry.commands.check:check", "Judge the claims in a README or claims.toml."),
-        "compare": ("registry.commands.compare:compare", "Compare two grids; fail on a regression."),
+        "compare": ("registry.commands.compare:compare", "Compare two models, or two grids."),
     },
     "Account": {
         "login": ("registry.commands.account:login", "Try a token and store it for a registry."),

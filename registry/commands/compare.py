@@ -12,16 +12,13 @@ import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant
 from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
-from registry.commands.group import CheckFailed
 from registry.commands.page import coloured, until
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
 from registry.commands.show import sign
-from registry.errors import Conflict
 from registry.renderings import comparison as of_grids
 from registry.renderings import comparison_of_models as of_two_models
 from registry.renderings import plan as plans
-from registry.renderings.words import with_unit
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.model_comparison import ModelComparison
@@ -39,10 +36,6 @@ _STYLES = dict.fromkeys(("gap", "mean", "median", "difference"), sign)
 @click.option("--baseline-variant", metavar="NAME", help="Models: the baseline's variant.")
 @click.option("--contender-variant", metavar="NAME", help="Models: the contender's variant.")
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
-@click.option(
-    "--fail-on-regression", "points", type=Finite(0), metavar="POINTS",
-    help="Exit with 3 when the contender is worse by more than so many points, and not by chance.",
-)  # fmt: skip
 @click.option("--full", is_flag=True, help="Grids: also every cell.")
 @cuts_slices
 @of_an_instant
@@ -54,7 +47,6 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     contender: str,
     named: Named,
     alpha: float | None,
-    points: float | None,
     full: bool,
     seconds: float,
     at: Parameters,
@@ -64,9 +56,6 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
 
     Models by name, over all benchmarks and on each: registry compare -e E --metric M R1-Llama R1-Qwen. Grids by an id,
     its first characters, or names: registry compare -b AMC23 model=R1-Llama model=R1-Qwen.
-
-    With --fail-on-regression the exit status is 3 when the gap, that over all benchmarks for models, is a loss of more
-    than POINTS and its interval excludes zero. Where no interval can be computed the gap alone decides.
     """
     asked = {"alpha": alpha, **at}
     if is_grid(baseline) != is_grid(contender):
@@ -94,41 +83,8 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
         document = from_document(ModelComparison, told)
         parts, csv = of_two_models.page(document), partial(of_two_models.model_comparison_csv, document)
     session.screen.show(told, lambda: coloured(parts, _STYLES), lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
-    if points is not None:
-        session.screen.note(check(document, points))
-    elif document.status == "not_comparable" if isinstance(document, Comparison) else document.whole is None:
+    if document.status == "not_comparable" if isinstance(document, Comparison) else document.whole is None:
         raise NotDefined(f"There is no comparison: {document.reason}.")
-
-
-def check(document: Comparison | ModelComparison, points: float) -> str:
-    """Sentence when the contender is not worse by more than `points`, of models over all benchmarks; else raise
-    `CheckFailed`.
-
-    Raises `Conflict` where that cannot be decided.
-    """
-    gap: float | None
-    if isinstance(document, Comparison):
-        test, metric = document.test, document.contender.metric
-        gap = test.difference if test and test.difference is not None else document.mean
-        interval, reason = test.interval if test else None, document.reason or "no common cell"
-    else:
-        whole, metric = document.whole, document.metric
-        gap, interval = (whole.difference, whole.interval) if whole else (None, None)
-        reason = document.reason or (whole and whole.reason) or "values of different scales have no difference"
-    if gap is None:
-        raise Conflict(f"Whether this is a regression cannot be said: {reason}.")
-    if metric.get("direction") not in ("higher", "lower"):
-        raise Conflict(f"Whether this is a regression cannot be said: {metric['name']} has no better end.")
-    loss = -gap if metric["direction"] == "higher" else gap
-    by_chance = interval is not None and interval.low <= 0 <= interval.high
-    within = f" [{interval.low:.4g}, {interval.high:.4g}]" if interval else ", of unknown noise"
-    found = f"{with_unit(metric)} {gap:+.4g}{within}"
-    if loss > points and not by_chance:
-        raise CheckFailed(f"The contender is worse by more than {points:g}: {found}.")
-    worst = None if interval is None else -interval.low if metric["direction"] == "higher" else interval.high
-    safe = worst is not None and worst <= points
-    doubt = "" if safe else ", and is not shown to be safe"
-    return f"The contender is not shown to be worse by more than {points:g}{doubt}: {found}."
 
 
 _SHARE = Finite(0, 1, min_open=True, max_open=True)

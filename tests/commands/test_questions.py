@@ -6,11 +6,6 @@ from typing import Any
 
 import pytest
 
-from registry.commands.compare import check
-from registry.commands.group import CheckFailed
-from registry.errors import Conflict
-from registry.results.codec import from_document
-from registry.results.comparison import Comparison
 from results_registry.http import Transport
 from tests.commands.terminal import Person
 from tests.house import House, Project
@@ -244,49 +239,6 @@ def test_compare_lists_the_common_cells(person: Person, pair: tuple[str, str]) -
     assert "worse less Qwen-2.5 3B" in person.page("compare", *pair)
 
 
-def test_a_regression_is_status_3_and_says_how_large(person: Person, pair: tuple[str, str]) -> None:
-    answer = person.run("compare", *pair, "--fail-on-regression", "2", "-q")
-    assert answer.exit_code == 3
-    assert "worse by more than 2: accuracy (%) -10 [" in answer.stderr
-    assert answer.stdout == ""
-
-
-def comparison(gap: float | None, interval: tuple[float, float] | None, direction: str | None) -> Comparison:
-    ends = interval and {"low": interval[0], "high": interval[1], "level": 0.95}
-    metric = {"name": "x", "unit": None, "direction": direction}
-    test = {"difference": gap, "interval": ends}
-    return from_document(Comparison, {"mean": gap, "test": test, "contender": {"metric": metric}})
-
-
-@pytest.mark.parametrize(
-    ("gap", "interval", "direction", "fails"),
-    [
-        (-5.0, (-6.0, -4.0), "higher", True),
-        (-5.0, (-11.0, 1.0), "higher", False),  # may be chance
-        (-5.0, None, "higher", True),  # nothing is known of the noise: the gap decides
-        (-1.0, (-1.5, -0.5), "higher", False),  # sure, but small
-        (5.0, (4.0, 6.0), "higher", False),
-        (5.0, (4.0, 6.0), "lower", True),
-        (-5.0, (-6.0, -4.0), "lower", False),
-        (-2.0, (-3.0, -1.0), "higher", False),  # not more than two
-    ],
-)
-def test_a_regression_is_a_loss_that_is_large_and_not_chance(
-    gap: float, interval: tuple[float, float] | None, direction: str, fails: bool
-) -> None:
-    if fails:
-        with pytest.raises(CheckFailed):
-            check(comparison(gap, interval, direction), 2.0)
-    else:
-        assert "not shown" in check(comparison(gap, interval, direction), 2.0)
-
-
-@pytest.mark.parametrize(("gap", "direction"), [(None, "higher"), (-5.0, None)])
-def test_what_cannot_be_checked_is_an_error_and_no_pass(gap: float | None, direction: str | None) -> None:
-    with pytest.raises(Conflict, match="cannot be said"):
-        check(comparison(gap, None, direction), 2.0)
-
-
 @pytest.fixture
 def two_models(person: Person, project: Project, house: House) -> list[str]:
     """Models B and A on two benchmarks, B 10 and 4 points worse; the comparison of them is computed."""
@@ -308,12 +260,6 @@ def test_two_models_are_compared_by_name_on_every_benchmark(person: Person, two_
     assert page.startswith("B less A — accuracy (%)\n")
     assert "over 2 benchmarks, which weigh the same: -7.00 [" in page
     assert person.json("compare", "A", "B")["whole"] == document["whole"]  # the one experiment and metric that there is
-
-
-def test_a_regression_of_a_model_is_that_over_all_benchmarks(person: Person, two_models: list[str]) -> None:
-    answer = person.run(*two_models, "--fail-on-regression", "6.9")
-    assert (answer.exit_code, "worse by more than 6.9: accuracy (%) -7" in answer.stderr) == (3, True)
-    assert person.run(*two_models, "--fail-on-regression", "7.1").exit_code == 0
 
 
 @pytest.mark.parametrize(
