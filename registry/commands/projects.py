@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from registry.commands.finding import KINDS
-from registry.commands.listing import one_by_id, projects_page, show_rows
+from registry.commands.listing import one_by_id, rows_of, show_rows
 from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
 from registry.errors import Forbidden, NotFound
@@ -25,7 +25,7 @@ _DAY = 86_400
 
 @click.group(name="project")
 def project() -> None:
-    """Make, list, delete and restore projects."""
+    """Make, delete and restore projects; `registry ls projects` lists them."""
 
 
 @project.command(name="create")
@@ -48,19 +48,9 @@ def create(session: Session, slug: str, name: str | None, public: bool) -> None:
     session.screen.show(
         made,
         lambda: [f"Made the project {made['slug']}, {made['visibility']}."],
-        lambda: projects_page([made])[1],
+        lambda: rows_of("projects", [made]),
         essence=lambda: [made["slug"]],
     )
-
-
-@project.command(name="ls")
-@asks_server
-def list_them(session: Session) -> None:
-    """List the projects that can be seen; the same as `registry ls projects`."""
-    found = list(session.transport.pages("projects"))
-    parts, rows = projects_page(found)
-    shown = parts or [f"{session.config.url} shows no project; `registry project create NAME` makes one."]
-    session.screen.show(found, lambda: shown, lambda: rows, essence=lambda: [one["slug"] for one in found])
 
 
 @project.command(name="rm")

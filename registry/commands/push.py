@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from registry.commands.arguments import Finite
+from registry.commands.arguments import Finite, pairs_of
 from registry.commands.group import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.commands.pushing import Push, Report
 from registry.commands.session import Session, advised, asks_server
@@ -41,10 +41,7 @@ def _several(_context: click.Context, _option: click.Parameter, given: str | Non
 
 
 def _roles(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if wrong := [name for name, sign, _ in pairs if not sign or not name]:
-        raise click.UsageError(f'A column is NAME=HEADING, such as stderr=se, not "{wrong[0]}".')
-    return {name: heading for name, _, heading in pairs}
+    return dict(pairs_of(given, "A column is NAME=HEADING, such as stderr=se"))
 
 
 _READING = (
@@ -107,7 +104,10 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
             own = {one.name: given.pop(one.name) for one in fields(Overrides) if one.name in given}
             if own["model"] and own["model_from"]:
                 raise click.UsageError("--model and --model-from both name the model: say one of them.")
-            own |= {"labels": _labels(own["labels"]), "protocol": _protocol(own["protocol"])}
+            own |= {
+                "labels": dict(pairs_of(own["labels"], "A label is KEY=TEXT")),
+                "protocol": _protocol(own["protocol"]),
+            }
             command(*args, sources=partial(Sources, form=form, wanted=Overrides(**own), left_out=left_out), **given)
 
         for option in reversed(_READING):
@@ -169,13 +169,6 @@ def _advised(error: UserError, config: Config) -> str:
         project = f'There is no project "{config.project}" at {config.url} that {who} may see'
         return f"{project}: `registry ls projects` lists them, `registry project create {config.project}` makes it."
     return advised(error, config)
-
-
-def _labels(given: Sequence[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if wrong := [key for key, sign, _ in pairs if not sign or not key]:
-        raise click.UsageError(f'A label is KEY=TEXT, not "{wrong[0]}".')
-    return {key: text for key, _, text in pairs}
 
 
 def _protocol(given: Sequence[str]) -> dict[str, Value]:
