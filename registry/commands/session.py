@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -103,7 +102,6 @@ _OPTIONS = (
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("-q", "--quiet", is_flag=True, help="Print only the essential: no headings, notes or progress."),
     click.option("--color", "colour", type=click.Choice(get_args(Colour)), default="auto", help="When to use colour."),
-    click.option("--debug", is_flag=True, help="Show the trace of an error."),
 )
 
 
@@ -118,21 +116,15 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
         as_json: bool,
         quiet: bool,
         colour: Colour,
-        debug: bool,
         **kwargs: Any,
     ) -> None:
         screen = Screen.of_process(inherited_environment(), colour, json=as_json, quiet=quiet)
-        try:
-            with closing(Session(find_registry(url, project, screen.note), screen)) as session:
-                try:
-                    command(session, *args, **kwargs)
-                except USER_ERRORS as error:
-                    error.detail = advised(error, session.config)
-                    raise
-        except USER_ERRORS:
-            if debug:
-                traceback.print_exc()
-            raise
+        with closing(Session(find_registry(url, project, screen.note), screen)) as session:
+            try:
+                command(session, *args, **kwargs)
+            except USER_ERRORS as error:
+                error.detail = advised(error, session.config)
+                raise
 
     for option in reversed(_OPTIONS):
         run = option(run)
@@ -169,7 +161,6 @@ def advised(error: UserError, config: Config) -> str:
             return error.detail
 
 
-_BAR = 20
 _ONE_ASK = 10
 """Seconds for which one request waits on the server."""
 _SEVERAL = ("judgements", "statistics", "trends", "peaks", "thresholds")
@@ -228,11 +219,8 @@ def polled(
 
 
 def sentence(what: str, progress: float | None) -> str:
-    """Write what is waited for, with a bar of how much of it is done where the server tells."""
-    if progress is None:
-        return f"waiting for {what}"
-    full = round(progress * _BAR)
-    return f"waiting for {what} {'━' * full}{'╌' * (_BAR - full)} {progress:.0%} counted"
+    """Write what is waited for, and how much of it is done where the server tells."""
+    return f"waiting for {what}" + ("" if progress is None else f", {progress:.0%} counted")
 
 
 def waits(command: Callable[..., None]) -> Callable[..., None]:

@@ -37,4 +37,4 @@ def test_a_pending_ranking_tells_the_share_of_its_grids_that_are_counted(large: 
 
 def test_a_terminal_shows_it_as_a_bar() -> None:
     assert sentence("ranking", None) == "waiting for ranking"
-    assert sentence("ranking", 0.25) == "waiting for ranking ━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 25% counted"
+    assert sentence("ranking", 0.25) == "waiting for ranking, 25% counted"
