@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 from results_registry.config import Config, spool_root
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
-from results_registry.origin import backoff
 from results_registry.sender import FINAL, TOGETHER
 from results_registry.spool import CELLS, Item, QueueDir, Spool
 from results_registry.upload import Uploader
 
-_ATTEMPTS = 4
-_LONGEST_ASKED = 120
-"""Seconds that a server may ask to wait before it counts as unreachable."""
+_PATIENCE = 120.0
+"""Seconds for which a server that is busy, or away for a moment, is asked again."""
 
 
 class Waiting(NamedTuple):
@@ -63,13 +60,7 @@ def synchronize(config: Config, directory: Path | None, *, any_url: bool, retry_
     return 4 if outcome.held else 1 if outcome.refused else 0
 
 
-def sync(
-    spool: Spool,
-    config: Config,
-    *,
-    any_url: bool = False,
-    sleep: Callable[[float], object] = time.sleep,
-) -> Outcome:
+def sync(spool: Spool, config: Config, *, any_url: bool = False) -> Outcome:
     """Send what waits for this registry; with `any_url` also what was meant for another.
 
     Items of running jobs are theirs to send. What names no project goes to the configured one.
@@ -79,7 +70,7 @@ def sync(
         found.sort(key=lambda waiting: waiting.item.order)
         mine = [one for one in found if _is_mine(one.item, config, any_url)]
         outcome = Outcome(elsewhere=len(found) - len(mine), left=len(mine))
-        run = _Run(config, sleep)
+        run = _Run(config)
         for together in _groups(mine, config):
             outcome = run.send(together, outcome)
             if outcome.unreachable is not None:
@@ -119,9 +110,8 @@ def _is_same_grid(one: Item, other: Item) -> bool:
 class _Run:
     """One run of `sync`: an uploader for each project, and the projects that let nobody in."""
 
-    def __init__(self, config: Config, sleep: Callable[[float], object]) -> None:
-        self._config, self._sleep = config, sleep
-        self._transport = config.transport()
+    def __init__(self, config: Config) -> None:
+        self._config, self._transport = config, config.transport(patience=_PATIENCE)
         self._uploaders: dict[str, Uploader] = {}
         self._held: set[str] = set()
 
@@ -133,9 +123,9 @@ class _Run:
         project = together[0].item.project or self._config.project or ""
         if project in self._held:
             return outcome
-        uploader = self._uploaders.setdefault(project, Uploader(self._transport, project))
+        uploader = self._uploaders.setdefault(project, Uploader(self._transport, project, repeats=True))
         try:
-            self._deliver(uploader, [one.item for one in together])
+            uploader.deliver([one.item for one in together])
         except (Unreachable, NotNow) as error:
             return outcome._replace(unreachable=error)
         except ClientError as error:
@@ -153,18 +143,6 @@ class _Run:
         for one in together:
             one.directory.remove(one.item.key)
         return outcome._replace(sent=outcome.sent + len(together), left=outcome.left - len(together))
-
-    def _deliver(self, uploader: Uploader, items: list[Item]) -> None:
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                uploader.deliver(items)
-            except (Unreachable, NotNow) as error:
-                asked = error.after if isinstance(error, NotNow) else 0
-                if attempt == _ATTEMPTS or asked > _LONGEST_ASKED:
-                    raise
-                self._sleep(backoff(attempt, float(asked)))
-            else:
-                return
 
 
 def _retry_refused(spool: Spool) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from results_registry import log_cells, log_grid, outbox
+from results_registry import Transport, log_cells, log_grid, outbox
 from results_registry.config import Config
 from results_registry.spool import Spool
 from results_registry.sync import sync
@@ -74,8 +74,7 @@ def test_refused_grids_are_named_and_set_aside_and_can_be_sent_again(
     assert len(list((job / "refused").glob("*.problem.json"))) == 1
 
 
-def test_an_unreachable_registry_is_status_5_and_everything_stays(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("results_registry.sync._ATTEMPTS", 1)
+def test_an_unreachable_registry_is_status_5_and_everything_stays(job: Path) -> None:
     leave(1.0, 2.0, **NOWHERE)
     ran = run("--url", NOWHERE["url"])
     assert ran.returncode == 5
@@ -131,10 +130,17 @@ def test_a_file_that_is_not_what_its_name_says_is_never_sent(tiny: Tiny, job: Pa
     assert list(job.glob("*/*.new")) == []
 
 
-def test_a_server_that_is_busy_is_given_time(tiny: Tiny, job: Path) -> None:
+def test_a_server_that_is_busy_is_given_time(tiny: Tiny, job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leave(1.0, **NOWHERE)
     tiny.answer(Reply(429, headers={"Retry-After": "2"}), Reply(503), Reply(201, {"id": "1"}))
     slept: list[float] = []
-    outcome = sync(Spool(job, 0), Config(tiny.url, None, None, "test"), any_url=True, sleep=slept.append)
+
+    def transport(config: Config, **options: Any) -> Transport:
+        made = Transport(config.url, **options)
+        made._sleep = slept.append
+        return made
+
+    monkeypatch.setattr(Config, "transport", transport)
+    outcome = sync(Spool(job, 0), Config(tiny.url, None, None, "test"), any_url=True)
     assert (outcome.sent, outcome.left, len(slept)) == (1, 0, 2)
     assert slept[0] >= 2
