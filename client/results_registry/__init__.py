@@ -108,12 +108,11 @@ __all__ = [
 _MODULES = {
     "config": "Config find_config",
     "errors": "BadAddress BadData ClientError NotAllowed NotNow NotThere Refused Unreachable",
-    "http": "Transport",
+    "http": "Answer Transport",
     "logging": "flush log_cells log_grid",
     "reading": "add_claims aggregates cells claim claims comparison coverage events gate grid grids judge_claims peaks "
     "plan ranking statistics trends",
     "records": "AggregatesDocument Cells ComparisonDocument GridDocument RankingDocument Records StatisticsDocument",
-    "response": "Answer",
     "sender": "Receipt",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
