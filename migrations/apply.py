@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
@@ -48,6 +50,17 @@ def _without_limits(connection: Connection, *, lock_timeout: str) -> None:
     limits = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "lock_timeout": lock_timeout}
     for name, value in limits.items():
         connection.execute(text(f"SET LOCAL {name} = '{value}'"))
+
+
+@contextmanager
+def changing(database_url: str, *, lock_timeout: str) -> Iterator[Connection]:
+    """A transaction that changes the schema while no migration does; it is committed at the end of the block."""
+    engine = create_engine(driver_url(database_url), poolclass=NullPool, connect_args={"client_encoding": "utf8"})
+    with engine.connect() as connection:
+        _without_limits(connection, lock_timeout=lock_timeout)
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        yield connection
+        connection.commit()
 
 
 def _upgrade(connection: Connection) -> None:

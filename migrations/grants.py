@@ -85,6 +85,19 @@ def _grant(cursor: psycopg2.extensions.cursor, role: sql.Identifier) -> None:
                 read_only=tables.join(map(sql.Identifier, READ_ONLY)),
             )
         )
+    _revoke_partitions(cursor, role)
+
+
+_PARTITIONS = """
+    SELECT relname FROM pg_class WHERE relispartition AND relkind IN ('r', 'p')
+    AND relnamespace = 'public'::regnamespace ORDER BY relname"""
+
+
+def _revoke_partitions(cursor: psycopg2.extensions.cursor, role: sql.Identifier) -> None:
+    """Leave the role no right to partitions: what it may do, it does by their tables, whose rights may be less."""
+    cursor.execute(_PARTITIONS)
+    for (name,) in cursor.fetchall():
+        cursor.execute(sql.SQL("REVOKE ALL ON {} FROM {}").format(sql.Identifier(name), role))
 
 
 def _set_parameters(cursor: psycopg2.extensions.cursor, role: str, parameters: Mapping[str, str]) -> None:
@@ -105,6 +118,9 @@ def _check(cursor: psycopg2.extensions.cursor, role: str) -> None:
     cursor.execute(
         "SELECT rolsuper OR has_schema_privilege(rolname, 'public', 'CREATE')"
         " OR has_table_privilege(rolname, 'stored_revisions', 'UPDATE, DELETE, TRUNCATE')"
+        " OR EXISTS (SELECT FROM pg_class WHERE relispartition AND relkind IN ('r', 'p')"
+        " AND relnamespace = 'public'::regnamespace AND has_table_privilege(rolname, pg_class.oid,"
+        " 'INSERT, UPDATE, DELETE, TRUNCATE'))"
         " FROM pg_roles WHERE rolname = %s",
         (role,),
     )

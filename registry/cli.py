@@ -56,6 +56,7 @@ SECTIONS = {
         "backup": ("registry.commands.upkeep:backup", "Write the whole database to a file."),
         "restore": ("registry.commands.upkeep:restore", "Restore the database from a file."),
         "retry": ("registry.commands.upkeep:retry_command", "Try failed statistics and rankings again."),
+        "partition": ("registry.commands.upkeep:partition_command", "Bring the largest tables into partitions."),
         "purge": ("registry.commands.upkeep:purge_command", "Remove for good what was deleted long ago."),
         "bi-role": ("registry.commands.upkeep:bi_role", "Make a database role for SQL tools."),
         "deploy-files": ("registry.commands.generated:deploy_files", "Write docker-compose.yml and deploy/."),

@@ -29,11 +29,12 @@ from structlog.typing import EventDict
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from migrations.apply import migrate
+from migrations.partitions import partition
 from registry import create_app
 from registry.local.embedded import embedded_servers
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
-from tests.house import ENDED, House, Project
+from tests.house import ENDED, PARTITIONS, House, Project
 
 LIVE = Path(__file__).parent / "live"
 LONG = ("faults", "browser/test_browser.py", "processes/test_bench.py", "processes/test_the_served_document.py")
@@ -176,6 +177,8 @@ def template(servers: tuple[str, str]) -> Iterator[str]:
     name = f"registry_template_{uuid.uuid4().hex[:12]}"
     _run(servers[0], f"CREATE DATABASE {name}")
     migrate(_another(servers[0], name))
+    if PARTITIONS:
+        partition(_another(servers[0], name), PARTITIONS)
     yield name
     _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
 

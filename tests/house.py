@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import alerts, gate_verdicts, new_id
 
+PARTITIONS = int(os.environ.get("REGISTRY_TEST_PARTITIONS", "0"))
+"""Parts of the largest tables in the databases of tests; 0: they are whole, as nearly everywhere."""
 WEBHOOK = {"url": "https://hooks.example.org/registry", "types": ["grid.*"]}
 BUSY, LONGEST_BUSY = "is in use; try again", 30.0
 """What sixteen threads of a test are told on a machine that stood still for a second: they repeat, as clients do."""

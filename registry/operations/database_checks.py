@@ -147,7 +147,7 @@ def check_replica(connection: Connection, replica: Database, most: float) -> Che
 _RIGHTS = text("""
     WITH tables AS (
         SELECT oid, relname, relacl, relowner FROM pg_class
-        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v') AND NOT relispartition
     ), roles AS (
         SELECT current_user::regrole::oid AS role
         UNION SELECT grantee FROM tables, aclexplode(relacl)
@@ -171,6 +171,28 @@ def check_rights(connection: Connection) -> Check:
     more = f" and {len(missing) - _SHOWN_RIGHTS} more" if len(missing) > _SHOWN_RIGHTS else ""
     advice = "Run `registry migrate --grant-web-role NAME` as the owner of the tables."
     return Check("rights", "bad", "; ".join(missing[:_SHOWN_RIGHTS]) + more, advice)
+
+
+_PARTITIONS = text("""
+    SELECT count(DISTINCT inhparent) AS tables, count(*) AS parts,
+        array_agg(DISTINCT holder) FILTER (WHERE holder <> '') AS holders
+    FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid AND c.relkind = 'r'
+        AND c.relnamespace = 'public'::regnamespace
+    CROSS JOIN LATERAL (
+        SELECT coalesce(max(CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(grantee) END), '') AS holder
+        FROM aclexplode(c.relacl) WHERE grantee <> c.relowner AND privilege_type <> 'SELECT') AS held
+""")
+
+
+def check_partitions(connection: Connection) -> Iterator[Check]:
+    """Whether rights to partitions are those of their tables; nothing where there are no partitions."""
+    row = connection.execute(_PARTITIONS).one()
+    if row.tables:
+        found = f"{row.tables} tables in {row.parts} partitions"
+        if row.holders:
+            found += f", which {', '.join(row.holders)} may change past the rights to the tables"
+        advice = "Run `registry migrate --grant-web-role NAME` again, or REVOKE ALL ON … FROM the role."
+        yield Check("partitions", "bad" if row.holders else "good", found, advice if row.holders else "")
 
 
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")

@@ -24,6 +24,7 @@ from registry.operations.database_checks import (
     check_clock,
     check_connections,
     check_limits,
+    check_partitions,
     check_replica,
     check_rights,
     check_server,
@@ -41,7 +42,8 @@ _METHODS = """
     GROUP BY 1 ORDER BY 2 DESC
 """
 _ROWS = text("""
-    SELECT greatest(0, reltuples) FROM pg_class WHERE oid = 'statistics'::regclass
+    SELECT greatest(0, sum(reltuples)) FROM pg_class
+    WHERE relkind = 'r' AND oid IN (SELECT relid FROM pg_partition_tree('statistics'))
 """)
 _COUNTED = 1_000_000
 """Statistics up to which all are counted by version of the methods; of more, a sample of pages."""
@@ -63,6 +65,7 @@ def run_checks(
             yield check_clock(connection)
             yield check_limits(connection, settings)
             yield check_connections(connection, settings, web, workers)
+            yield from check_partitions(connection)
             yield check_rights(connection)
             yield from check_jobs(connection)
             if settings.replica_url:

@@ -131,15 +131,15 @@ def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> s
     target.wait()
     for program in (target, source):
         if program.returncode > 0:
-            assert program.stderr is not None  # noqa: S101
-            arguments: Any = program.args
-            return _failure(arguments[0], program.stderr.read(), program.returncode)
+            return _failure(program)
     return None if source.returncode == 0 else "The restore was interrupted."
 
 
-def _failure(program: str, said: bytes, status: int) -> str:
-    lines = said.decode(errors="replace").strip().splitlines() or [f"status {status}"]
-    return f"{Path(program).name} failed: {lines[0]}"
+def _failure(program: subprocess.Popen[bytes]) -> str:
+    assert program.stderr is not None  # noqa: S101
+    lines = program.stderr.read().decode(errors="replace").strip().splitlines() or [f"status {program.returncode}"]
+    arguments: Any = program.args
+    return f"{Path(arguments[0]).name} failed: {lines[0]}"
 
 
 def _address(database_url: str) -> tuple[list[str], dict[str, str]]:
@@ -156,4 +156,5 @@ def _run(program: str, database_url: str, *arguments: str) -> None:
     command = [program, *arguments, *address]
     ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if ran.returncode != 0:
-        raise RegistryError(_failure(program, ran.stderr, ran.returncode))
+        lines = ran.stderr.decode(errors="replace").strip().splitlines() or [f"status {ran.returncode}"]
+        raise RegistryError(f"{Path(program).name} failed: {lines[0]}")

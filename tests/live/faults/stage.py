@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import psycopg2
 import redis
 
+from tests.house import PARTITIONS
 from tests.live.faults.wire import Wire
 
 T = TypeVar("T")
@@ -63,9 +64,19 @@ class Stage:
         self._listener = threading.Thread(target=self.process.stdout.read, daemon=True)
         self._listener.start()
         self.token = (self.home / "admin-token").read_text().strip()
+        if PARTITIONS:
+            self._partition()
         made = self.wire().insist("POST", "projects", {"slug": PROJECT})
         assert made.status in (201, 409), made.body
         return self
+
+    def _partition(self) -> None:
+        """Bring the tables into partitions, beside the service, which has nothing to do yet; once in a home."""
+        command = [sys.executable, "-m", "registry", "partition", "--home", str(self.home), "--yes"]
+        ran = subprocess.run(
+            [*command, "--parts", str(PARTITIONS)], env=self.environment(), capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0 or "in partitions already" in ran.stderr, ran.stderr
 
     def __exit__(self, *_: object) -> None:
         for wire in self._wires:
