@@ -5,7 +5,7 @@ LIVE := pytest -n auto tests/live
 DEMO_HOME ?= home-of-registry
 PORT ?= 8080
 COMPILE := --quiet --universal --python-version 3.11 --custom-compile-command 'make pins'
-EXTRAS := $(foreach extra,embedded inspect netcdf oidc parquet tracing,--extra $(extra))
+EXTRAS := $(foreach extra,embedded inspect oidc parquet tracing,--extra $(extra))
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

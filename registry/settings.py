@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from registry.destinations import Allowed, read_allowed
 from registry.errors import Misconfigured
 from registry.server_urls import check_broker_url, has_port, with_servers_in_one_form
-from results_registry.local_instance import DEFAULT_HOME
+from results_registry.config import DEFAULT_HOME
 
 MEBIBYTE = 1024 * 1024
 _ORIGIN = re.compile(r"\*|https?://(?:\*\.)?[A-Za-z0-9.-]+(?::[0-9]+)?")
@@ -315,7 +315,6 @@ def _is_address(url: str) -> bool:
 
 
 def _check_addresses(given: Mapping[str, Any]) -> None:
-    """Refuse names, addresses and headers that cannot be meant."""
     for name in ("cors_origins", "embed_origins"):
         for origin in given.get(name, "").replace(",", " ").split():
             if not _ORIGIN.fullmatch(origin):
@@ -361,7 +360,6 @@ def _check_issuer(issuer: str) -> None:
 
 
 def _check_webhooks(given: Mapping[str, str]) -> None:
-    """Refuse networks, names and schemes that cannot be meant."""
     try:
         read_allowed(given.get("webhook_allow", ""), "https")
     except ValueError as error:

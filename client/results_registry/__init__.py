@@ -27,8 +27,7 @@ if TYPE_CHECKING:
         Refused,
         Unreachable,
     )
-    from results_registry.following import events
-    from results_registry.http import Transport
+    from results_registry.http import Answer, Transport
     from results_registry.logging import flush, log_cells, log_grid
     from results_registry.reading import (
         add_claims,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         claims,
         comparison,
         coverage,
+        events,
         gate,
         grid,
         grids,
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
         Records,
         StatisticsDocument,
     )
-    from results_registry.response import Answer
     from results_registry.sender import Receipt
 
 __version__ = "0.2.0.dev0"
@@ -109,13 +108,11 @@ __all__ = [
 _MODULES = {
     "config": "Config find_config",
     "errors": "BadAddress BadData ClientError NotAllowed NotNow NotThere Refused Unreachable",
-    "following": "events",
-    "http": "Transport",
+    "http": "Answer Transport",
     "logging": "flush log_cells log_grid",
-    "reading": "add_claims aggregates cells claim claims comparison coverage gate grid grids judge_claims peaks plan "
-    "ranking statistics trends",
+    "reading": "add_claims aggregates cells claim claims comparison coverage events gate grid grids judge_claims peaks "
+    "plan ranking statistics trends",
     "records": "AggregatesDocument Cells ComparisonDocument GridDocument RankingDocument Records StatisticsDocument",
-    "response": "Answer",
     "sender": "Receipt",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -6,10 +6,9 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-from results_registry.config import find_config, spool_root
+from results_registry.config import find_config
 from results_registry.errors import ClientError
-from results_registry.spool import Spool
-from results_registry.sync import grids, notes, retry_refused, status_of, sync, troubles
+from results_registry.sync import synchronize
 
 
 def main() -> int:
@@ -25,16 +24,10 @@ def main() -> int:
     given = parser.parse_args()
     try:
         config = find_config(given.url, project=given.project)
-        spool = Spool(given.spool or spool_root(), 0)
-        if given.retry_refused:
-            retry_refused(spool)
-        outcome = sync(spool, config, any_url=given.any_url)
+        return synchronize(config, given.spool, any_url=given.any_url, retry_refused=given.retry_refused)
     except ClientError as error:
         sys.stderr.write(f"Error: {error.detail}\n")
         return 1
-    sys.stdout.write(f"{grids(outcome.sent)} sent.\n")
-    sys.stderr.writelines(f"{line}\n" for line in (*troubles(spool, config, outcome), *notes(spool, outcome)))
-    return status_of(outcome)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""The exceptions of the client: `except ClientError` catches everything that it raises on purpose."""
+"""The exceptions of the client: `except ClientError` catches everything that it raises on purpose.
+
+Messages of the client while a job runs: each of them once, through the logger `results_registry`.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,3 +94,19 @@ class NotNow(Refused):
 def _faults(problem: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     given = problem.get("errors")
     return [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
+
+
+log = logging.getLogger("results_registry")
+_said: set[str] = set()
+
+
+def log_once(kind: str, text: str, *, level: int = logging.WARNING) -> None:
+    """Log a sentence the first time that this kind of thing happens in this process."""
+    if kind not in _said:
+        _said.add(kind)
+        log.log(level, "%s", text)
+
+
+def forget() -> None:
+    """Say everything once more."""
+    _said.clear()

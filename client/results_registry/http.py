@@ -3,12 +3,13 @@
 A request is repeated only where a repetition is harmless: a read, or a write with an `Idempotency-Key`. The token goes
 to the registry's own origin and nowhere else, and stands in no message, `repr` or log.
 
-A connection to a registry: plain or TLS, directly or through the environment's proxy.
+Connections are plain or TLS, directly or through the environment's proxy; problems are those of RFC 9457.
 """
 
 from __future__ import annotations
 
 import base64
+import email.utils
 import http.client
 import json
 import os
@@ -19,13 +20,12 @@ import urllib.parse
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from results_registry import __version__
-from results_registry.errors import BadAddress, NotNow, Unreachable
+from results_registry.errors import BadAddress, NotAllowed, NotNow, NotThere, Refused, Unreachable
 from results_registry.origin import Origin, backoff, clean_token, split_url
 from results_registry.positions import Position
-from results_registry.response import Answer, raise_problem, read_chunks, read_whole
 
 _CONNECT_SECONDS = 10.0
 API = "/api/v1"
@@ -344,3 +344,80 @@ def _may_repeat(error: Unreachable | NotNow, attempt: int, harmless: bool) -> bo
     if isinstance(error, NotNow):
         return harmless or error.status == 429
     return harmless and attempt < 4
+
+
+_NOT_NOW = (408, 425, 429, 500, 502, 503, 504)
+_CHUNK = 1 << 16
+
+
+class Answer(NamedTuple):
+    """An answer of the registry below 400. Header names are in lower case; the body is not compressed any more."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON; raises `Unreachable` when something else than the registry answered."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise Unreachable("The answer is not JSON: something else than a registry answers there.") from None
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+
+def read_whole(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> bytes:
+    """The body of a response, not compressed any more."""
+    return b"".join(read_chunks(response, headers))
+
+
+def read_chunks(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> Iterator[bytes]:
+    """The body of a response in chunks, not compressed any more. Raises what a connection that breaks raises."""
+    inflate = zlib.decompressobj(wbits=31) if headers.get("content-encoding", "").lower() == "gzip" else None
+    # A stream of events is read as it comes, not a block at a time.
+    is_stream = headers.get("content-type", "").startswith("text/event-stream")
+    while chunk := (response.read1 if is_stream else response.read)(_CHUNK):
+        yield chunk if inflate is None else inflate.decompress(chunk)
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+
+
+def raise_problem(status: int, headers: Mapping[str, str], body: bytes) -> None:
+    """Raise the exception of an answer from 400 up."""
+    problem = _problem(status, headers, body)
+    if status in (401, 403):
+        raise NotAllowed(status, problem)
+    if status == 404:
+        raise NotThere(status, problem)
+    if status in _NOT_NOW or (status == 409 and "retry-after" in headers):
+        raise NotNow(status, problem, _after(headers.get("retry-after")))
+    raise Refused(status, problem)
+
+
+def _problem(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    if "json" in headers.get("content-type", ""):
+        try:
+            found = json.loads(body)
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return found
+    reason = http.client.responses.get(status, "an error")
+    return {"status": status, "title": reason, "detail": f"The server answered {status} ({reason})."}
+
+
+def _after(header: str | None) -> int:
+    """The seconds of a `Retry-After`, which is a number or a date; 1 when it says nothing."""
+    if header is None:
+        return 1
+    try:
+        return max(0, int(header)) if header.strip().isdecimal() else _until(header)
+    except (TypeError, ValueError):
+        return 1
+
+
+def _until(date: str) -> int:
+    return max(0, round(email.utils.parsedate_to_datetime(date).timestamp() - time.time()))

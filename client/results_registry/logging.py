@@ -9,13 +9,12 @@ from typing import Any
 
 from results_registry.config import DEFAULT_URL, Config, find_config, is_silent
 from results_registry.data import read_cells, read_data
-from results_registry.data.outcomes import read_items
-from results_registry.data.scalars import quantity, whole
-from results_registry.errors import BadAddress, BadData, Unreachable
-from results_registry.item import CELLS, GRID, make_item
-from results_registry.notes import log, log_once
+from results_registry.data.records import read_items
+from results_registry.data.table import quantity, whole
+from results_registry.errors import BadAddress, BadData, Unreachable, log, log_once
 from results_registry.outbox import existing_outbox, outbox
 from results_registry.sender import Receipt
+from results_registry.spool import CELLS, GRID, make_item
 
 _STRICT_SECONDS = 60.0
 _METRIC_FIELDS = ("name", "unit", "direction", "lower", "upper")
@@ -151,7 +150,6 @@ def _members(
     derived: bool | Sequence[str],
     protocol: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Members that are about the whole grid."""
     named = [str(name) for name in derived] if isinstance(derived, (list, tuple, set, frozenset)) else bool(derived)
     if isinstance(derived, str):
         raise BadData("`derived` is True or a list of names, not one text.")
@@ -225,6 +223,5 @@ def _log(
 
 
 def _insist(receipt: Receipt, config: Config) -> None:
-    """Wait for the answer; raise when it is no success."""
     if receipt.wait(_STRICT_SECONDS) is None:
         raise receipt.error or Unreachable(f"No answer from {config.url} yet; what was logged is in the spool.")

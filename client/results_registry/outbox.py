@@ -10,11 +10,9 @@ import threading
 import time
 
 from results_registry.config import ClientEnvironment, Config, read_environment
-from results_registry.errors import ClientError
-from results_registry.item import Item
-from results_registry.notes import log, log_once
+from results_registry.errors import ClientError, log, log_once
 from results_registry.sender import Entry, Receipt, Sender
-from results_registry.spool import QueueDir, Spool
+from results_registry.spool import Item, QueueDir, Spool
 from results_registry.upload import Uploader
 
 _MEMORY_BYTES = 64 << 20
@@ -36,7 +34,8 @@ class Outbox:
         self._directory: QueueDir | None = None
         self._adopted: list[QueueDir] = []
         self._no_disk_until = 0.0
-        self._spooled = 0
+        self._written = 0
+        self._others = 0
         self._measure_from = 0.0
         self._number = 0
         self._senders: dict[tuple[str, str, str | None], Sender] = {}
@@ -83,15 +82,23 @@ class Outbox:
             self._no_disk_until = time.monotonic() + _TRY_DISK_AGAIN_SECONDS
             log_once("no disk", f"The spool {self.spool.root} cannot be written ({error.strerror}); memory has to do.")
             return None
-        self._spooled += len(item.data)
+        self._written += len(item.data)
         return self._directory
 
     def _has_room(self, size: int) -> bool:
         """Tell whether the spool may grow by so many bytes; it is measured anew when it seems full, now and then."""
-        if self._spooled + size > self.spool.most and time.monotonic() > self._measure_from:
-            self._spooled = self.spool.size()
+        if self._others + self._written + size > self.spool.most and time.monotonic() > self._measure_from:
+            self._measure()
             self._measure_from = time.monotonic() + _MEASURE_AGAIN_SECONDS
-        return self._spooled + size <= self.spool.most
+        return self._others + self._written + size <= self.spool.most
+
+    def _measure(self) -> None:
+        """Find what is in the spool beside all that this process wrote; below 0 when much of that is sent.
+
+        The sender's thread measures too, as the job goes on: what the job writes meanwhile may count twice, never not.
+        """
+        written = self._written
+        self._others = self.spool.size() - written
 
     def _in_memory(self) -> int:
         return sum(sender.held_in_memory() for sender in self._senders.values())
@@ -117,7 +124,7 @@ class Outbox:
             found += [Entry(item, directory, Receipt()) for item in mine]
             if len(found) >= _ADOPTED:
                 break
-        self._spooled = self.spool.size()
+        self._measure()
         return found
 
     def flush(self, until: float) -> bool:
@@ -150,7 +157,6 @@ class Outbox:
                 sys.stderr.write(f"registry: {len(lost)} unsent grids are lost: no disk would take them.\n")
 
     def _saved(self, item: Item) -> bool:
-        """One more try to put on disk what only memory holds."""
         try:
             self._directory = self._directory or self.spool.new_directory()
             self._directory.put(item)

@@ -9,11 +9,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from results_registry.errors import ClientError, NotNow, Refused, Unreachable
-from results_registry.item import CELLS, Item
-from results_registry.notes import log, log_once
+from results_registry.errors import ClientError, NotNow, Refused, Unreachable, log, log_once
 from results_registry.origin import backoff
-from results_registry.spool import QueueDir
+from results_registry.spool import CELLS, Item, QueueDir
 from results_registry.upload import Uploader
 
 _HELD_SECONDS = 60.0

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
-from results_registry.config import Config
+from results_registry.config import Config, spool_root
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
-from results_registry.item import CELLS, Item
-from results_registry.origin import backoff
 from results_registry.sender import FINAL, TOGETHER
-from results_registry.spool import QueueDir, Spool
+from results_registry.spool import CELLS, Item, QueueDir, Spool
 from results_registry.upload import Uploader
 
-_ATTEMPTS = 4
-_LONGEST_ASKED = 120
-"""Seconds that a server may ask to wait before it counts as unreachable."""
+_PATIENCE = 120.0
+"""Seconds for which a server that is busy, or away for a moment, is asked again."""
 
 
 class Waiting(NamedTuple):
@@ -43,19 +41,26 @@ class Outcome(NamedTuple):
 
 _NAMED = 20
 """Refused grids that are named; the others are counted."""
-_SENT, _REFUSED, _HELD, _UNREACHABLE = 0, 1, 4, 5
-Tell = Callable[[int, int], None]
-"""Called with how many are done, of how many."""
 
 
-def sync(
-    spool: Spool,
-    config: Config,
-    *,
-    any_url: bool = False,
-    tell: Tell = lambda _done, _all: None,
-    sleep: Callable[[float], object] = time.sleep,
-) -> Outcome:
+def synchronize(config: Config, directory: Path | None, *, any_url: bool, retry_refused: bool) -> int:
+    """Send what waits in the spool, or in another directory, and say on the standard streams what came of it.
+
+    Returns the exit status of a command: 0 everything was sent, 1 some was refused, 4 the token or the project will not
+    do, 5 the registry did not answer.
+    """
+    spool = Spool(directory or spool_root(), 0)
+    if retry_refused:
+        _retry_refused(spool)
+    outcome = sync(spool, config, any_url=any_url)
+    sys.stdout.write(f"{_grids(outcome.sent)} sent.\n")
+    sys.stderr.writelines(f"{line}\n" for line in (*_troubles(spool, config, outcome), *_notes(spool, outcome)))
+    if outcome.unreachable is not None:
+        return 5
+    return 4 if outcome.held else 1 if outcome.refused else 0
+
+
+def sync(spool: Spool, config: Config, *, any_url: bool = False) -> Outcome:
     """Send what waits for this registry; with `any_url` also what was meant for another.
 
     Items of running jobs are theirs to send. What names no project goes to the configured one.
@@ -65,10 +70,9 @@ def sync(
         found.sort(key=lambda waiting: waiting.item.order)
         mine = [one for one in found if _is_mine(one.item, config, any_url)]
         outcome = Outcome(elsewhere=len(found) - len(mine), left=len(mine))
-        run = _Run(config, sleep)
+        run = _Run(config)
         for together in _groups(mine, config):
             outcome = run.send(together, outcome)
-            tell(len(mine) - outcome.left, len(mine))
             if outcome.unreachable is not None:
                 break
         run.close()
@@ -106,9 +110,8 @@ def _is_same_grid(one: Item, other: Item) -> bool:
 class _Run:
     """One run of `sync`: an uploader for each project, and the projects that let nobody in."""
 
-    def __init__(self, config: Config, sleep: Callable[[float], object]) -> None:
-        self._config, self._sleep = config, sleep
-        self._transport = config.transport()
+    def __init__(self, config: Config) -> None:
+        self._config, self._transport = config, config.transport(patience=_PATIENCE)
         self._uploaders: dict[str, Uploader] = {}
         self._held: set[str] = set()
 
@@ -120,9 +123,9 @@ class _Run:
         project = together[0].item.project or self._config.project or ""
         if project in self._held:
             return outcome
-        uploader = self._uploaders.setdefault(project, Uploader(self._transport, project))
+        uploader = self._uploaders.setdefault(project, Uploader(self._transport, project, repeats=True))
         try:
-            self._deliver(uploader, [one.item for one in together])
+            uploader.deliver([one.item for one in together])
         except (Unreachable, NotNow) as error:
             return outcome._replace(unreachable=error)
         except ClientError as error:
@@ -141,21 +144,8 @@ class _Run:
             one.directory.remove(one.item.key)
         return outcome._replace(sent=outcome.sent + len(together), left=outcome.left - len(together))
 
-    def _deliver(self, uploader: Uploader, items: list[Item]) -> None:
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                uploader.deliver(items)
-            except (Unreachable, NotNow) as error:
-                asked = error.after if isinstance(error, NotNow) else 0
-                if attempt == _ATTEMPTS or asked > _LONGEST_ASKED:
-                    raise
-                self._sleep(backoff(attempt, float(asked)))
-            else:
-                return
 
-
-def retry_refused(spool: Spool) -> int:
-    """Let what a registry refused wait again; how many items that are."""
+def _retry_refused(spool: Spool) -> None:
     refused = spool.refused()
     if refused:
         directory = spool.new_directory()
@@ -163,40 +153,27 @@ def retry_refused(spool: Spool) -> int:
             path.rename(directory.path / path.name)
             path.with_suffix(".problem.json").unlink(missing_ok=True)
         directory.close()
-    return len(refused)
 
 
-def status_of(outcome: Outcome) -> int:
-    """The exit status of a command that synchronizes."""
-    if outcome.unreachable is not None:
-        return _UNREACHABLE
-    if outcome.held:
-        return _HELD
-    return _REFUSED if outcome.refused else _SENT
-
-
-def troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
-    """A line for each thing that kept data from being sent."""
+def _troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
     for item, error in outcome.refused[:_NAMED]:
         yield f"Refused: {item.said}: {error.detail}"
     if outcome.refused:
-        yield f"{grids(len(outcome.refused))} refused; see {spool.root / 'refused'} for the reasons."
+        yield f"{_grids(len(outcome.refused))} refused; see {spool.root / 'refused'} for the reasons."
     for name, reason in outcome.held:
         yield f'{config.url} does not let this token write to the project "{name}": {reason}'
     if outcome.unreachable is not None:
         yield outcome.unreachable.detail
     if outcome.left:
-        yield f"{grids(outcome.left)} left in {spool.root}."
+        yield f"{_grids(outcome.left)} left in {spool.root}."
 
 
-def notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
-    """A line for each thing that was left to others."""
+def _notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
     if outcome.elsewhere:
-        yield f"{grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
+        yield f"{_grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
     if running := spool.waiting() - outcome.left - outcome.elsewhere:
-        yield f"{grids(running)} of running jobs, which send for themselves."
+        yield f"{_grids(running)} of running jobs, which send for themselves."
 
 
-def grids(count: int) -> str:
-    """`1 grid`, `3 grids`."""
+def _grids(count: int) -> str:
     return "1 grid" if count == 1 else f"{count} grids"

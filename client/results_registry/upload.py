@@ -13,10 +13,9 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from results_registry.errors import NotThere, Refused
-from results_registry.item import CELLS, IDENTITY, Item
-from results_registry.notes import log_once
+from results_registry.errors import NotThere, Refused, log_once
 from results_registry.origin import segment
+from results_registry.spool import CELLS, IDENTITY, Item
 
 if TYPE_CHECKING:
     from results_registry.http import Transport
@@ -113,10 +112,13 @@ def _number(level: Any) -> float | None:
 
 
 class Uploader:
-    """Uploads to one project. Remembers the ids of the grids whose cells it has sent."""
+    """Uploads to one project. Remembers the ids of the grids whose cells it has sent.
 
-    def __init__(self, transport: Transport, project: str) -> None:
-        self.transport, self.project = transport, project
+    `repeats`: a request that finds a busy server is repeated; without it the caller comes back by itself.
+    """
+
+    def __init__(self, transport: Transport, project: str, *, repeats: bool = False) -> None:
+        self.transport, self.project, self._repeats = transport, project, repeats
         self._ids: dict[tuple[str, ...], str] = {}
         self._curves: dict[str, tuple[Curve, Answered]] = {}
 
@@ -138,7 +140,7 @@ class Uploader:
         for number, body in enumerate(bodies):
             query, key = {"revision": answered["revision"]}, f"{item.key}-items-{number}"
             path, headers = f"grids/{answered['id']}/items", {"Idempotency-Key": key}
-            self.transport.call("POST", path, body, query=query, headers=headers, repeat=False)
+            self.transport.call("POST", path, body, query=query, headers=headers, repeat=self._repeats)
         return answered
 
     @property
@@ -146,7 +148,7 @@ class Uploader:
         return f"projects/{segment(self.project)}/grids"
 
     def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Answered:
-        answered: Answered = self.transport.call(method, path, body, headers=headers, repeat=False).json()
+        answered: Answered = self.transport.call(method, path, body, headers=headers, repeat=self._repeats).json()
         return answered
 
     def _deliver_cells(self, item: Item, document: dict[str, Any]) -> Answered:
@@ -168,7 +170,6 @@ class Uploader:
         raise Refused(409, {"status": 409, "detail": "The grid comes and goes; the cells were not added."})
 
     def _amend(self, grid: str, document: dict[str, Any], key: str) -> Answered:
-        """The grid with these cells, thinned if its axis is full."""
         curve, answered = self._curves.get(grid, (None, {}))
         cells = document["cells"] if curve is None else curve.kept(document["cells"])
         if not cells:
@@ -190,7 +191,7 @@ class Uploader:
 
     def _thin(self, grid: str, cells: list[dict[str, Any]], most: int, key: str) -> tuple[Curve, Answered] | None:
         """Publish the grid with every second step, and these cells; None if that is no curve of steps."""
-        answer = self.transport.call("GET", f"grids/{grid}", repeat=False)
+        answer = self.transport.call("GET", f"grids/{grid}", repeat=self._repeats)
         found = answer.json()
         curve = curve_of(found, cells, most)
         if curve is None:
@@ -214,7 +215,7 @@ class Uploader:
     def _find(self, identity: tuple[str, ...]) -> str | None:
         """The id of the grid of exactly these names; an alias of a name is another grid."""
         query = dict(zip(IDENTITY, identity, strict=True))
-        answer = self.transport.call("GET", self._grids, query={**query, "limit": 1000}, repeat=False).json()
+        answer = self.transport.call("GET", self._grids, query={**query, "limit": 1000}, repeat=self._repeats).json()
         for grid in answer["items"]:
             if (*(grid[name] for name in IDENTITY[:4]), grid["metric"]["name"]) == identity:
                 return str(grid["id"])

@@ -119,3 +119,11 @@ def parameters(conditions: Sequence[str]) -> Parameters:
         sign = "" if match["sign"] == "=" else match["sign"]
         found.setdefault(f"at.{match['axis'].strip()}", []).append(sign + match["level"].strip())
     return found
+
+
+def pairs_of(given: Sequence[str], allowed: str) -> list[tuple[str, str]]:
+    """Names and texts of options such as `KEY=TEXT`; `click.UsageError`, beginning with what is allowed, for others."""
+    found = [one.partition("=") for one in given]
+    if wrong := [key for key, sign, _ in found if not sign or not key]:
+        raise click.UsageError(f'{allowed}, not "{wrong[0]}".')
+    return [(key, text) for key, _, text in found]

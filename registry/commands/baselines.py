@@ -12,10 +12,9 @@ import click
 
 from registry.commands.arguments import Finite
 from registry.commands.finding import Named, names_grids, one_scope
-from registry.commands.page import styled
+from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server
 from registry.renderings.numbers import rough
-from registry.renderings.table import Column, Table
 from registry.results.codec import from_document
 from registry.results.gates import OLD_MISSING, Baseline, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
 from registry.results.verdicts import AlertState, DismissalReason
@@ -78,17 +77,15 @@ def show(session: Session, name: str) -> None:
 
 
 def _show(session: Session, told: dict[str, Any]) -> None:
-    session.screen.show(told, lambda: _lines(from_document(Baseline, told)), lambda: (_COLUMNS, [_row(told)]))
-
-
-def _lines(found: Baseline) -> list[str]:
-    lines = [f"The baseline {found.name} is at version {found.policy_version}."]
+    show_rows(session, told, _COLUMNS, row=_row, essence="name")
+    found = from_document(Baseline, told)
     if found.margin_shown_at_equal_scores is not None:
         shown = rough(found.margin_shown_at_equal_scores)
-        lines.append(f"A contender with the same scores is shown not to lose more than {shown}.")
+        session.screen.note(f"A contender with the same scores is shown not to lose more than {shown}.")
     if found.trials_to_decide_margin is not None:
-        lines.append(f"With {found.trials_to_decide_margin:,} trials a cell it passes with probability 80 %.")
-    return [*lines, *(one.detail for one in found.warnings or ())]
+        session.screen.note(f"With {found.trials_to_decide_margin:,} trials a cell it passes with probability 80 %.")
+    for one in found.warnings or ():
+        session.screen.note(one.detail)
 
 
 @baseline.command(name="ls")
@@ -96,12 +93,7 @@ def _lines(found: Baseline) -> list[str]:
 def list_all(session: Session) -> None:
     """List the baselines of a project."""
     found = list(session.transport.pages(session.in_project("baselines")))
-    session.screen.show(
-        found,
-        lambda: [f"{one['name']}: {one['policy']['kind']}, {_subject(one)}" for one in found] or ["No baseline yet."],
-        lambda: (_COLUMNS, map(_row, found)),
-        essence=lambda: [one["name"] for one in found],
-    )
+    show_rows(session, found, _COLUMNS, "No baseline yet.", row=_row, essence="name")
 
 
 @baseline.command(name="rm")
@@ -147,11 +139,7 @@ def list_alerts(session: Session, state: tuple[str, ...], baseline: str | None) 
     asked: dict[str, Any] = {"state": list(state or ("open", "acknowledged"))}
     asked |= {"baseline": baseline} if baseline else {}
     found = list(session.transport.pages(session.in_project("alerts"), **asked))
-    rows = [_alert_row(one) for one in found]
-    columns = [(title, place) for place, title in enumerate(_HEADER) if title not in ("sentence", "opened_at")]
-    table = Table([Column(title, [str(row[place]) for row in rows]) for title, place in columns])
-    shown: list[Any] = [styled(table, {})] if rows else ["No such alert."]
-    session.screen.show(found, lambda: shown, lambda: (_HEADER, rows), essence=lambda: [one["id"] for one in found])
+    show_rows(session, found, _HEADER, "No such alert.", row=_alert_row, below={"sentence": (), "opened_at": ()})
 
 
 @alerts.command()
@@ -176,12 +164,7 @@ def dismiss(session: Session, alert: str, reason: str, note: str | None) -> None
 def _answer(session: Session, alert: str, note: str | None, said: dict[str, str]) -> None:
     sent = said | ({} if note is None else {"note": note})
     found = session.transport.call("PATCH", session.in_project(f"alerts/{_as_id(alert)}"), sent).json()
-    session.screen.show(
-        found,
-        lambda: [f"{found['state'].capitalize()}: {found['sentence']}"],
-        lambda: (_HEADER, [_alert_row(found)]),
-        essence=lambda: [found["id"]],
-    )
+    show_rows(session, found, _HEADER, row=_alert_row, below={"sentence": [found["sentence"]], "opened_at": ()})
 
 
 def _as_id(text: str) -> uuid.UUID:

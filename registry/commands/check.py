@@ -1,6 +1,6 @@
-"""`registry check`: the claims in files, judged against the registry.
+"""Claims in files, judged against the registry (`registry check`), and claims that it keeps (`registry claim`).
 
-Judged claims and those that cannot be read are told as text, JSON, annotations of GitHub or JUnit.
+Judged claims and those that cannot be read are told as text, JSON or annotations of GitHub.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from typing import Any, get_args
 
 import click
 import orjson
 
 from registry.claims.grammar import MOST_CLAIMS, read_claim
 from registry.claims.in_files import Stated, claims_in
-from registry.commands.polling import awaited, waits
-from registry.commands.session import Session, asks_server
-from registry.commands.status import CheckFailed, Undecided
-from registry.errors import Fault, Invalid
-from results_registry.errors import Refused
+from registry.commands.group import CheckFailed, Undecided
+from registry.commands.listing import show_rows
+from registry.commands.session import Session, asks_server, awaited, waits
+from registry.errors import Fault, Invalid, NotFound
+from registry.renderings.gate import workflow_command
+from registry.results.judgement import Verdict
+from results_registry.errors import NotThere, Refused
+from results_registry.origin import segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,62 +144,20 @@ def _json(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
 
 def _github(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
     levels = {"contradicted": "error", "supported": "notice"}
-    return "".join(
-        [
-            *(
-                _note(levels.get(one.verdict, "warning"), one.file, one.line, one.verdict, one.sentence)
-                for one in judged
-            ),
-            *(_note("error", one.file, one.line, "not read", one.detail) for one in unread),
-        ]
-    )
-
-
-def _note(level: str, file: str, line: int | None, title: str, text: str) -> str:
-    at = "" if line is None else f",line={line}"
-    return f"::{level} file={_property(file)}{at},title={title}::{_data(text)}\n"
-
-
-def _data(text: str) -> str:
-    """Text as a workflow command takes it."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _junit(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
-    failed = sum(1 for one in judged if one.verdict == "contradicted")
-    skipped = sum(1 for one in judged if one.verdict not in ("contradicted", "supported"))
-    cases = [_judged_case(one) for one in judged]
-    cases += [_case(one.place, one.file, one.line, f"<error message={quoteattr(one.detail)}/>") for one in unread]
-    counts = f'failures="{failed}" errors="{len(unread)}" skipped="{skipped}"'
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuite name="claims" tests="{len(cases)}" {counts}>\n{"".join(cases)}</testsuite>\n'
-    )
-
-
-def _judged_case(one: Judged) -> str:
-    inner = {
-        "contradicted": f"<failure message={quoteattr(one.sentence)}/>",
-        "supported": f"<system-out>{escape(one.sentence)}</system-out>",
-    }.get(one.verdict, f"<skipped message={quoteattr(one.sentence)}/>")
-    return _case(one.text or f"{one.file}:{one.line}", one.file, one.line, inner)
-
-
-def _case(name: str, file: str, line: int | None, inner: str) -> str:
-    at = "" if line is None else f' line="{line}"'
-    named = f"name={quoteattr(name)} classname={quoteattr(file)} file={quoteattr(file)}"
-    return f"  <testcase {named}{at}>{inner}</testcase>\n"
+    lines = [
+        workflow_command(
+            levels.get(one.verdict, "warning"), one.sentence, file=one.file, line=one.line, title=one.verdict
+        )
+        for one in judged
+    ]
+    lines += [workflow_command("error", one.detail, file=one.file, line=one.line, title="not read") for one in unread]
+    return "".join(lines)
 
 
 _WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Unread]], str]] = {
     "text": _text,
     "json": _json,
     "github": _github,
-    "junit": _junit,
 }
 FORMATS = tuple(_WRITERS)
 
@@ -264,3 +224,100 @@ def _judge(session: Session, places: Sequence[Place], seconds: float) -> tuple[l
         for one, item in zip(places, found["items"], strict=True)
     ]
     return judged, []
+
+
+_COLUMNS = ("id", "verdict", "state", "where", "said")
+_LONGEST = 100
+
+
+@click.group(name="claim")
+def claim() -> None:
+    """Keep claims, list, show and remove them: they are judged again whenever their grids change."""
+
+
+@claim.command(name="add")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@asks_server
+def add(session: Session, files: Sequence[Path]) -> None:
+    """Have the claims in files kept: Markdown such as README.md, or claims.toml, as for `registry check`.
+
+    A claim that is kept already stays as it is. One with a fault is told with its line, and then none is kept;
+    `registry check` judges them and keeps none.
+    """
+    read = [one for file in files for one in claims_of(file)]
+    places = [one for one in read if isinstance(one, Place)]
+    _stop(told(one for one in read if isinstance(one, Unread)))
+    batches = (places[first : first + MOST_CLAIMS] for first in range(0, len(places), MOST_CLAIMS))
+    found = [one for batch in batches for one in _send(session, batch)]
+    for place, one in zip(places, found, strict=True):
+        for warning in one["warnings"]:
+            session.screen.note(f"{place.text}: {warning['detail']}")
+    show_rows(session, found, _COLUMNS, "No claims in these files.", row=_row)
+
+
+def _send(session: Session, places: Sequence[Place]) -> list[dict[str, Any]]:
+    sent = [{"source": {"url": one.file, "line": one.stated.line}, **one.stated.claim} for one in places]
+    try:
+        answer = session.transport.call("POST", session.in_project("claims"), orjson.loads(orjson.dumps(sent)))
+    except Refused as error:
+        _stop(told(placed(error.errors, places)))
+        raise
+    return list(answer.json()["items"])
+
+
+def _stop(faults: Sequence[Unread]) -> None:
+    if faults:
+        raise not_read(faults, f"Claims with faults: {len(faults)}. None is kept.")
+
+
+@claim.command(name="ls")
+@click.option("--verdict", multiple=True, type=click.Choice(get_args(Verdict)), help="Only these.")
+@click.option("--experiment", multiple=True, help="Only about these.")
+@click.option("--source", multiple=True, help="Only from these files or addresses.")
+@asks_server
+def list_all(session: Session, **wanted: tuple[str, ...]) -> None:
+    """List the claims of a project with their latest verdicts."""
+    query = {name: list(said) for name, said in wanted.items() if said}
+    found = list(session.transport.pages(session.in_project("claims"), **query))
+    nothing = "No such claim." if query else "No claim yet; `registry claim add README.md` keeps some."
+    show_rows(session, found, _COLUMNS, nothing, row=_row)
+
+
+@claim.command(name="show")
+@click.argument("id")
+@asks_server
+def show(session: Session, id: str) -> None:
+    """Show the claim ID with its judgement."""
+    try:
+        found = session.transport.get(f"claims/{segment(id)}")
+    except NotThere:
+        raise NotFound(f"There is no claim {id}.") from None
+    sentence = (found["judgement"] or {}).get("sentence", "")
+    row = [found["judgement_number"], found["judged_at"], found["verdict"], sentence]
+    line = f"{row[1] or 'not yet'}: {row[2] or 'not judged'}. {sentence}".rstrip()
+    session.screen.show(found, lambda: [line], lambda: (("number", "judged_at", "verdict", "sentence"), [row]))
+
+
+@claim.command(name="rm")
+@click.argument("id")
+@asks_server
+def remove(session: Session, id: str) -> None:
+    """Remove the claim ID; adding it again brings it back with its judgements."""
+    try:
+        session.transport.call("DELETE", f"claims/{segment(id)}")
+    except NotThere:
+        raise NotFound(f"There is no claim {id}.") from None
+    session.screen.note(f"Removed the claim {id}.")
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    source = one["source"]
+    where = ":".join(str(source[name]) for name in ("url", "line") if name in source)
+    said = _said(one)
+    return [one["id"], one["verdict"] or "", one["state"], where, said[:_LONGEST] + ("…" if said[_LONGEST:] else "")]
+
+
+def _said(one: dict[str, Any]) -> str:
+    """The sentence as it was written, or else that of the judgement."""
+    judgement = one["judgement"] or {}
+    return str(one["text"] or judgement.get("sentence") or f"{one['claim']['kind']} of {one['metric']}")

@@ -1,8 +1,11 @@
-"""`registry compare`: the difference between two grids, or two models, and whether it is a regression."""
+"""Two grids, or two models: `registry compare`, their difference, and `registry plan`, what would show one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,21 +13,16 @@ import click
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant
 from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
 from registry.commands.page import coloured, until
-from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import rows_of_csv
-from registry.commands.session import Session, asks_server
-from registry.commands.statistics import sign
-from registry.commands.status import CheckFailed
-from registry.errors import Conflict
-from registry.renderings.comparison import comparison_csv, page
-from registry.renderings.comparison_of_models import model_comparison_csv
-from registry.renderings.comparison_of_models import page as page_of_models
-from registry.renderings.words import with_unit
+from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
+from registry.commands.show import sign
+from registry.renderings import comparison as of_grids
+from registry.renderings import comparison_of_models as of_two_models
+from registry.renderings import plan as plans
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
-from registry.results.grid import PostedMetric
 from registry.results.model_comparison import ModelComparison
-from registry.results.terms import Interval
+from registry.results.plans import Plan
 
 _LEAST = ("ties", "wins", "losses", "median", "Holm p", "could show")
 _STYLES = dict.fromkeys(("gap", "mean", "median", "difference"), sign)
@@ -38,10 +36,6 @@ _STYLES = dict.fromkeys(("gap", "mean", "median", "difference"), sign)
 @click.option("--baseline-variant", metavar="NAME", help="Models: the baseline's variant.")
 @click.option("--contender-variant", metavar="NAME", help="Models: the contender's variant.")
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
-@click.option(
-    "--fail-on-regression", "points", type=Finite(0), metavar="POINTS",
-    help="Exit with 3 when the contender is worse by more than so many points, and not by chance.",
-)  # fmt: skip
 @click.option("--full", is_flag=True, help="Grids: also every cell.")
 @cuts_slices
 @of_an_instant
@@ -53,7 +47,6 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     contender: str,
     named: Named,
     alpha: float | None,
-    points: float | None,
     full: bool,
     seconds: float,
     at: Parameters,
@@ -63,9 +56,6 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
 
     Models by name, over all benchmarks and on each: registry compare -e E --metric M R1-Llama R1-Qwen. Grids by an id,
     its first characters, or names: registry compare -b AMC23 model=R1-Llama model=R1-Qwen.
-
-    With --fail-on-regression the exit status is 3 when the gap, that over all benchmarks for models, is a loss of more
-    than POINTS and its interval excludes zero. Where no interval can be computed the gap alone decides.
     """
     asked = {"alpha": alpha, **at}
     if is_grid(baseline) != is_grid(contender):
@@ -75,85 +65,95 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
         if given := [name for name, value in of_models.items() if value is not None]:
             raise click.UsageError(f"--{given[0].replace('_', '-')} is for models, and these are grids.")
         ids = [find_grid(session, reference, named) for reference in (baseline, contender)]
-        _compare_grids(session, {"baseline": ids[0], "contender": ids[1], **asked}, seconds, points, full=full)
-        return
-    if full or named["model"]:
-        raise click.UsageError("Two models are compared: --full and --model are for grids.")
-    scope = one_scope(session, {**named, "model": (baseline, contender)}, "compared")
-    filters = {kind: list(named[kind]) for kind in ("benchmark", "variant")}
-    models = {"baseline_model": baseline, "contender_model": contender}
-    _compare_models(session, {**scope, **models, **filters, **of_models, **asked}, seconds, points)
-
-
-def _compare_grids(
-    session: Session, question: Mapping[str, Any], seconds: float, points: float | None, *, full: bool
-) -> None:
+        question: dict[str, Any] = {"baseline": ids[0], "contender": ids[1], **asked}
+    else:
+        if full or named["model"]:
+            raise click.UsageError("Two models are compared: --full and --model are for grids.")
+        scope = one_scope(session, {**named, "model": (baseline, contender)}, "compared")
+        filters = {kind: list(named[kind]) for kind in ("benchmark", "variant")}
+        models = {"baseline_model": baseline, "contender_model": contender}
+        question = {**scope, **models, **filters, **of_models, **asked}
     told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
-    document = from_document(Comparison, told)
-    session.screen.show(
-        told,
-        lambda: coloured(page(document) if full else until(page(document), lambda part: part.text == "Cells"), _STYLES),
-        lambda: rows_of_csv(comparison_csv(document)),
-        least=_LEAST,
-        essence=list,
-    )
-    if document.status == "not_comparable" and points is None:
+    document: Comparison | ModelComparison
+    if is_grid(baseline):
+        document = from_document(Comparison, told)
+        parts, csv = of_grids.page(document), partial(of_grids.comparison_csv, document)
+        parts = parts if full else until(parts, lambda part: part.text == "Cells")
+    else:
+        document = from_document(ModelComparison, told)
+        parts, csv = of_two_models.page(document), partial(of_two_models.model_comparison_csv, document)
+    session.screen.show(told, lambda: coloured(parts, _STYLES), lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
+    if document.status == "not_comparable" if isinstance(document, Comparison) else document.whole is None:
         raise NotDefined(f"There is no comparison: {document.reason}.")
-    if points is not None:
-        session.screen.note(check(document, points))
 
 
-def _compare_models(session: Session, question: Mapping[str, Any], seconds: float, points: float | None) -> None:
-    told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
-    document = from_document(ModelComparison, told)
-    session.screen.show(
-        told,
-        lambda: coloured(page_of_models(document), _STYLES),
-        lambda: rows_of_csv(model_comparison_csv(document)),
-        least=_LEAST,
-        essence=list,
-    )
-    if document.whole is None and points is None:
-        raise NotDefined(f"There is no comparison: {document.reason}.")
-    if points is not None:
-        session.screen.note(check_models(document, points))
+_SHARE = Finite(0, 1, min_open=True, max_open=True)
 
 
-def check(document: Comparison, points: float) -> str:
-    """Sentence when the contender is not worse by more than `points`; else raise `CheckFailed`.
+@click.command()
+@click.argument("sides", nargs=-1, metavar="[BASELINE CONTENDER]")
+@names_grids
+@click.option("--suite", metavar="NAME", help="Models: on the benchmarks of this suite.")
+@click.option("--effect", type=Finite(), metavar="POINTS", help="The difference to show.  [default: the measured one]")
+@click.option("--peak", metavar="GRID", help="Which cells of this grid to measure again to be sure of the best.")
+@click.option("--claim", metavar="FILE|JSON", help="What decides this claim beyond noise.")
+@click.option("--gate", nargs=2, metavar="BASELINE CONTENDER", help="What the contender lacks to pass.")
+@click.option("--power", type=_SHARE, help="[default: 0.8]")
+@click.option("--alpha", type=_SHARE, help="[default: 0.05]")
+@click.option("--one-sided/--two-sided", "one_sided", default=None, help="[default: two-sided]")
+@click.option("--budget", type=click.IntRange(1), metavar="TRIALS", help="Trials to split between the cells.")
+@click.option("--item-limit", type=click.IntRange(1), metavar="N", help="Items that there are, if a trial is an item.")
+@waits
+@asks_server
+def plan(session: Session, sides: tuple[str, ...], named: Named, seconds: float, **asked: Any) -> None:
+    """Plan trials: the difference that could be found now, and what it takes to find a smaller one.
 
-    Raises `Conflict` where that cannot be decided.
+    Of two models, or two grids, from what is stored: registry plan -e E --metric M R1-Llama R1-Qwen. Or of what is
+    judged: --claim and --gate.
     """
-    test = document.test
-    gap = test.difference if test and test.difference is not None else document.mean
-    reason = document.reason or "no common cell"
-    return _verdict(gap, test.interval if test else None, document.contender.metric, reason, points)
+    settings = ("power", "alpha", "one_sided", "budget", "item_limit")
+    body = {name: asked[name] for name in settings if asked[name] is not None}
+    question = _question(session, sides, named, asked)
+    path, sent = session.in_project("plan"), {"question": question, **body}
+    told = polled(session, "plan", seconds, lambda headers: session.transport.call("POST", path, sent, headers=headers))
+    found = from_document(Plan, told)
+    session.screen.show(
+        told,
+        lambda: coloured(plans.page(found), {}),
+        lambda: plans.sheet(found),
+        essence=lambda: [] if found.needed is None else [str(found.needed.trials or found.needed.factor)],
+    )
 
 
-def check_models(document: ModelComparison, points: float) -> str:
-    """The same of two models, by the difference over all benchmarks."""
-    whole = document.whole
-    reason = document.reason or (whole and whole.reason) or "values of different scales have no difference"
-    gap, interval = (whole.difference, whole.interval) if whole else (None, None)
-    return _verdict(gap, interval, document.metric, reason, points)
+def _question(session: Session, sides: tuple[str, ...], named: Named, asked: dict[str, Any]) -> dict[str, Any]:
+    of_kinds: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "peak": lambda grid: {"grid": find_grid(session, grid, named)},
+        "claim": lambda text: {"claim": _claim(text)},
+        "gate": lambda both: dict(zip(("baseline", "contender"), both, strict=True)),
+    }
+    kinds = [kind for kind in of_kinds if asked[kind] is not None]
+    if len(kinds) + bool(sides) != 1 or (sides and len(sides) != 2):
+        raise click.UsageError("Name two models or grids, or give one of --peak, --claim, --gate.")
+    if kinds:
+        return {"kind": kinds[0], **of_kinds[kinds[0]](asked[kinds[0]])}
+    return {"kind": "separate", **_sides(session, sides, named, asked)}
 
 
-def _verdict(gap: float | None, interval: Interval | None, metric: PostedMetric, reason: str, points: float) -> str:
-    if gap is None:
-        raise Conflict(f"Whether this is a regression cannot be said: {reason}.")
-    if metric.get("direction") not in ("higher", "lower"):
-        raise Conflict(f"Whether this is a regression cannot be said: {metric['name']} has no better end.")
-    loss = -gap if metric["direction"] == "higher" else gap
-    by_chance = interval is not None and interval.low <= 0 <= interval.high
-    within = f" [{interval.low:.4g}, {interval.high:.4g}]" if interval else ", of unknown noise"
-    found = f"{with_unit(metric)} {gap:+.4g}{within}"
-    if loss > points and not by_chance:
-        raise CheckFailed(f"The contender is worse by more than {points:g}: {found}.")
-    safe = interval is not None and _largest_loss(interval, metric) <= points
-    doubt = "" if safe else ", and is not shown to be safe"
-    return f"The contender is not shown to be worse by more than {points:g}{doubt}: {found}."
+def _claim(text: str) -> Any:
+    try:
+        return json.loads(text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--claim is neither JSON nor a file that holds it: {error}") from None
 
 
-def _largest_loss(interval: Interval, metric: PostedMetric) -> float:
-    """The largest loss that the interval leaves open."""
-    return -interval.low if metric["direction"] == "higher" else interval.high
+def _sides(session: Session, sides: tuple[str, ...], named: Named, asked: dict[str, Any]) -> dict[str, Any]:
+    effect = {} if asked["effect"] is None else {"effect": asked["effect"]}
+    places = ("baseline", "contender")
+    if all(map(is_grid, sides)):
+        grids = [find_grid(session, reference, named) for reference in sides]
+        return dict(zip(places, grids, strict=True)) | effect
+    scope = one_scope(session, {**named, "model": sides}, "planned")
+    filters: dict[str, Any] = {kind: list(named[kind]) for kind in ("benchmark", "variant") if named[kind]}
+    suite = {"suite": asked["suite"]} if asked["suite"] else {}
+    models = {f"{place}_model": model for place, model in zip(places, sides, strict=True)}
+    return {**scope, **models, **filters, **suite, **effect}

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import click
 
-from registry.commands import session
 from registry.commands.page import page
 from registry.commands.session import Session
 from registry.errors import NotFound
@@ -32,7 +31,7 @@ _SHORTEST_ID = 8
 Named = Mapping[str, Sequence[str]]
 """For each kind of name the wanted ones, joined by OR; an empty sequence matches all."""
 _ASKED = 64
-"""Largest number of pairs of an experiment and a metric that are queried one by one."""
+"""Names of a kind that are asked for; more are not needed for a message."""
 
 
 def names_grids(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,7 +47,7 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
     for kind in reversed(KINDS):
         text = f"Only this {kind}; may be repeated."
         names = [*short.get(kind, []), f"--{kind}"]
-        run = click.option(*names, multiple=True, metavar="NAME", help=text, shell_complete=session.names(kind))(run)
+        run = click.option(*names, multiple=True, metavar="NAME", help=text)(run)
     return run
 
 
@@ -114,7 +113,6 @@ def _nothing(session: Session, reference: str | None, query: Mapping[str, Any]) 
 
 
 def _near(session: Session, query: Mapping[str, Any]) -> Iterator[str]:
-    """For each name that is not in use, similar names that are."""
     for kind in KINDS:
         for wanted in query.get(kind) or ():
             listed = session.transport.get(session.in_project(f"names/{kind}s"), limit=1000)["items"]
@@ -169,21 +167,16 @@ def one_scope(session: Session, named: Named, done: str) -> dict[str, str]:
 
 
 def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
-    """Experiments with the metrics of their grids: queried pair by pair if those are few, else grid by grid."""
-    choices = [list(named[kind]) or _names(session, kind) for kind in ("experiment", "metric")]
-    pairs = list(itertools.product(*choices))
-    if len(pairs) > _ASKED:
-        grids = find_grids(session, _kinds(named))
-        return list(dict.fromkeys((one["experiment"], one["metric"]["name"]) for one in grids))
-    queries = [({**_kinds(named), "experiment": (one,), "metric": (other,)}, (one, other)) for one, other in pairs]
-    return [pair for query, pair in queries if next(find_grids(session, query, limit=1), None) is not None]
+    """Experiments with the metrics of their grids."""
+    experiments = named["experiment"] or _names(session, "experiment", named)
+    return [
+        (one, other)
+        for one in experiments
+        for other in named["metric"] or _names(session, "metric", {**named, "experiment": (one,)})
+    ]
 
 
-def _names(session: Session, kind: str) -> list[str]:
-    """The first names of a kind in use; more are not needed for a message."""
-    listed = session.transport.get(session.in_project(f"names/{kind}s"), limit=_ASKED + 1)["items"]
+def _names(session: Session, kind: str, named: Named) -> list[str]:
+    narrowed: dict[str, Any] = {other: list(named[other]) for other in KINDS if other != kind}
+    listed = session.transport.get(session.in_project(f"names/{kind}s"), limit=_ASKED, **narrowed)["items"]
     return [str(one["name"]) for one in listed]
-
-
-def _kinds(named: Named) -> dict[str, Sequence[str]]:
-    return {kind: named[kind] for kind in KINDS}

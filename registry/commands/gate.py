@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from registry.commands.polling import Failed, polled, waits
+from registry.commands.group import CHECK_FAILED, UNDECIDED
 from registry.commands.push import reads_files
 from registry.commands.pushing import Reasons
-from registry.commands.session import Session, asks_server
-from registry.commands.status import CHECK_FAILED, UNDECIDED
+from registry.commands.session import Failed, Session, asks_server, polled, waits
 from registry.errors import Malformed, NotFound, TryLater
 from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names, with_warnings
@@ -20,8 +19,8 @@ from registry.renderings.gate import FORMATS, Case, page
 from registry.results.codec import from_document
 from registry.results.gates import Gate
 from results_registry.errors import Refused
+from results_registry.http import Answer
 from results_registry.origin import segment
-from results_registry.response import Answer
 
 _INCONCLUSIVE = {"pass": 0, "fail": CHECK_FAILED}
 
@@ -47,7 +46,7 @@ class Asked(NamedTuple):
     type=click.Choice(("json", *FORMATS)),
     default="text",
     show_default=True,
-    help="JUnit XML, or annotations of a GitHub workflow.",
+    help="A comment on a pull request, or annotations of a GitHub workflow.",
 )
 @reads_files("--file-format")
 @waits
@@ -85,7 +84,7 @@ def gate(
         documents = [one.document or {"verdict": one.verdict, "sentence": one.sentence} for one in cases]
         session.screen.show_json(documents[0] if len(documents) == 1 else documents)
     else:
-        click.echo(_written([page(one, told) for one in cases], told), nl=False)
+        click.echo("".join(page(one, told) for one in cases), nl=False)
     statuses = {_status(one, inconclusive) for one in cases}
     if worst := next((one for one in (CHECK_FAILED, UNDECIDED) if one in statuses), 0):
         raise SystemExit(worst)
@@ -153,15 +152,6 @@ def _judged(session: Session, baseline: str, contender: str, body: Mapping[str, 
         return Case(baseline, contender, "not_comparable", None, f"There is nothing to judge: {detail}.")
     found = from_document(Gate, told)
     return Case(baseline, contender, found.verdict, found.passes, found.sentence, found, told)
-
-
-def _written(pages: Sequence[str], form: str) -> str:
-    """Several verdicts one after another; those of JUnit in one document."""
-    if form != "junit" or len(pages) == 1:
-        return "".join(pages)
-    head = pages[0].partition("\n")[0]
-    suites = "".join(one.partition("\n")[2] for one in pages)
-    return f"{head}\n<testsuites>\n{suites}</testsuites>\n"
 
 
 def _status(case: Case, inconclusive: str | None) -> int:

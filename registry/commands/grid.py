@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from registry.commands.arguments import pairs_of
 from registry.commands.finding import find_grid, find_grids, name_of, read_reference
 from registry.commands.listing import filters_grids, grid_rows
 from registry.commands.page import Part
@@ -128,11 +129,7 @@ def describe(session: Session, what: str, file: str | None, labels: Sequence[str
 
 
 def _changes(file: str | None, labels: Sequence[str], removed: Sequence[str]) -> dict[str, Any]:
-    """Changes that the options ask for; empty if none."""
-    pairs = [one.partition("=") for one in labels]
-    if wrong := [key for key, sign, _ in pairs if not sign or not key]:
-        raise click.UsageError(f'A label is KEY=TEXT, not "{wrong[0]}".')
-    changed: dict[str, str | None] = {key: text for key, _, text in pairs}
+    changed: dict[str, str | None] = dict(pairs_of(labels, "A label is KEY=TEXT"))
     if both := changed.keys() & set(removed):
         raise click.UsageError(f'The label "{min(both)}" is set and taken away.')
     changed |= dict.fromkeys(removed)
@@ -151,7 +148,6 @@ def _text(file: str) -> str:
 
 
 def _place(session: Session, what: str) -> tuple[str, str]:
-    """Path of what is meant, and its name for people."""
     project, slash, experiment = what.partition("/")
     if slash and "=" not in project:
         if not (project and experiment):

@@ -9,27 +9,23 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
 import click
 
 from registry.commands.arguments import ALLOWED, place_of, refused
-from registry.commands.page import styled
+from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server
-from registry.renderings.table import Column, Table
 from registry.renderings.words import counted
 from registry.results.event_sentences import event_sentence
 from registry.results.webhooks import FILTERS, DeliveryState, Format
 from results_registry.errors import Refused
-from results_registry.following import followed
+from results_registry.reading import followed
 
 _NOW = "now"
 _ALLOWED = f"{_NOW}, {ALLOWED}"
 _HEADER = ("id", "state", "format", "types", "url", "waiting", "failing_since", "description")
-_LEAST = ("waiting", "format", "types", "next_at", "position", "attempts")
-"""Columns that a narrow terminal does without: a whole id is what other commands take."""
 _POSITION = re.compile("[0-9]{1,18}")
 _SINCE = f"a position of the feed such as 17, {ALLOWED}"
 _DELIVERY = ("id", "state", "type", "position", "attempts", "status", "error", "next_at")
@@ -81,12 +77,8 @@ def hooks() -> None:
 def list_hooks(session: Session) -> None:
     """List the webhooks of a project, the oldest first."""
     found = list(session.transport.pages(session.in_project("webhooks")))
-    rows = [_row(one) for one in found]
     nothing = "No webhook yet; `registry hooks add URL TYPE …` makes one."
-    shown = _tabulated(_HEADER[:6], rows, nothing)
-    session.screen.show(
-        found, lambda: shown, lambda: (_HEADER, rows), essence=lambda: [one["id"] for one in found], least=_LEAST
-    )
+    show_rows(session, found, _HEADER, nothing, row=_row)
 
 
 @hooks.command()
@@ -124,14 +116,9 @@ def rotate(session: Session, webhook: str) -> None:
 
 
 def _show_secret(session: Session, found: dict[str, Any]) -> None:
-    lines = [f"Events are sent to {found['url']} as {found['id']}.", f"Its secret, shown this once: {found['secret']}"]
+    below = {"secret": [f"Its secret, shown this once: {found['secret']}"]}
     header = (*_HEADER, "secret")
-    session.screen.show(
-        found,
-        lambda: lines,
-        lambda: (header, [[*_row(found), found["secret"]]]),
-        essence=lambda: [found["secret"]],
-    )
+    show_rows(session, found, header, row=lambda one: [*_row(one), one["secret"]], essence="secret", below=below)
 
 
 @hooks.command(name="test")
@@ -151,25 +138,10 @@ def deliveries(session: Session, webhook: str, state: tuple[str, ...], limit: in
     """List what WEBHOOK (its id) was sent, the last first, with the last attempt of each."""
     path = _path(session, webhook, "/deliveries")
     found = session.transport.get(path, state=list(state), limit=limit)["items"]
-    rows = [_delivery_row(one) for one in found]
+    errors = Counter(error for one in found if (error := _delivery_row(one)[_DELIVERY.index("error")]))
     # An error is longer than what a terminal has beside the rest, and mostly the same for all: it stands below.
-    named = [one for one in _DELIVERY if one != "error"]
-    told = [[row[_DELIVERY.index(one)] for one in named] for row in rows]
-    shown = [*_tabulated(named, told, "No such delivery."), *_errors(rows)]
-    session.screen.show(
-        found,
-        lambda: shown,
-        lambda: (_DELIVERY, rows),
-        essence=lambda: [one["id"] for one in found],
-        least=_LEAST,
-    )
-
-
-def _errors(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """The last errors of deliveries, each once with how many have it."""
-    place = _DELIVERY.index("error")
-    for error, count in Counter(row[place] for row in rows if row[place]).items():
-        yield f"{counted(count, 'delivery', 'deliveries')}: {error}"
+    told = [f"{counted(count, 'delivery', 'deliveries')}: {error}" for error, count in errors.items()]
+    show_rows(session, found, _DELIVERY, "No such delivery.", row=_delivery_row, below={"error": told})
 
 
 @hooks.command()
@@ -181,12 +153,7 @@ def redeliver(session: Session, delivery: str) -> None:
 
 
 def _show_delivery(session: Session, found: dict[str, Any]) -> None:
-    session.screen.show(
-        found,
-        lambda: [f"{found['type']} will be sent as the delivery {found['id']}."],
-        lambda: (_DELIVERY, [_delivery_row(found)]),
-        essence=lambda: [found["id"]],
-    )
+    show_rows(session, found, _DELIVERY, row=_delivery_row)
 
 
 @hooks.command()
@@ -206,9 +173,7 @@ def recover(session: Session, webhook: str, since: str) -> None:
         if error.errors and error.errors[0][0] == "/since":
             raise click.UsageError(f"SINCE {error.errors[0][1]}; it takes {_SINCE}.") from None
         raise
-    count = found["count"]
-    told = f"{count:,} {'event' if count == 1 else 'events'} will be sent."
-    session.screen.show(found, lambda: [told], lambda: (("count",), [[count]]), essence=lambda: [str(count)])
+    show_rows(session, found, ("count",), essence="count")
 
 
 @hooks.command()
@@ -217,8 +182,8 @@ def recover(session: Session, webhook: str, since: str) -> None:
 def enable(session: Session, webhook: str) -> None:
     """Send events to WEBHOOK (its id) again, from now on."""
     found = session.transport.call("PATCH", _path(session, webhook), {"state": "enabled"}).json()
-    lines = [f"{found['id']} is {found['state']}; `registry hooks recover` sends what it missed."]
-    session.screen.show(found, lambda: lines, lambda: (_HEADER, [_row(found)]), essence=lambda: [found["id"]])
+    show_rows(session, found, _HEADER, row=_row)
+    session.screen.note("`registry hooks recover` sends what it missed.")
 
 
 @hooks.command(name="rm")
@@ -232,11 +197,6 @@ def remove(session: Session, webhook: str, yes: bool) -> None:
         click.confirm(f"Remove the webhook {webhook} at {session.config.url}?", abort=True, err=True)
     session.transport.call("DELETE", path)
     session.screen.note(f"Removed the webhook {webhook}.")
-
-
-def _tabulated(header: Sequence[str], rows: list[list[Any]], nothing: str) -> list[Any]:
-    columns = [Column(title, [str(row[place]) for row in rows]) for place, title in enumerate(header)]
-    return [styled(Table(columns), {})] if rows else [nothing]
 
 
 def _path(session: Session, webhook: str, more: str = "") -> str:

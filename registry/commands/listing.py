@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from registry.commands.arguments import Parameters, cuts_slices
+from registry.commands.arguments import Parameters, cuts_slices, pairs_of
 from registry.commands.finding import KINDS, Named, find_grids, name_of, names_grids, short_ids
 from registry.commands.page import Part, styled
 from registry.commands.session import Session, asks_server
@@ -24,6 +24,8 @@ _GRID = ("id", *KINDS, "shape", "cells", "revision", "state", "updated_at")
 _KEYS = {"grids": "id", "projects": "slug"}
 _STATES = {"pending": "yellow", "failed": "red"}
 _LEAST = ("revision", "visibility", "alias of", "cells", "updated", "metric", "name", "state")
+_LEAST_OF_ROWS = ("waiting", "format", "types", "next_at", "position", "attempts")
+"""Columns that a narrow terminal does without: a whole id is what other commands take."""
 
 
 def filters_grids(command: Callable[..., None]) -> Callable[..., None]:
@@ -94,7 +96,7 @@ def ls(session: Session, what: str, wanted: Mapping[str, Any], sort: str, limit:
     session.screen.show(
         shown,
         parts,
-        lambda: _rows(what, shown),
+        lambda: rows_of(what, shown),
         least=_LEAST,
         essence=lambda: [str(one[_KEYS.get(what, "name")]) for one in shown],
     )
@@ -102,23 +104,38 @@ def ls(session: Session, what: str, wanted: Mapping[str, Any], sort: str, limit:
 
 def _labels(labels: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for given in labels:
-        key, equals, text = given.partition("=")
-        if not equals or not key:
-            raise click.BadParameter(f'"{given}" is not KEY=TEXT', param_hint="--label")
+    for key, text in pairs_of(labels, "--label takes KEY=TEXT"):
         found.setdefault(f"label.{key}", []).append(text)
     return found
 
 
 def show_rows(
-    session: Session, found: Sequence[Mapping[str, Any]], header: Sequence[str], essence: str, nothing: str
+    session: Session,
+    found: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    header: Sequence[str],
+    nothing: str = "",
+    *,
+    row: Callable[[Any], Sequence[Any]] | None = None,
+    essence: str = "id",
+    below: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Show a list of documents: these members of each in a row; of `-q` one member alone."""
-    rows = [["" if one.get(name) is None else str(one[name]) for name in header] for one in found]
-    table = Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(header)])
+    """Show documents, or one, a row each; `nothing` where there is none. `-q` leaves the member `essence` of each.
+
+    `row` makes the fields of a row, by default the members of these names. `below`: columns that a page shows as lines
+    below the table, and these lines.
+    """
+    several: Sequence[Mapping[str, Any]] = [found] if isinstance(found, Mapping) else found
+    rows = [row(one) if row else [one.get(name) for name in header] for one in several]
+    columns = [(place, name) for place, name in enumerate(header) if name not in (below or {})]
+    table = Table([Column(name, ["" if one[at] is None else str(one[at]) for one in rows]) for at, name in columns])
     parts: list[Part] = [styled(table, {})] if rows else [nothing]
+    parts += [line for lines in (below or {}).values() for line in lines]
     session.screen.show(
-        found, lambda: parts, lambda: (header, rows), essence=lambda: [str(one[essence]) for one in found]
+        found,
+        lambda: parts,
+        lambda: (header, rows),
+        least=_LEAST_OF_ROWS,
+        essence=lambda: [str(one[essence]) for one in several],
     )
 
 
@@ -135,13 +152,15 @@ def one_by_id(session: Session, path: str, what: str, beginning: str) -> Mapping
 def grid_rows(session: Session, found: Sequence[dict[str, Any]]) -> None:
     """Show grids, as `registry ls` does."""
     session.screen.show(
-        found, lambda: [styled(Table(_grids(found)), {})], lambda: _rows("grids", found),
+        found, lambda: [styled(Table(_grids(found)), {})], lambda: rows_of("grids", found),
         least=_LEAST, essence=lambda: [str(one["id"]) for one in found],
     )  # fmt: skip
 
 
 def _nothing(session: Session, what: str) -> str:
-    return f"{session.config.url} shows no {what}" + ("." if what == "projects" else f" in {session.project}.")
+    if what == "projects":
+        return f"{session.config.url} shows no project; `registry project create NAME` makes one."
+    return f"{session.config.url} shows no {what} in {session.project}."
 
 
 def _grids(items: Sequence[dict[str, Any]]) -> list[Column]:
@@ -155,12 +174,6 @@ def _grids(items: Sequence[dict[str, Any]]) -> list[Column]:
         Column("state", [grid["derivation"]["state"] for grid in items]),
         Column("updated", [_minute(grid["updated_at"]) for grid in items]),
     ]
-
-
-def projects_page(items: Sequence[dict[str, Any]]) -> tuple[list[Part], tuple[Sequence[str], list[list[Any]]]]:
-    """Projects as the parts of a page (none if there is no project), and as rows."""
-    parts: list[Part] = [styled(Table(_projects(items)), {})] if items else []
-    return parts, _rows("projects", items)
 
 
 def _projects(items: Sequence[dict[str, Any]]) -> list[Column]:
@@ -180,7 +193,8 @@ def _names(items: Sequence[dict[str, Any]]) -> list[Column]:
     return [*columns, Column("grids", counts), Column("updated", [_minute(one["updated_at"]) for one in items])]
 
 
-def _rows(what: str, items: Sequence[dict[str, Any]]) -> tuple[Sequence[str], list[list[Any]]]:
+def rows_of(what: str, items: Sequence[dict[str, Any]]) -> tuple[Sequence[str], list[list[Any]]]:
+    """Header and fields of grids, projects or names as a pipe gets them."""
     if what == "grids":
         return _GRID, [_grid_row(grid) for grid in items]
     keys = (

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from registry.commands.arguments import Finite
+from registry.commands.group import Unwritable, writable
 from registry.commands.session import Session, asks_server
-from registry.commands.status import Unwritable, writable
 from registry.errors import NotFound, NotInstalled
+from registry.renderings.words import counted
 from results_registry.errors import NotNow, Unreachable
 
 if TYPE_CHECKING:
@@ -132,9 +133,6 @@ def _told(session: Session, done: Refreshed) -> Refreshed:
 def _sentence(done: Refreshed) -> str:
     if done.state == "absent":
         return "nothing there that may be read; it is not in the mirror."
-    amount = f"{_counted(done.cells, 'cell')} of {_counted(done.grids, 'grid')}, up to event {done.position:,}"
-    return f"{done.state}, {amount}" + (f"; {_counted(done.written, 'row')} written." if done.written else ".")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    amount = f"{counted(done.cells, 'cell', 'cells')} of {counted(done.grids, 'grid', 'grids')}"
+    amount += f", up to event {done.position:,}"
+    return f"{done.state}, {amount}" + (f"; {counted(done.written, 'row', 'rows')} written." if done.written else ".")

@@ -39,12 +39,11 @@ Style = Callable[[str], str]
 @dataclass(frozen=True, slots=True)
 class StyledTable:
     """Table and the styles of its cells, by column and row. `solid`: backgrounds touch, each cell with a blank on
-    either side; `flush`: nothing is put between columns."""
+    either side."""
 
     table: Table
     styles: Sequence[Sequence[str]]
     solid: bool = False
-    flush: bool = False
 
 
 def coloured(parts: Iterable[Block], by_column: Mapping[str, Style]) -> Iterator[Block | StyledTable]:
@@ -84,11 +83,6 @@ def bare(text: str) -> str:
     return _ESCAPES.sub("", text)
 
 
-def on_colour(background: str, foreground: str) -> str:
-    """Style with exactly these colours, `#rrggbb`, for terminals that show 16 million."""
-    return f"48;2;{_triple(background)} 38;2;{_triple(foreground)}"
-
-
 def on_number(background: int) -> str:
     """Style with one of the 256 colours that nearly every terminal has, and black or white text on it."""
     return f"48;5;{background} 38;5;{_BLACK if ink_on(colour_of(background)) == DARK_INK else _WHITE}"
@@ -100,10 +94,6 @@ def colour_of(number: int) -> str:
         return "#" + 3 * f"{8 + 10 * (number - 232):02x}"
     steps = (number - 16) // 36, (number - 16) // 6 % 6, (number - 16) % 6
     return "#" + "".join(f"{_CUBE[step]:02x}" for step in steps)
-
-
-def _triple(colour: str) -> str:
-    return ";".join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +182,7 @@ def trimmed(line: list[Run]) -> list[Run]:
 
 def _lines(part: Part, width: int, least: Sequence[str]) -> Iterator[list[Run]]:
     if isinstance(part, StyledTable):
-        if part.flush:
-            yield from _rows([aligned(column) for column in part.table.columns], part.styles, "")
-        else:
-            yield from _table(part.table, part.styles, width, least, solid=part.solid)
+        yield from _table(part.table, part.styles, width, least, solid=part.solid)
     elif isinstance(part, Table):
         yield from _table(part, [[""] * len(column.cells) for column in part.columns], width, least)
     elif isinstance(part, Heading):
@@ -242,7 +229,6 @@ def _even(columns: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _rows(cells: Sequence[Sequence[str]], styles: Sequence[Sequence[str]], gap: str) -> Iterator[list[Run]]:
-    """A heading and rows of aligned cells, each cell with its style."""
     for row, texts in enumerate(zip(*cells, strict=True)):
         if not row and not any(text.strip() for text in texts):
             continue  # columns without names need no heading

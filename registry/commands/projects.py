@@ -1,17 +1,16 @@
-"""`registry project alias share suite`: projects, names that count as one, links, lists of benchmarks."""
+"""`registry project alias share suite protocol`: projects, names that count as one, links, suites, binding keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from registry.commands.finding import KINDS
-from registry.commands.listing import one_by_id, projects_page, show_rows
+from registry.commands.listing import one_by_id, rows_of, show_rows
 from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
-from registry.commands.status import USER_ERRORS
 from registry.errors import Forbidden, NotFound
 from registry.renderings.table import Column, Table
 from results_registry.errors import NotAllowed, NotThere
@@ -19,13 +18,14 @@ from results_registry.origin import segment
 
 _ALIAS_HEADER = ("kind", "alias", "name", "created_at")
 _KIND = click.Choice(KINDS)
+_RULES = ("experiment", "required", "role", "key")
 _SHARE_HEADER = ("id", "path", "created_at", "expires_at")
 _DAY = 86_400
 
 
 @click.group(name="project")
 def project() -> None:
-    """Make, list, delete and restore projects."""
+    """Make, delete and restore projects; `registry ls projects` lists them."""
 
 
 @project.command(name="create")
@@ -48,19 +48,9 @@ def create(session: Session, slug: str, name: str | None, public: bool) -> None:
     session.screen.show(
         made,
         lambda: [f"Made the project {made['slug']}, {made['visibility']}."],
-        lambda: projects_page([made])[1],
+        lambda: rows_of("projects", [made]),
         essence=lambda: [made["slug"]],
     )
-
-
-@project.command(name="ls")
-@asks_server
-def list_them(session: Session) -> None:
-    """List the projects that can be seen; the same as `registry ls projects`."""
-    found = list(session.transport.pages("projects"))
-    parts, rows = projects_page(found)
-    shown = parts or [f"{session.config.url} shows no project; `registry project create NAME` makes one."]
-    session.screen.show(found, lambda: shown, lambda: rows, essence=lambda: [one["slug"] for one in found])
 
 
 @project.command(name="rm")
@@ -105,7 +95,8 @@ def alias() -> None:
 def list_aliases(session: Session) -> None:
     """List the aliases of a project, the oldest first."""
     nothing = "No alias yet; `registry alias set model OTHER NAME` makes one."
-    show_rows(session, list(session.transport.pages(session.in_project("aliases"))), _ALIAS_HEADER, "alias", nothing)
+    found = list(session.transport.pages(session.in_project("aliases")))
+    show_rows(session, found, _ALIAS_HEADER, nothing, essence="alias")
 
 
 @alias.command(name="set")
@@ -114,23 +105,13 @@ def list_aliases(session: Session) -> None:
 @click.argument("name")
 @asks_server
 def set_alias(session: Session, kind: str, other: str, name: str) -> None:
-    """Let grids that say ALIAS count as grids of NAME, instead of what it stood for before.
+    """Let grids that say ALIAS count as grids of NAME.
 
     KIND is experiment, benchmark, model, variant or metric. Grids keep the names that they were published with.
     """
-    before = _found(session, kind, other)
-    if before is None:
-        before = _made(session, kind, other, name)
-    elif before["name"] != name:
-        session.transport.call("DELETE", session.in_project(f"aliases/{before['id']}"))
-        try:
-            made = _made(session, kind, other, name)
-        except USER_ERRORS:
-            _made(session, kind, other, before["name"])
-            raise
-        session.screen.note(f"{other} does not stand for {before['name']} any more.")
-        before = made
-    show_rows(session, [before], _ALIAS_HEADER, "alias", "")
+    sent = {"kind": kind, "alias": other, "name": name}
+    made = session.transport.call("POST", session.in_project("aliases"), sent).json()
+    show_rows(session, [made], _ALIAS_HEADER, essence="alias")
 
 
 @alias.command(name="rm")
@@ -139,22 +120,12 @@ def set_alias(session: Session, kind: str, other: str, name: str) -> None:
 @asks_server
 def remove_alias(session: Session, kind: str, other: str) -> None:
     """Let grids that say ALIAS count by their own name again."""
-    found = _found(session, kind, other)
+    every = session.transport.pages(session.in_project("aliases"))
+    found = next((one for one in every if (one["kind"], one["alias"]) == (kind, other)), None)
     if found is None:
         raise NotFound(f'The project {session.project} has no alias "{other}" of a {kind}.')
     session.transport.call("DELETE", session.in_project(f"aliases/{found['id']}"))
     session.screen.note(f"The {kind} {other} does not stand for {found['name']} any more.")
-
-
-def _made(session: Session, kind: str, other: str, name: str) -> Mapping[str, Any]:
-    sent = {"kind": kind, "alias": other, "name": name}
-    found: Mapping[str, Any] = session.transport.call("POST", session.in_project("aliases"), sent).json()
-    return found
-
-
-def _found(session: Session, kind: str, other: str) -> Mapping[str, Any] | None:
-    every = session.transport.pages(session.in_project("aliases"))
-    return next((one for one in every if (one["kind"], one["alias"]) == (kind, other)), None)
 
 
 @click.group()
@@ -173,7 +144,7 @@ def make(session: Session, path: str | None, days: int) -> None:
     """
     sent = {"path": path or f"/projects/{segment(session.project)}", "expires_in": days * _DAY}
     made = session.transport.call("POST", session.in_project("shares"), sent).json()
-    show_rows(session, [made], (*_SHARE_HEADER, "url"), "url", "")
+    show_rows(session, [made], (*_SHARE_HEADER, "url"), essence="url")
 
 
 @share.command(name="ls")
@@ -181,7 +152,7 @@ def make(session: Session, path: str | None, days: int) -> None:
 def list_shares(session: Session) -> None:
     """List the links that have not expired, without their addresses."""
     found = list(session.transport.pages(session.in_project("shares")))
-    show_rows(session, found, _SHARE_HEADER, "id", "No link; `registry share make PATH` makes one.")
+    show_rows(session, found, _SHARE_HEADER, "No link; `registry share make PATH` makes one.")
 
 
 @share.command(name="rm")
@@ -209,13 +180,7 @@ def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
     Each is whole, or at levels of its own: STS22@subset=en,split=test.
     """
     found = session.transport.call("PUT", _path(session, name), {"benchmarks": list(benchmarks)}).json()
-    count = len(found["benchmarks"])
-    session.screen.show(
-        found,
-        lambda: [f"The suite {found['name']} has {count} {'benchmark' if count == 1 else 'benchmarks'}."],
-        lambda: _rows([found]),
-        essence=lambda: [found["name"]],
-    )
+    _show_suites(session, found)
     for warning in found["warnings"]:
         session.screen.note(f"Warning: {warning['detail']}")
 
@@ -225,12 +190,7 @@ def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
 def list_suites(session: Session) -> None:
     """List the suites of a project with their benchmarks, a row each."""
     found = list(session.transport.pages(session.in_project("suites")))
-    header, rows = _rows(found)
-    table = Table([Column(title, [row[place] for row in rows]) for place, title in enumerate(header)])
-    shown: list[Any] = (
-        [styled(table, {})] if rows else ["No suite yet; `registry suite set NAME BENCHMARK …` makes one."]
-    )
-    session.screen.show(found, lambda: shown, lambda: (header, rows), essence=lambda: [one["name"] for one in found])
+    _show_suites(session, found)
 
 
 @suite.command(name="rm")
@@ -249,5 +209,52 @@ def _path(session: Session, name: str) -> str:
     return session.in_project(f"suites/{segment(name)}")
 
 
-def _rows(found: list[dict[str, Any]]) -> tuple[tuple[str, str], list[list[str]]]:
-    return ("suite", "benchmark"), [[one["name"], benchmark] for one in found for benchmark in one["benchmarks"]]
+def _show_suites(session: Session, found: Mapping[str, Any] | list[Mapping[str, Any]]) -> None:
+    several = [found] if isinstance(found, Mapping) else found
+    rows = [[one["name"], benchmark] for one in several for benchmark in one["benchmarks"]]
+    nothing = "No suite yet; `registry suite set NAME BENCHMARK …` makes one."
+    parts = [_table(("suite", "benchmark"), rows) if rows else nothing]
+    session.screen.show(
+        found, lambda: parts, lambda: (("suite", "benchmark"), rows), essence=lambda: [one["name"] for one in several]
+    )
+
+
+@click.group(name="protocol")
+def protocol() -> None:
+    """Show and set which keys of protocols bind in an experiment."""
+
+
+@protocol.command(name="show")
+@click.argument("experiment")
+@asks_server
+def show_rules(session: Session, experiment: str) -> None:
+    """Show which keys of the protocols of EXPERIMENT bind, and which are free."""
+    _show_rules(session, session.transport.get(session.in_project(f"experiments/{segment(experiment)}")))
+
+
+@protocol.command(name="set")
+@click.argument("experiment")
+@click.option("--binding", multiple=True, metavar="KEY", help="Grids that differ in it are not compared; repeatable.")
+@click.option("--free", multiple=True, metavar="KEY", help="Differences in it are not mentioned; repeatable.")
+@click.option("--required", is_flag=True, help="A grid that does not say the binding keys is not compared either.")
+@asks_server
+def set_rules(session: Session, experiment: str, binding: Sequence[str], free: Sequence[str], required: bool) -> None:
+    """Declare which keys bind in EXPERIMENT, in place of what was declared before; no key at all: none binds."""
+    sent = {"protocol": {"binding": list(binding), "free": list(free), "required": required}}
+    path = session.in_project(f"experiments/{segment(experiment)}")
+    _show_rules(session, session.transport.call("PATCH", path, sent).json())
+
+
+def _show_rules(session: Session, document: dict[str, Any]) -> None:
+    found = {"experiment": document["name"], **document["protocol"]}
+    required = "yes" if found["required"] else "no"
+    rows = [[found["experiment"], required, role, key] for role in ("binding", "free") for key in found[role]]
+    count = len(found["binding"])
+    silent = "; a grid that does not say them is not compared" if found["required"] else ""
+    told = f"In {found['experiment']} {count or 'no'} {'keys bind' if count > 1 else 'key binds'}{silent}."
+    shown = [told, *([_table(_RULES[2:], [row[2:] for row in rows])] if rows else [])]
+    session.screen.show(found, lambda: shown, lambda: (_RULES, rows), essence=lambda: list(found["binding"]))
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
+    return styled(Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(names)]), {})

@@ -1,4 +1,4 @@
-"""`registry pull plot lines`: write grids, cells or pictures to files, each as a whole or not at all."""
+"""`registry pull lines`: write grids, cells or pictures to files, each as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ import click
 
 from registry.commands.arguments import Parameters, cuts_slices, of_an_instant, sets_aside
 from registry.commands.finding import Named, find_grid, names_grids
+from registry.commands.group import writable
 from registry.commands.session import Session, asks_server
-from registry.commands.status import writable
 from registry.query import SLOT_POLICIES
-from registry.renderings.heatmap.options import PALETTES, THEMES
+from registry.renderings.heatmap.options import THEMES
 from registry.renderings.lines.options import XScale
 
-_EVERY = 1 << 20
 _OF_GRID = ("json", "md", "txt")
 _TIDY = ("csv", "ndjson", "json", "parquet", "arrow")
-FORMATS = tuple(dict.fromkeys(("json", "csv", *_OF_GRID, *_TIDY)))
-STATISTICS = ("trends", "peaks", "coverage")
-PICTURES = ("svg", "png", "vl.json")
-_BINARY = ("parquet", "arrow", "png")
 _PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
+FORMATS = tuple(dict.fromkeys((*_PICTURES, "json", "csv", *_OF_GRID, *_TIDY)))
+STATISTICS = ("trends", "peaks", "coverage")
+_BINARY = ("parquet", "arrow", "png")
 
 
 def save(session: Session, path: str, query: dict[str, Any], target: str, *, binary: bool) -> int:
@@ -42,7 +40,7 @@ def save(session: Session, path: str, query: dict[str, Any], target: str, *, bin
     try:
         with writable(target), fresh.open("wb") as file:
             with session.transport.stream(path, query=query) as (_, chunks):
-                size = _copied(chunks, file, session, target)
+                size = _copied(chunks, file, target)
             fresh.replace(whole)
     finally:
         with suppress(OSError):
@@ -63,19 +61,12 @@ def _to_stdout(chunks: Iterable[bytes]) -> int:
     return size
 
 
-def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: str) -> int:
-    """Copy, showing the amount on a terminal's standard error once it exceeds a megabyte."""
-    size, next_report = 0, _EVERY
-    shown = session.screen.notes_are_seen and not session.screen.quiet
+def _copied(chunks: Iterable[bytes], file: BinaryIO, target: str) -> int:
+    size = 0
     for chunk in chunks:
         with writable(target):
             file.write(chunk)
         size += len(chunk)
-        if shown and size >= next_report:
-            click.echo(f"\r\x1b[K{size / _EVERY:.0f} MiB … ", err=True, nl=False)
-            next_report = size + _EVERY
-    if next_report > _EVERY:
-        click.echo("\r\x1b[K", err=True, nl=False)
     with writable(target):
         file.flush()
     return size
@@ -98,9 +89,10 @@ def pull(
     statistic: str | None,
     at: Parameters,
 ) -> None:
-    """Write a grid, or all cells of many grids, to a file.
+    """Write a grid, its heatmap, or all cells of many grids, to a file.
 
-    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23. Without it, every cell of the grids
+    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23. As svg, png or vl.json (Vega-Lite) it
+    is a heatmap. Without it, every cell of the grids
     that the options leave (of the whole project without any) is one tidy table: csv, ndjson, json, parquet or arrow.
     With --statistic the table has a row for each series, best cell or grid.
     """
@@ -114,38 +106,9 @@ def pull(
         query |= {"part": (statistic,)} if statistic else {}
     else:
         found = find_grid(session, grid, named)
-        path, query = (f"grids/{found}.{form}" if form in _OF_GRID else f"grids/{found}/cells.{form}"), {**at}
+        part = "/heatmap" if form in _PICTURES else "" if form in _OF_GRID else "/cells"
+        path, query = f"grids/{found}{part}.{form}", {**at}
     size = save(session, path, {name: list(texts) for name, texts in query.items()}, output, binary=form in _BINARY)
-    tell(session, output, size)
-
-
-@click.command()
-@click.argument("grid", required=False)
-@names_grids
-@click.option("-o", "--output", default="-", metavar="FILE", help="x.svg, x.png or x.vl.json; SVG on standard output.")
-@click.option("--palette", type=click.Choice(PALETTES))
-@click.option("--theme", type=click.Choice(THEMES))
-@click.option("--range", "span", metavar="own|bounds|LOW,HIGH", help="What the ends of the colours stand for.")
-@cuts_slices
-@asks_server
-def plot(
-    session: Session,
-    grid: str | None,
-    named: Named,
-    output: str,
-    span: str | None,
-    at: Parameters,
-    **looks: Any,
-) -> None:
-    """Draw a grid as a heatmap: SVG, PNG or Vega-Lite.
-
-    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
-    """
-    form = "svg" if output == "-" else by_suffix(output, PICTURES)
-    if form is None:
-        raise click.UsageError(f"{output} ends in none of .svg, .png, .vl.json.")
-    path = f"grids/{find_grid(session, grid, named)}/heatmap.{form}"
-    size = save(session, path, {**looks, "range": span, **at}, output, binary=form in _BINARY)
     tell(session, output, size)
 
 

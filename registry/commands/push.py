@@ -1,4 +1,7 @@
-"""`registry push`: send files of evaluation tools, tables and descriptions to the registry in batches."""
+"""`registry push`: send files of evaluation tools, tables and descriptions to the registry in batches.
+
+`registry sync`: send what jobs left in the spool.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ from typing import Any
 
 import click
 
-from registry.commands.arguments import Finite
+from registry.commands.arguments import Finite, pairs_of
+from registry.commands.group import ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.commands.pushing import Push, Report
-from registry.commands.session import advised, names
-from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
+from registry.commands.session import Session, advised, asks_server
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts
@@ -27,21 +30,18 @@ from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
 from results_registry.config import Config, find_config, spool_root
 from results_registry.errors import NotThere
+from results_registry.sync import synchronize
 
 _LEVELS = 8
 _DOUBTS = 3
 
 
 def _several(_context: click.Context, _option: click.Parameter, given: str | None) -> tuple[str, ...]:
-    """Names separated by commas."""
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
 def _roles(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if wrong := [name for name, sign, _ in pairs if not sign or not name]:
-        raise click.UsageError(f'A column is NAME=HEADING, such as stderr=se, not "{wrong[0]}".')
-    return {name: heading for name, _, heading in pairs}
+    return dict(pairs_of(given, "A column is NAME=HEADING, such as stderr=se"))
 
 
 _READING = (
@@ -104,7 +104,10 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
             own = {one.name: given.pop(one.name) for one in fields(Overrides) if one.name in given}
             if own["model"] and own["model_from"]:
                 raise click.UsageError("--model and --model-from both name the model: say one of them.")
-            own |= {"labels": _labels(own["labels"]), "protocol": _protocol(own["protocol"])}
+            own |= {
+                "labels": dict(pairs_of(own["labels"], "A label is KEY=TEXT")),
+                "protocol": _protocol(own["protocol"]),
+            }
             command(*args, sources=partial(Sources, form=form, wanted=Overrides(**own), left_out=left_out), **given)
 
         for option in reversed(_READING):
@@ -119,16 +122,14 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @reads_files("--format")
 @click.option("--dry-run", is_flag=True, help="Print the axes, cells and warnings, and send nothing.")
-@click.option("--wait", is_flag=True, help="Wait until the statistics are there.")
 @click.option("--url", metavar="URL", help="The registry's address.")
-@click.option("-p", "--project", metavar="SLUG", help="The project.", shell_complete=names("project"))
+@click.option("-p", "--project", metavar="SLUG", help="The project.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def push(  # noqa: PLR0913, PLR0917 (each is an option)
+def push(
     files: tuple[str, ...],
     sources: Callable[..., Sources],
     dry_run: bool,
-    wait: bool,
     url: str | None,
     project: str | None,
     as_json: bool,
@@ -137,17 +138,13 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     """Send the grids of files, folders, or an MLflow server's URL.
 
     A file's format is detected from its content. Doubtful readings give warnings. The same content makes no second
-    revision, and an interrupted push continues where it ended when it is run again.
+    revision: an interrupted push is run again.
 
     Exit status: 0 all was read and sent, 1 a file or a part of one was not read or a grid was refused (--exclude leaves
-    files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
+    files out), 2 a wrong option, 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
-    if missing := [
-        name
-        for name in files
-        if "://" not in name.removeprefix("sqlite:///") and not Path(name.removeprefix("sqlite:///")).exists()
-    ]:
+    if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:
         sys.exit(_rehearse(sources(files), as_json=as_json, quiet=quiet))
@@ -156,7 +153,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
         click.echo("No project: say --project, or set REGISTRY_PROJECT.", err=True)
         sys.exit(USAGE)
     try:
-        status = _send(sources(files), config, wait=wait, as_json=as_json, quiet=quiet)
+        status = _send(sources(files), config, as_json=as_json, quiet=quiet)
     except NotThere as error:  # a push asks for nothing but its project
         click.echo(f"Error: {_advised(error, config)}", err=True)
         sys.exit(REFUSED)
@@ -174,13 +171,6 @@ def _advised(error: UserError, config: Config) -> str:
     return advised(error, config)
 
 
-def _labels(given: Sequence[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if wrong := [key for key, sign, _ in pairs if not sign or not key]:
-        raise click.UsageError(f'A label is KEY=TEXT, not "{wrong[0]}".')
-    return {key: text for key, _, text in pairs}
-
-
 def _protocol(given: Sequence[str]) -> dict[str, Value]:
     try:
         return protocol_of_texts(given)
@@ -192,7 +182,6 @@ _REHEARSED = ("refused", "files", "read", "in_part", "at_fault", "unread", "grid
 
 
 def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:
-    """Show the grids that would be stored."""
     report = Report()
     for one in distinct(items_of(sources), report.take):
         if isinstance(one, Skipped):
@@ -217,7 +206,7 @@ def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:
     return ERROR if report.faults else 0
 
 
-def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet: bool) -> int:
+def _send(sources: Sources, config: Config, *, as_json: bool, quiet: bool) -> int:
     run = Push(config, spool_root())
     loud = not quiet and not as_json
     with run, _progress(sources, shown=loud and sys.stderr.isatty()) as tell:
@@ -227,8 +216,6 @@ def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet:
             else:
                 run.add(one)
         run.flush()
-        if wait:
-            run.wait()
     report = run.report
     if as_json:
         click.echo(json.dumps(report.document(), ensure_ascii=False))
@@ -242,17 +229,13 @@ def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet:
                 click.echo("\t".join(map(str, grid.values())))
     if report.spooled:
         return UNREACHABLE
-    if report.faults:
-        return ERROR
-    return CHECK_FAILED if report.failed else 0
+    return ERROR if report.faults else 0
 
 
 def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
-    """Lines of warnings and faults, and a sentence with their numbers."""
     if not quiet:
         yield from report.warnings.shown("Warning")
     yield from report.faults.shown("Error")
-    yield from report.failed
     if report.spooled:
         yield f"{report.unreachable} {report.spooled} grids wait in the spool: run `registry sync` later."
     if not quiet or report.faults:
@@ -261,7 +244,6 @@ def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
 
 @contextmanager
 def _progress(sources: Sources, *, shown: bool) -> Iterator[Any]:
-    """Progress bar on standard error over the files."""
     if not shown:
         yield lambda: None
         return
@@ -329,3 +311,18 @@ def _bound(value: float | None) -> str:
 
 def _some(labels: Sequence[str]) -> str:
     return ", ".join(labels[:_LEVELS]) + (" …" if len(labels) > _LEVELS else "") if labels else "none"
+
+
+@click.command(name="sync")
+@click.option("--spool", "directory", type=click.Path(path_type=Path), help="Another spool than REGISTRY_SPOOL's.")
+@click.option("--any-url", is_flag=True, help="Send also what was meant for another registry.")
+@click.option("--retry-refused", is_flag=True, help="Send also what a registry refused before.")
+@asks_server
+def sync_command(session: Session, directory: Path | None, any_url: bool, retry_refused: bool) -> None:
+    """Send what jobs left in the spool, in the order in which it was logged.
+
+    Grids of running jobs are left to them; what names no project goes to that of -p. Exit status: 0 everything was
+    sent, 1 the registry refused some (they are set aside in the spool with the reason), 4 the token or the project
+    will not do, 5 the registry did not answer; what was not sent stays.
+    """
+    sys.exit(synchronize(session.config, directory, any_url=any_url, retry_refused=retry_refused))

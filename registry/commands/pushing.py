@@ -1,8 +1,4 @@
-"""One push: grids are sent to the registry in batches, and acknowledged ones are written to a journal.
-
-The journal makes the next run of an interrupted push send only the missing grids: it names every grid that the registry
-acknowledged by the digest of its JSON. A push that ends well deletes it, because a day later the registry may hold
-other content, and pushing a file again must make its content the current one.
+"""One push: grids are sent to the registry in batches.
 
 Error lines grouped by reason: of a reason that repeats in a thousand files only a few lines are shown.
 """
@@ -13,11 +9,9 @@ import hashlib
 import math
 import re
 import secrets
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import orjson
@@ -26,9 +20,8 @@ from registry.importers.reading import Item, Message, Skipped, missing_names, wi
 from registry.renderings.words import counted
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
-from results_registry.item import GRID, make_item
 from results_registry.origin import segment
-from results_registry.spool import Spool
+from results_registry.spool import GRID, Spool, make_item
 
 _SHOWN = 3
 """Lines shown for one reason; a further one counts the rest."""
@@ -38,8 +31,6 @@ TOGETHER = 500
 BYTES = 4 * 1024 * 1024
 CELLS = 20_000
 """Limits of a batch, so that it is answered in time; a single grid may have more bytes or cells."""
-_FRESH = 24 * 3600.0
-_POLL = 30
 
 
 @dataclass
@@ -84,7 +75,6 @@ class Report:
 
     new: int = 0
     same: int = 0
-    resumed: int = 0
     spooled: int = 0
     refused: int = 0
     """Grids that were read, but not sent or not accepted."""
@@ -97,15 +87,13 @@ class Report:
     grids: list[dict[str, Any]] = field(default_factory=list)
     warnings: Reasons = field(default_factory=Reasons)
     faults: Reasons = field(default_factory=Reasons)
-    failed: list[str] = field(default_factory=list)
     unreachable: str = ""
 
     def sentence(self) -> str:
         """Summary in one line: the numbers of sent and unsent grids."""
         parts = [f"{self.new} new", f"{self.same} unchanged"]
-        parts += [f"{self.resumed} sent before"] if self.resumed else []
         parts += [f"{self.refused} at fault"] if self.refused else []
-        total = counted(self.new + self.same + self.resumed, "grid", "grids")
+        total = counted(self.new + self.same, "grid", "grids")
         summary = f"{total} from {counted(len(self.taken), 'file', 'files')}: {', '.join(parts)}"
         return "; ".join([summary, *self.losses()]) + "."
 
@@ -143,9 +131,9 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         return {
-            "new": self.new, "same": self.same, "resumed": self.resumed, "spooled": self.spooled,
+            "new": self.new, "same": self.same, "spooled": self.spooled,
             "refused": self.refused, "files": len(self.taken), **self.files(), "grids": self.grids,
-            "faults": list(self.faults.lines), "failed": self.failed,
+            "faults": list(self.faults.lines),
             "warnings": [{"detail": line, "times": times} for line, times in self.warnings.lines.items()],
         }  # fmt: skip
 
@@ -158,25 +146,6 @@ def positions(sent: dict[str, Any]) -> int:
     return max(shape, len(cells) if isinstance(cells, list) else 0)
 
 
-class Journal:
-    """Digests of the grids that the registry acknowledged in an interrupted push."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        fresh = path.is_file() and time.time() - path.stat().st_mtime < _FRESH
-        self.known = frozenset(path.read_text().split()) if fresh else frozenset[str]()
-        if path.is_file() and not fresh:
-            path.unlink()
-
-    def note(self, digests: list[str]) -> None:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self.path.open("a") as file:
-            file.write("".join(f"{digest}\n" for digest in digests))
-
-    def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
-
-
 class Push:
     """Sends grids to one project."""
 
@@ -186,9 +155,7 @@ class Push:
         self.transport = config.transport()
         self.report = Report()
         self.spool = spool
-        where = hashlib.sha256(f"{self.transport.url}\n{self.project}".encode()).hexdigest()[:16]
-        self.journal = Journal(spool.with_name("push") / where)
-        self._waiting: list[tuple[Item, str, bytes]] = []
+        self._waiting: list[tuple[Item, bytes]] = []
         self._size = self._cells = 0
         self._unreachable = False
         self._run = secrets.token_bytes(16)
@@ -196,12 +163,8 @@ class Push:
     def __enter__(self) -> Push:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.transport.close()
-        if kind is None and not self._unreachable:
-            self.journal.remove()
 
     def add(self, one: Item) -> None:
         report = self.report
@@ -211,15 +174,10 @@ class Push:
             report.refuse(one, [Message(one.source, missing)])
             return
         body = orjson.dumps(with_warnings(one.found))
-        digest = hashlib.sha256(body).hexdigest()
-        if digest in self.journal.known:
-            report.resumed += 1
-            report.take(one)
-            return
         cells = positions(one.found.submission)
         if self._waiting and (self._size + len(body) > BYTES or self._cells + cells > CELLS):
             self.flush()
-        self._waiting.append((one, digest, body))
+        self._waiting.append((one, body))
         self._size += len(body)
         self._cells += cells
         if len(self._waiting) >= TOGETHER:
@@ -235,9 +193,9 @@ class Push:
         else:
             self._post(batch)
 
-    def _post(self, batch: list[tuple[Item, str, bytes]]) -> None:
+    def _post(self, batch: list[tuple[Item, bytes]]) -> None:
         """Send a batch; one that is refused as a whole is halved, down to the faulty grid."""
-        body = b"[" + b",".join(one[2] for one in batch) + b"]"
+        body = b"[" + b",".join(body for _, body in batch) + b"]"
         # Unique to this push: a later one must publish again instead of getting this one's stored response.
         key = hashlib.sha256(self._run + body).hexdigest()
         headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
@@ -258,17 +216,16 @@ class Push:
             return
         self._take(batch, answer.json()["items"])
 
-    def _take(self, batch: list[tuple[Item, str, bytes]], items: list[dict[str, Any]]) -> None:
-        report, done = self.report, []
-        for (one, digest, _), item in zip(batch, items, strict=True):
+    def _take(self, batch: list[tuple[Item, bytes]], items: list[dict[str, Any]]) -> None:
+        report = self.report
+        for (one, _), item in zip(batch, items, strict=True):
             if "problem" in item:
                 report.refuse(one, one.problems(item["problem"]))
                 continue
             grid = item["grid"]
             if not self._add_items(one, grid):
-                self._keep([(one, digest, b"")])
+                self._keep([(one, b"")])
                 continue
-            done.append(digest)
             report.take(one)
             report.new += item["status"] == 201
             report.same += item["status"] == 200
@@ -279,7 +236,6 @@ class Push:
                 if (warning["code"], warning["detail"]) in told:
                     continue
                 report.warnings.add(Message(f"{one.source}{one.at(warning.get('pointer'))}", warning["detail"]))
-        self.journal.note(done)
 
     def _add_items(self, one: Item, grid: dict[str, Any]) -> bool:
         """Add the outcomes of the items to a grid that was accepted; False when the registry cannot be reached.
@@ -299,11 +255,10 @@ class Push:
                 self.report.warnings.add(Message(where, f"outcomes of items were not added: {error.detail}"))
         return True
 
-    def _keep(self, batch: list[tuple[Item, str, bytes]]) -> None:
-        """Write the batch to the spool, from where `registry sync` sends it."""
+    def _keep(self, batch: list[tuple[Item, bytes]]) -> None:
         directory = Spool(self.spool, 0).new_directory()
         try:
-            for number, (one, _, _) in enumerate(batch):
+            for number, (one, _) in enumerate(batch):
                 self.report.take(one)
                 order = self.report.spooled + number
                 document = with_warnings(one.found)
@@ -313,15 +268,3 @@ class Push:
         finally:
             directory.close()
         self.report.spooled += len(batch)
-
-    def wait(self) -> None:
-        """Wait for the statistics of every grid that was sent."""
-        for grid in self.report.grids:
-            while True:
-                headers = {"Prefer": f"wait={_POLL}"}
-                answer = self.transport.call("GET", f"grids/{grid['id']}/statistics", headers=headers)
-                if answer.status != 202:
-                    break
-            state = answer.json()
-            if state.get("state") == "failed":
-                self.report.failed.append(f"The statistics of {grid['benchmark']} · {grid['model']} failed.")

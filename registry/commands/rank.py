@@ -1,7 +1,9 @@
-"""`registry rank`: rank models, variants or levels on the cells that all of them were measured on."""
+"""Questions about several grids: `registry rank table noise`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import click
@@ -9,14 +11,17 @@ import click
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
 from registry.commands.finding import Named, names_grids, one_scope
 from registry.commands.page import Style, coloured, until
-from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import rows_of_csv
-from registry.commands.session import Session, asks_server
-from registry.commands.statistics import sign
-from registry.query import METHODS, MISSING, TARGETS
-from registry.renderings.ranking import page, ranking_csv
+from registry.commands.session import NotDefined, Session, asks_server, awaited, waits
+from registry.commands.show import sign
+from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
+from registry.renderings import aggregates as tables
+from registry.renderings import ranking as rankings
+from registry.renderings import repeat_noise
+from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
+from registry.results.repeat_noise import RepeatNoise
 
 _COLOURS = ("green", "cyan", "yellow", "magenta", "blue", "red")
 _LEAST = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show")
@@ -63,10 +68,124 @@ def rank(session: Session, named: Named, full: bool, seconds: float, at: Paramet
     found = from_document(Ranking, document)
     session.screen.show(
         document,
-        lambda: coloured(page(found) if full else until(page(found), lambda part: part.level == 2), _STYLES),
-        lambda: rows_of_csv(ranking_csv(found)),
+        lambda: coloured(
+            rankings.page(found) if full else until(rankings.page(found), lambda part: part.level == 2), _STYLES
+        ),
+        lambda: rows_of_csv(rankings.ranking_csv(found)),
         least=_LEAST,
         essence=lambda: [one.name for one in found.ranking if one.rank is not None],
     )
     if all(one.rank is None for one in found.ranking):
         raise NotDefined(f"There is no ranking: {found.reason or found.status}.")
+
+
+_NAMES = ("benchmark", "model", "variant")
+_NONE = "none"
+_DIMENSION = "DIMENSION"
+
+
+def lays_out(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorator: pass the command `dimensions`, parameters of a query from --rows, --columns, --each and --over."""
+
+    @click.option("--rows", metavar=_DIMENSION, default="model", show_default=True, help="What runs down.")
+    @click.option("--columns", metavar=_DIMENSION, help="What runs across, or none.  [default: benchmark, if free]")
+    @click.option("--each", metavar=_DIMENSION, help="One table for each level of this.")
+    @click.option(
+        "--over", metavar=_DIMENSION, multiple=True, help="What to average over.  [default: benchmark, if free]"
+    )
+    @wraps(command)
+    def run(*args: Any, rows: str, columns: str | None, each: str | None, over: Sequence[str], **kwargs: Any) -> None:
+        averaged = {"over": [_dimension(one) for one in over]} if over else {}
+        command(*args, dimensions={"group_by": _group_by(each, rows, columns)} | averaged, **kwargs)
+
+    return run
+
+
+def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    text = f"Only this {kind}; may be repeated."
+    return click.option(f"--{kind}", multiple=True, metavar="NAME", help=text)
+
+
+@click.command()
+@click.argument("experiment")
+@click.argument("metric")
+@lays_out
+@click.option("--value", type=click.Choice(REDUCTIONS), help="What becomes of all other cells.  [default: mean]")
+@click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Which slots count.  [default: matched]")
+@sets_aside
+@click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
+@click.option("--sort", metavar="mean|name|COLUMN", help="The order of rows that are names.  [default: mean]")
+@_only("benchmark")
+@_only("model")
+@_only("variant")
+@click.option("--suite", metavar="NAME", help="The benchmarks of this suite of the project.")
+@click.option("--csv", "form", flag_value="csv", help="As CSV, with intervals and counts.")
+@click.option("--markdown", "form", flag_value="markdown", help="As Markdown.")
+@click.option("--latex", "form", flag_value="latex", help="For LaTeX, with the rules of booktabs.")
+@cuts_slices
+@of_an_instant
+@waits
+@asks_server
+def table(
+    session: Session,
+    dimensions: dict[str, list[str]],
+    form: str | None,
+    seconds: float,
+    at: Parameters,
+    **question: Any,
+) -> None:
+    """Tabulate means, bests or numbers of cells.
+
+    DIMENSION is benchmark, model, variant, or an axis by its name. Entries are compared on the slots that all of them
+    have; the table says what that leaves out.
+    """
+    path = session.in_project("aggregates")
+    document = awaited(session, path, "table", seconds, **question, **dimensions, **at)
+    found = from_document(Aggregates, document)
+    if form:
+        written = {
+            "csv": tables.aggregates_csv, "markdown": tables.aggregates_markdown, "latex": tables.aggregates_latex,
+        }[form]  # fmt: skip
+        click.echo(written(found), nl=False)
+    else:
+        session.screen.show(document, lambda: tables.page(found), lambda: rows_of_csv(tables.aggregates_csv(found)))
+    if found.status != "ok":
+        raise NotDefined(f"There is no table: {found.reason or found.status}.")
+
+
+def _group_by(each: str | None, rows: str, columns: str | None) -> list[str]:
+    given = [_dimension(one) for one in (each, rows) if one]
+    if columns is None:
+        return [*given, *(["benchmark"] if "benchmark" not in given else [])]
+    return given if columns == _NONE else [*given, _dimension(columns)]
+
+
+def _dimension(name: str) -> str:
+    """The word of the API: an axis may be named without its prefix."""
+    return name if name in _NAMES or name.startswith(tables.AXIS) else f"{tables.AXIS}{name}"
+
+
+@click.command()
+@names_grids
+@click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
+@cuts_slices
+@waits
+@asks_server
+def noise(session: Session, named: Named, alpha: float | None, seconds: float, at: Parameters) -> None:
+    """Show by how much values vary between repeats of one cell, and how much of that their trials explain.
+
+    A difference smaller than that needs more repeats. On each benchmark of one experiment, by one metric.
+    """
+    filters = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
+    scope = one_scope(session, named, "asked about")
+    asked = {} if alpha is None else {"alpha": alpha}
+    document = awaited(session, session.in_project("noise"), "noise", seconds, **scope, **filters, **at, **asked)
+    found = from_document(RepeatNoise, document)
+    session.screen.show(
+        document,
+        lambda: coloured(repeat_noise.page(found), {}),
+        lambda: repeat_noise.rows(found),
+        essence=lambda: [one.benchmark for one in found.benchmarks if one.status == "ok"],
+    )
+    if found.status != "ok":
+        raise NotDefined(f"Nothing is known of the noise: {found.reason}.")

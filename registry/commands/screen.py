@@ -59,26 +59,24 @@ def _turn(sentence: Callable[[], str], done: threading.Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Forms of one run of a command. `exact`: the terminal shows 16 million colours instead of 256."""
+    """Forms of one run of a command."""
 
     is_terminal: bool
     notes_are_seen: bool
     colour: bool
-    exact: bool
     width: int
     json: bool = False
     quiet: bool = False
 
     @classmethod
     def of_process(cls, environment: Mapping[str, str], colour: Colour, *, json: bool, quiet: bool) -> Screen:
-        """Screen for the streams and the environment: NO_COLOR, COLORTERM, TERM, COLUMNS; `colour` overrides."""
+        """Screen for the streams and the environment: NO_COLOR, TERM, COLUMNS; `colour` overrides."""
         terminal = sys.stdout.isatty()
         wanted = terminal and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
         return cls(
             is_terminal=terminal or colour == "always",
             notes_are_seen=sys.stderr.isatty() and environment.get("TERM") != "dumb",
             colour=colour == "always" or (colour == "auto" and wanted),
-            exact=environment.get("COLORTERM", "") in ("truecolor", "24bit"),
             width=max(_NARROWEST, shutil.get_terminal_size((120, 24)).columns),
             json=json,
             quiet=quiet,

@@ -1,15 +1,16 @@
 """Session of a command with a server: options, a connection, a project, errors with advice.
 
-The registry is found by the client's rules, with more care for files that others can write. It is queried for names
-when Tab is pressed; a slow one gives none.
+The registry is found by the client's rules, with more care for files that others can write.
+
+Results that a worker is still computing are polled until they are ready, with a spinner meanwhile.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import traceback
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -18,20 +19,17 @@ from typing import Any, get_args
 
 import click
 
+from registry.commands.arguments import Finite
+from registry.commands.group import USER_ERRORS, UserError
 from registry.commands.screen import Colour, Screen
-from registry.commands.status import USER_ERRORS, UserError
-from registry.errors import Misconfigured
+from registry.errors import Misconfigured, RegistryError, TryLater
 from registry.settings import inherited_environment
 from results_registry.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path
-from results_registry.errors import BadAddress, ClientError, NotAllowed, NotThere, Refused, Unreachable
-from results_registry.http import Transport
+from results_registry.errors import BadAddress, NotAllowed, NotThere, Refused, Unreachable
+from results_registry.http import Answer, Transport
 from results_registry.origin import segment
 
 Warn = Callable[[str], None]
-_SECONDS = 2.0
-_MOST = 1000
-
-Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 _HIDDEN = "There is nothing here"
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
@@ -62,30 +60,6 @@ def _refuse_foreign(path: Path | None) -> None:
     owner = path.stat().st_uid
     if owner not in (os.geteuid(), 0, Path.cwd().stat().st_uid):
         raise BadAddress(f"{path} belongs to another user, so it is not used; remove it, or work elsewhere.")
-
-
-def names(kind: str) -> Complete:
-    """Completion of a name of this kind, in the project that the words so far name; `project` completes a project's
-    slug."""
-
-    def complete(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-        try:
-            place = find_registry(context.params.get("url"), context.params.get("project"), lambda _warning: None)
-            with place.transport(timeout=_SECONDS, patience=_SECONDS) as transport:
-                if kind == "project":
-                    return _that_begin(begun, [one["slug"] for one in transport.get("projects", limit=_MOST)["items"]])
-                if place.project is None:
-                    return []
-                found = transport.get(f"projects/{segment(place.project)}/names/{kind}s", limit=_MOST)["items"]
-        except (ClientError, OSError):
-            return []
-        return _that_begin(begun, [one["name"] for one in found])
-
-    return complete
-
-
-def _that_begin(begun: str, found: list[str]) -> list[str]:
-    return [name for name in found if name and name.casefold().startswith(begun.casefold())]
 
 
 @dataclass(frozen=True)
@@ -124,11 +98,10 @@ class Session:
 
 _OPTIONS = (
     click.option("--url", metavar="URL", help="The registry's address."),
-    click.option("-p", "--project", metavar="SLUG", help="The project's slug.", shell_complete=names("project")),
+    click.option("-p", "--project", metavar="SLUG", help="The project's slug."),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("-q", "--quiet", is_flag=True, help="Print only the essential: no headings, notes or progress."),
     click.option("--color", "colour", type=click.Choice(get_args(Colour)), default="auto", help="When to use colour."),
-    click.option("--debug", is_flag=True, help="Show the trace of an error."),
 )
 
 
@@ -143,21 +116,15 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
         as_json: bool,
         quiet: bool,
         colour: Colour,
-        debug: bool,
         **kwargs: Any,
     ) -> None:
         screen = Screen.of_process(inherited_environment(), colour, json=as_json, quiet=quiet)
-        try:
-            with closing(Session(find_registry(url, project, screen.note), screen)) as session:
-                try:
-                    command(session, *args, **kwargs)
-                except USER_ERRORS as error:
-                    error.detail = advised(error, session.config)
-                    raise
-        except USER_ERRORS:
-            if debug:
-                traceback.print_exc()
-            raise
+        with closing(Session(find_registry(url, project, screen.note), screen)) as session:
+            try:
+                command(session, *args, **kwargs)
+            except USER_ERRORS as error:
+                error.detail = advised(error, session.config)
+                raise
 
     for option in reversed(_OPTIONS):
         run = option(run)
@@ -192,3 +159,72 @@ def advised(error: UserError, config: Config) -> str:
             return f"{config.url} refuses this: {pointer} {detail}."
         case _:
             return error.detail
+
+
+_ONE_ASK = 10
+"""Seconds for which one request waits on the server."""
+_SEVERAL = ("judgements", "statistics", "trends", "peaks", "thresholds")
+
+
+class Failed(RegistryError):
+    """A computation failed; the detail says why."""
+
+    code = "failed"
+
+
+class NotDefined(RegistryError):
+    """The query has a result, but the requested thing is not defined; the detail says why."""
+
+    code = "not_defined"
+
+
+def awaited(
+    session: Session, path: str, what: str, seconds: float, *, body: Any = None, **query: Any
+) -> dict[str, Any]:
+    """Document at a path, or the answer to a question that is sent there, once it is ready; raises what `polled`
+    raises."""
+    method = "GET" if body is None else "POST"
+    return polled(
+        session, what, seconds, lambda sent: session.transport.call(method, path, body, query=query, headers=sent)
+    )
+
+
+def polled(
+    session: Session, what: str, seconds: float, ask: Callable[[Mapping[str, str] | None], Answer]
+) -> dict[str, Any]:
+    """Document that a request answers with, given headers, once it is ready.
+
+    Raises `Failed` when its computation failed, and `TryLater` when it is not ready after so many seconds.
+    """
+    until = time.monotonic() + seconds
+    done: list[float] = []
+    with session.screen.waiting(lambda: sentence(what, done[-1] if done else None)):
+        while True:
+            left = max(0, min(_ONE_ASK, round(until - time.monotonic())))
+            headers = {"Prefer": f"wait={left}"} if left else None
+            answer = ask(headers)
+            if answer.status != 202:
+                break
+            done += [one for one in [answer.json().get("derivation", {}).get("progress")] if one is not None]
+            if time.monotonic() >= until:
+                verb = "are" if what in _SEVERAL else "is"
+                raise TryLater(
+                    f"The {what} {verb} not there after {seconds:g} s; ask again, or wait longer with --wait."
+                )
+            time.sleep(0.1 if left else 0.0)  # a server too busy to wait answers at once
+    document: dict[str, Any] = answer.json()
+    if document.get("state") == "failed":
+        raise Failed(f"The {what} could not be computed: {document.get('reason')}")
+    return document
+
+
+def sentence(what: str, progress: float | None) -> str:
+    """Write what is waited for, and how much of it is done where the server tells."""
+    return f"waiting for {what}" + ("" if progress is None else f", {progress:.0%} counted")
+
+
+def waits(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorator: pass the command `seconds`, from the option --wait."""
+    text = "How long to wait for what is still being computed."
+    option = click.option("--wait", "seconds", type=Finite(0), default=60, show_default=True, help=text)
+    return option(command)

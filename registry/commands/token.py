@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from registry.commands.listing import one_by_id, show_rows
-from registry.commands.servers import home_option, settings_of_servers
+from registry.commands.processes import home_option, settings_of_servers
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
 from registry.local.preparation import write_secret
@@ -71,7 +71,7 @@ def ls(session: Session) -> None:
     """
     header = ("id", "name", "role", "created_at", "expires_at", "last_used_at")
     found = list(session.transport.pages(session.in_project("tokens")))
-    show_rows(session, found, header, "id", "No token; `registry token --project SLUG --name WHAT` makes one.")
+    show_rows(session, found, header, "No token; `registry token --project SLUG --name WHAT` makes one.")
 
 
 @token.command()

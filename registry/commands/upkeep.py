@@ -17,8 +17,8 @@ from sqlalchemy.exc import OperationalError
 
 from migrations.grants import regrant
 from migrations.partitions import check_partitioning, largest_share, partition
-from registry.commands.servers import home_of_servers, home_option, settings_of_servers
-from registry.commands.status import CHECK_FAILED, writable
+from registry.commands.group import CHECK_FAILED, writable
+from registry.commands.processes import home_of_servers, home_option, settings_of_servers
 from registry.errors import Conflict, NotFound, Unavailable
 from registry.local import processes
 from registry.local.embedded.copying import dump, load
@@ -31,7 +31,7 @@ from registry.operations.purge import count_purgeable, purge, purge_claims, purg
 from registry.operations.retry import AT_ONCE, retry_failed
 from registry.settings import Settings, given_variables
 from registry.storage.database import Database
-from results_registry.local_instance import address_in
+from results_registry.config import address_in
 
 _COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _MOST_DRAWN = 1_000_000

@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid, Malformed
-from registry.importers.blocks import WIDEST
 from registry.importers.cell_text import Report, Row, Table
 from registry.importers.imported_grid import ImportedGrid, Overrides, Place
+from registry.importers.markup import WIDEST
 from registry.importers.source import Source
 from registry.importers.tables import read_table
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from registry.grids.intake.levels import read_number
-from registry.importers.blocks import Block
 from registry.importers.cell_text import plain_number
 from registry.importers.imported_grid import Note, Place
-from registry.importers.metrics import meaning_of
+from registry.importers.markup import Block
+from registry.importers.scores import meaning_of
 
 _KEYED = re.compile(r"\*\*(.+?):?\*\*\s*:?\s*(.*)")
 _QUOTED = re.compile(r"[\"“`]([^\"“”`]+)[\"”`]")

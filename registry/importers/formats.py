@@ -13,22 +13,20 @@ from typing import Any
 from registry.errors import Malformed, RegistryError
 from registry.importers import records
 from registry.importers.imported_grid import ImportedGrid, Overrides
-from registry.importers.mlflow_store import parts_of_store
 from registry.importers.source import Source
 
 MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
-    "mlflow": "mlflow", "mlflow-store": "mlflow_store", "trainer": "trainer",
-    "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
-    "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
+    "mlflow": "mlflow",
+    "model-index": "model_index", "parquet": "parquet",
+    "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""
-_TABLES = ("csv", "latex", "markdown", "parquet", "records")
+_TABLES = ("csv", "markdown", "parquet", "records")
 _COMPANIONS = ("model_meta.json",)
 
 
 _SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")
-_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
 def importer(name: str) -> Any:
@@ -86,27 +84,13 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
             kept = sorted(
                 name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
             )
-            for name in parts_of_store(Path(folder), inner, kept):
-                if not (_is_superseded(Path(folder, name)) or _is_of_another(name, kept)):
+            for name in kept:
+                if not _is_of_another(name, kept):
                     yield Path(folder, name)
 
 
 def _is_of_another(name: str, others: Sequence[str]) -> bool:
-    """Tell whether these are samples of results of lm-evaluation-harness in the same folder, or what SQLite writes
-    beside a database, which are read with them."""
-    if name.endswith(("-wal", "-shm")) and name[:-4] in others:
-        return True
+    """Tell whether these are samples of results of lm-evaluation-harness in the same folder, which are read with
+    them."""
     match = _SAMPLES.fullmatch(name)
     return match is not None and f"results_{match[1]}.json" in others
-
-
-def _is_superseded(path: Path) -> bool:
-    """Tell whether this is a Trainer's state at a checkpoint, with a later state of the same training nearby."""
-    match = _CHECKPOINT.fullmatch(path.parent.name) if path.name == "trainer_state.json" else None
-    if match is None:
-        return False
-    others = (
-        _CHECKPOINT.fullmatch(other.parent.name) for other in path.parent.parent.glob("checkpoint-*/" + path.name)
-    )
-    later = any(other and int(other[1]) > int(match[1]) for other in others)
-    return later or (path.parent.parent / path.name).is_file()

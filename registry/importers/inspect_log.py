@@ -90,13 +90,8 @@ def _score(
         "variant": " ".join(([text(score.get("name"))] if many > 1 else []) + _arguments(run)),
     }
     n = count(score.get("scored_samples"))
-    labels = {
-        "task_version": text(run.get("task_version")),
-        "inspect_version": _version(run),
-        "run_id": text(run.get("run_id")),
-        "epochs": _epochs(run),
-    }
-    labels = {name: given for name, given in labels.items() if given} | ({"n": str(n)} if n else {})
+    labels = {"run_id": text(run.get("run_id")), "n": str(n or "")}
+    labels = {name: given for name, given in labels.items() if given}
     skipped = [name for name, value in values.items() if value is None]
     for name, value in values.items():
         if value is None or name == "stderr" or not wanted.takes(name):
@@ -116,7 +111,6 @@ def _score(
 
 
 def _arguments(run: Mapping[str, Any]) -> list[str]:
-    """Arguments of the task, which make another protocol."""
     given = run.get("task_args_passed", run.get("task_args"))
     arguments = (
         " ".join(f"{name}={value}" for name, value in sorted(given.items())) if isinstance(given, Mapping) else ""
@@ -124,18 +118,6 @@ def _arguments(run: Mapping[str, Any]) -> list[str]:
     if len(arguments) > _LONG:
         arguments = f"{arguments[:_LONG]}… {hashlib.sha256(arguments.encode()).hexdigest()[:8]}"
     return [arguments] if arguments else []
-
-
-def _epochs(run: Mapping[str, Any]) -> str:
-    """Number of epochs, if more than one."""
-    config = run.get("config")
-    epochs = count(config.get("epochs")) if isinstance(config, Mapping) else None
-    return str(epochs) if epochs is not None and epochs > 1 else ""
-
-
-def _version(run: Mapping[str, Any]) -> str:
-    packages = run.get("packages")
-    return text(packages.get("inspect_ai")) if isinstance(packages, Mapping) else ""
 
 
 def _entries(source: Source) -> list[str]:
@@ -153,7 +135,6 @@ def _opened(source: Source) -> IO[bytes]:
 
 
 def _header(source: Source) -> Any:
-    """The log without its samples, from the archive."""
     try:
         return _entry(source, "header.json")
     except KeyError:
@@ -161,7 +142,6 @@ def _header(source: Source) -> Any:
 
 
 def _summaries(source: Source) -> Any:
-    """Summary of each sample by the log; None where it does not."""
     try:
         return _entry(source, "summaries.json")
     except KeyError:
@@ -241,7 +221,6 @@ def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _judge(run: Mapping[str, Any]) -> Any:
-    """The model that has the role of the grader."""
     return object_in(object_in(run, "model_roles"), "grader").get("model")
 
 

@@ -1,12 +1,12 @@
-"""lm-evaluation-harness, `results_*.json`: version 0.4 and later (`acc,none`), and those before (`acc`).
+"""lm-evaluation-harness, `results_*.json` of version 0.4 and later (`acc,none`).
 
-Benchmark: the task. Model: `model_name`, before 0.4 what `model_args` say is `pretrained`. Variant: the number of
-shots, which is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`),
-unless that is `none`; a filter is another way to read answers. Direction: `higher_is_better` of the file. The tasks of
-a group are one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the
-aggregate that the harness computes of them goes into an experiment of its own, "lm-evaluation-harness groups", lest it
-counted twice. `<metric>_stderr` is kept; `n-samples` are the trials where mean and standard error are those of zeros
-and ones, and the label `n` elsewhere. Samples that were logged beside the file are the outcomes of its items.
+Benchmark: the task. Model: `model_name`, or what `model_args` say is `pretrained`. Variant: the number of shots, which
+is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`), unless that
+is `none`; a filter is another way to read answers. Direction: `higher_is_better` of the file. The tasks of a group are
+one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the aggregate that
+the harness computes of them is left out, lest it counted twice. `<metric>_stderr` is kept; `n-samples` are the trials
+where mean and standard error are those of zeros and ones, and the label `n` elsewhere. Samples that were logged beside
+the file are the outcomes of its items.
 
 Protocol of a result of lm-evaluation-harness: versions, shots, data, prompts and decoding, as its JSON has them.
 `task_hash` is the harness's own digest of the questions, prompts and targets; a chat template is part of the prompts.
@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.metrics import bounded, meaning_of
 from registry.importers.scores import (
+    bounded,
     common,
     count,
     found_number,
@@ -38,6 +38,7 @@ from registry.importers.scores import (
     left_out,
     listed,
     mapping,
+    meaning_of,
     object_in,
     outcomes_of,
     protocol_of,
@@ -48,9 +49,8 @@ from registry.importers.scores import (
 from registry.importers.source import MOST, Source
 
 NAME = "lm-eval"
-EXPERIMENT = HARNESS = "lm-evaluation-harness"
-SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
-_ABOUT = ("alias", "name", "sample_len", "sample_count")
+EXPERIMENT = "lm-evaluation-harness"
+_SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
 _PRETRAINED = re.compile(r"(?:^|,)\s*(?:pretrained|model|engine)=([^,]+)")
 _GENERAL = ("git_hash", "chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
 _OF_MODEL = ("dtype", "load_in_8bit", "load_in_4bit", "quantization", "max_length", "max_model_len", "max_gen_toks",
@@ -95,11 +95,6 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         found = _grid(file, benchmark, metric, scores, grouped=grouped, notes=notes)
         found = samples.added(found, metric, _cells(scores, grouped=grouped))
         yield wanted.applied(_of_run(found, file, list(scores)))
-    for group, given in mapping(file.get("groups") or {}, "/groups").items():
-        for metric, score in _scores(mapping(given, f"/groups/{group}"), None, skipped):
-            if wanted.takes(metric):
-                found = _aggregate(file, group, metric, score)
-                yield wanted.applied(_of_run(found, file, _groups(file).get(group, [])))
 
 
 def _of_run(found: ImportedGrid, file: Mapping[str, Any], tasks: Sequence[str]) -> ImportedGrid:
@@ -109,7 +104,6 @@ def _of_run(found: ImportedGrid, file: Mapping[str, Any], tasks: Sequence[str]) 
 
 
 def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str, Any]]:
-    """The cell of each task."""
     return {
         task: {
             "at": {"task": task} if grouped else {},
@@ -121,7 +115,6 @@ def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str,
 
 
 def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Tasks of each outermost group."""
     given = {name: [text(one) for one in inner] for name, inner in _subtasks(file).items()}
     inside = {one for names in given.values() for one in names}
 
@@ -138,7 +131,6 @@ def _all_groups(file: Mapping[str, Any]) -> set[str]:
 
 
 def _subtasks(file: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Members of each group that has some."""
     given = mapping(file.get("group_subtasks") or {}, "/group_subtasks")
     return {name: listed(inner, f"/group_subtasks/{name}") for name, inner in given.items() if inner}
 
@@ -149,19 +141,17 @@ def _samples(file: Mapping[str, Any], task: str) -> int | None:
 
 
 def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iterator[tuple[str, Score]]:
-    """Metrics of a task, as `exact_match,strict-match` or, without a filter, `acc`."""
-    filtered = any("," in key for key in given)
+    """Metrics of a task, each behind the filter of its answers: `exact_match,strict-match`."""
     for key, value in given.items():
         metric, _, way = key.partition(",")
-        if metric.endswith("_stderr") or (not way and (filtered or metric in _ABOUT)):
+        if not way or metric.endswith("_stderr"):
             continue
-        name = metric if way in ("none", "") else key
+        name = metric if way == "none" else key
         number = found_number(value)
         if number is None:
             skipped.append(name)
             continue
-        stderr = f"{metric}_stderr,{way}" if way else f"{metric}_stderr"
-        yield name, Score(number, found_number(given.get(stderr)), n)
+        yield name, Score(number, found_number(given.get(f"{metric}_stderr,{way}")), n)
 
 
 def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:
@@ -176,17 +166,17 @@ def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, An
         detail = f'the file does not say whether more of "{name}" is better: {direction or "left open"}'
         notes.append(Note("direction_unknown", detail))
     metric: dict[str, Any] = {"name": name, "direction": direction}
-    if bare in SHARES:
+    if bare in _SHARES:
         metric |= {"lower": 0.0, "upper": 1.0}
     return metric, notes
 
 
-def _names(file: Mapping[str, Any], task: str, benchmark: str, experiment: str) -> dict[str, str]:
+def _names(file: Mapping[str, Any], task: str, benchmark: str) -> dict[str, str]:
     config = mapping(file.get("config") or {}, "/config")
     shots = mapping(file.get("n-shot") or {}, "/n-shot").get(task, config.get("num_fewshot"))
     model = text(file.get("model_name")) or _pretrained(config.get("model_args")) or text(config.get("model"))
     variant = f"{shots}-shot" if isinstance(shots, int) else ""
-    found = {"experiment": experiment, "benchmark": benchmark, "model": model, "variant": variant}
+    found = {"experiment": EXPERIMENT, "benchmark": benchmark, "model": model, "variant": variant}
     return {name: given for name, given in found.items() if given or name == "variant"}
 
 
@@ -207,29 +197,18 @@ def _edition(file: Mapping[str, Any]) -> str:
         return ""
 
 
-def _labels(file: Mapping[str, Any], task: str, score: Score | None) -> dict[str, str]:
-    labels = {
-        "lm_eval_version": text(file.get("lm_eval_version")),
-        "task_version": text(mapping(file.get("versions") or {}, "/versions").get(task)),
-        "git_hash": text(file.get("git_hash")),
-    }
-    if score is not None and score.n is not None:
-        labels["n"] = str(score.n)
-    return {name: given for name, given in labels.items() if given}
-
-
 def _grid(
     file: Mapping[str, Any], benchmark: str, name: str, scores: Mapping[str, Score], *, grouped: bool, notes: list[Note]
 ) -> ImportedGrid:
     task = next(iter(scores))
     metric, doubtful = _metric(file, task, name)
-    names = _names(file, task, benchmark, EXPERIMENT)
+    names = _names(file, task, benchmark)
     trials = {task: trials_of(one.value, one.stderr, one.n) for task, one in scores.items()}
     if not grouped:
         one = scores[task]
         return single(
             names, metric, one.value, trials=trials[task], stderr=one.stderr,
-            labels=_labels(file, task, one), notes=[*notes, *doubtful],
+            labels={"n": str(one.n)} if one.n else {}, notes=[*notes, *doubtful],
         )  # fmt: skip
     metric, more = bounded(metric, [one.value for one in scores.values()])
     sent: dict[str, Any] = {
@@ -237,19 +216,12 @@ def _grid(
         "metric": metric,
         "axes": [{"name": "task", "kind": "nominal", "levels": list(scores)}],
         "values": [one.value for one in scores.values()],
-        "labels": _labels(file, benchmark, None),
     }
     if any(one.stderr is not None for one in scores.values()):
         sent["stderr"] = [one.stderr for one in scores.values()]
     if any(trials.values()) and metric.get("upper") == 1:
         sent["trials"] = list(trials.values())
     return ImportedGrid(sent, (*notes, *doubtful, *more))
-
-
-def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> ImportedGrid:
-    metric, doubtful = _metric(file, group, name)
-    names = _names(file, group, group, f"{EXPERIMENT} groups")
-    return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubtful)
 
 
 def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> dict[str, Any]:
@@ -267,7 +239,7 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
 
     return protocol_of(
         {
-            "harness": HARNESS,
+            "harness": EXPERIMENT,
             "harness_version": file.get("lm_eval_version"),
             "task_version": said("versions"),
             "shots": config.get("num_fewshot") if (shots := said("n-shot")) is None else shots,
@@ -294,7 +266,6 @@ def _at(given: Any, path: Sequence[str]) -> Any:
 
 
 def _arguments(given: Any) -> dict[str, Any]:
-    """Arguments of the model that matter, from an object or from `pretrained=x,dtype=float16`."""
     if isinstance(given, str):
         given = {name: _read_setting(text.strip()) for name, text in _ARGUMENT.findall(given)}
     return {name: given.get(name) for name in _OF_MODEL} if isinstance(given, Mapping) else {}

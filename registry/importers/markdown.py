@@ -2,7 +2,7 @@
 
 A table is read like CSV, as a pivot or tidy. If the caller does not name the metric, the text may: titles, lists of
 axes and a legend (`description.py`); each fact taken from there is noted. A description without numbers gives grids
-with axes and no cells. The registry's own Markdown reads back too, with its title as the identity.
+with axes and no cells.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from registry.errors import Fault, Invalid
-from registry.importers.blocks import Block, blocks, is_table, parts, table_rows
 from registry.importers.cell_text import Report, Table, plain_number
 from registry.importers.description import (
     DeclaredAxis,
@@ -25,9 +24,7 @@ from registry.importers.description import (
     named_by,
 )
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
-from registry.importers.lm_eval_table import is_printed, read_printed
-from registry.importers.markup import listed, plain
-from registry.importers.own_markdown import is_own, read_own
+from registry.importers.markup import Block, blocks, is_table, listed, parts, plain, table_rows
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.tables import read_table
@@ -39,6 +36,8 @@ _MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)
 _LOWEST = re.compile(r"lowest value is (?:approximately )?(\d+(?:\.\d+)?)")
 _HIGHEST = re.compile(r"highest is (?:approximately )?(\d+(?:\.\d+)?)")
 _BRACKETED = re.compile(r"\([^()]*\)\s*+:?\s*+$")
+_CUT = re.compile(r"Only .+; nothing else is counted\.")
+"""What the registry says of a table that it cut to a slice."""
 _DETAIL = re.compile(r"detail|content|data", re.IGNORECASE)
 
 
@@ -58,9 +57,8 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     if wanted.single and source.content.count(b"\n") > wanted.limits.cells + MOST_TEXT:
         raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
     lines = source.lines
-    if is_own(lines):
-        yield from read_own(lines, wanted)
-        return
+    if any(map(_CUT.fullmatch, lines)):
+        raise Invalid([Fault("", "these cells are a slice, and no grid to publish: what was posted has more")])
     if wanted.reads_prose:
         yield from Document(list(blocks(lines)), source.text, wanted).grids()
     else:
@@ -169,17 +167,12 @@ class Document:
 
     def _table(self, block: Block, part: Part) -> Iterator[ImportedGrid]:
         (line, header), *rows = _for_people(block)
-        if is_printed(header):
-            above = "\n".join(one.text for one in self.blocks if one.line < block.line)
-            yield from read_printed(header, rows, above, self.wanted)
-            return
         names = _identity({**part.names, **self.about}, self.wanted)
         report = Report(lenient=True, marked=True)
         for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), report):
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:
-        """Axes that the document declares, where the caller does not name them."""
         wanted = self.wanted
         rows, columns = wanted.rows, wanted.columns
         for axis in self.axes:

@@ -18,8 +18,7 @@ from urllib.request import Request, urlopen
 
 from registry.errors import Malformed
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.metrics import explained
-from registry.importers.scores import found_number, left_out, listed, mapping, single, text
+from registry.importers.scores import explained, found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
 
 NAME = "mlflow"

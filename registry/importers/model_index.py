@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.importers.imported_grid import ImportedGrid, Overrides
-from registry.importers.metrics import explained
-from registry.importers.scores import found_number, left_out, listed, mapping, single, text
+from registry.importers.scores import explained, found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source, read_yaml
 
 NAME = "model-index"
@@ -67,7 +66,6 @@ def _scores(given: Any, where: str) -> Iterator[Score]:
 
 
 def _arguments(arguments: Any) -> str:
-    """Arguments in one line; empty if there are none."""
     return "" if not arguments else json.dumps(arguments, sort_keys=True, default=str)
 
 

@@ -20,7 +20,6 @@ from registry.importers.source import Source
 NAME = "mteb"
 EXPERIMENT = "mteb"
 _NO_REVISION = ("no_revision_available", "external")
-_LABELS = ("mteb_version", "dataset_revision")
 _OF_MODEL = ("similarity_fn_name", "use_instructions", "experiment_kwargs")
 
 
@@ -37,7 +36,6 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     model, edition, notes = _model(source)
     names = {"experiment": EXPERIMENT, "benchmark": text(file.get("task_name")), "variant": ""}
     names |= {"model": model} if model else {}
-    labels = {name: text(file.get(name)) for name in _LABELS if file.get(name) not in (None, "None")}
     protocol = _protocol(file, source.beside("model_meta.json"))
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
@@ -57,13 +55,11 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     for metric, cells in values.items():
         better = {"direction": "higher"} if metric == "main_score" else {}
         direction_note = [] if better else [unknown_direction(metric)]
-        sent = {**names, "metric": {"name": metric, **better}, **over(("split", "subset"), cells), "labels": labels}
-        sent |= protocol
+        sent = {**names, "metric": {"name": metric, **better}, **over(("split", "subset"), cells), **protocol}
         yield wanted.applied(ImportedGrid(sent, (*notes, *direction_note), edition=edition))
 
 
 def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Split, subset and scores of each entry."""
     for split, entries in mapping(file.get("scores"), "/scores").items():
         for place, given in enumerate(listed(entries, f"/scores/{split}")):
             entry = mapping(given, f"/scores/{split}/{place}")
@@ -71,7 +67,6 @@ def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
 
 
 def _model(source: Source) -> tuple[str | None, str, list[Note]]:
-    """The model, its revision, and how they were read."""
     meta = source.beside("model_meta.json")
     described = mapping(meta.json, "") if meta is not None else {}
     folders = list(source.folders())

@@ -57,7 +57,6 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
 
 
 def _written(value: Any, line: int, nans: list[int]) -> str:
-    """A value in the notation of a table's cell."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -124,7 +124,7 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
     """Grids of files, folders and MLflow servers in turn, those of all records last. `tell` is called after each
     file."""
     records = Records(sources.wanted)
-    for name in (name.removeprefix("sqlite:///") for name in sources.names):
+    for name in sources.names:
         if "://" in name:
             grids = mlflow.read_server(name, sources.wanted)
             yield from _guarded(name, (from_server(found, name, "mlflow") for found in grids))

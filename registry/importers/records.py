@@ -151,7 +151,6 @@ class Records:
         return Note(note.code, note.detail if row is None else f"{self._record(row, pointer)}: {note.detail}")
 
     def _record(self, row: int, pointer: str) -> str:
-        """A record by its file, its number there and the key."""
         file, number = self._from[row]
         return f"{file} /{number}" + "".join(f"/{part}" for part in pointer.split("/")[2:])
 

@@ -18,7 +18,7 @@ from registry.errors import Fault, Invalid, TooLarge
 from registry.grids.intake.levels import read_number
 from registry.importers.cell_text import Report, is_rounded, plain_number
 from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides, Place
-from registry.importers.metrics import explained
+from registry.importers.scores import explained
 
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
@@ -299,7 +299,6 @@ def _some(labels: Any) -> str:
 
 
 def _nested(flat: Sequence[Any], shape: Sequence[int]) -> Any:
-    """A flat row-major list nested to a shape."""
     if not shape:
         return flat[0]
     nested: Any = list(flat)

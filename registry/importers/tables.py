@@ -58,7 +58,6 @@ def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Shee
 
 
 def _with_roles(table: Table, wanted: Overrides, report: Report) -> Table:
-    """The table with the headings by which the caller wants columns to be read."""
     header = list(table.header)
     for role, name in wanted.roles.items():
         if name in table.header:
@@ -71,7 +70,6 @@ def _with_roles(table: Table, wanted: Overrides, report: Report) -> Table:
 
 
 def _each_value(table: Table, values: Sequence[str], wanted: Overrides, report: Report) -> Iterator[Sheet]:
-    """Grids of a table with several columns of values, each of them a metric."""
     if wanted.metric is not None or wanted.single:
         report.fault(Place(table.line), "several columns of values are several metrics, and one is wanted")
         report.stop_at_faults()
@@ -187,7 +185,6 @@ class Pivot:
                     yield (row, label), Reading(at, value, *place)
 
     def _axes(self) -> tuple[str, str, list[str]]:
-        """Names of the two axes, and the levels in the heading."""
         corner, labels = self.table.header[0], list(self.table.header[1:])
         first, second = _corner(corner)
         rows = self.wanted.rows or first

@@ -19,7 +19,7 @@ from registry.importers.cell_text import (
     value_of,
 )
 from registry.importers.imported_grid import Note, Overrides, Place
-from registry.importers.metrics import meaning_of
+from registry.importers.scores import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
@@ -150,7 +150,6 @@ class Tidy:
             yield sheet
 
     def _check_axes(self) -> None:
-        """Check that no more columns are left as axes than a grid has."""
         if len(self.axes) > MAX_AXES:
             names = ", ".join(f'"{shown(self.table.header[place])}"' for place in self.axes[: MAX_AXES + 1])
             more = ", …" if len(self.axes) > MAX_AXES + 1 else ""
@@ -274,7 +273,6 @@ def _axis_name(name: str, taken: Collection[str]) -> str:
 
 
 def _repeated(sheet: Sheet) -> list[Note]:
-    """A note if a coordinate occurs several times."""
     measured = [one.at for one in sheet.readings if one.value is not None]
     more = len(measured) - len(set(measured))
     if not more:

@@ -17,7 +17,7 @@ from registry.local.processes import OWN_DATABASE
 from registry.operations.auth import authenticate, issue_token
 from registry.settings import WEB_ROLE, Settings
 from registry.storage.database import Database
-from results_registry.local_instance import TOKEN_FILE
+from results_registry.config import TOKEN_FILE
 
 ADMIN_TOKEN_DAYS = 365
 

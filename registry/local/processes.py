@@ -17,9 +17,9 @@ from pathlib import Path
 
 from registry.errors import Misconfigured, Unavailable
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
-from registry.local.embedded.children import run_to_end
+from registry.local.embedded.supervisor import run_to_end
 from registry.settings import LOOPBACK, WEB_ROLE, Settings, inherited_environment
-from results_registry.local_instance import TOKEN_FILE, announced
+from results_registry.config import TOKEN_FILE, announced
 
 # Without -P, a file in the current directory would be imported before ours of the same name.
 _MODULE = [sys.executable, "-P", "-m"]

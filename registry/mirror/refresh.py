@@ -111,7 +111,6 @@ def parts_with(root: Path, parts: Sequence[PartFile], grids: Collection[str]) ->
 def _merged(
     root: Path, project: str, group: Sequence[PartFile], current: pa.Table, numbered: Callable[[], int]
 ) -> PartFile | None:
-    """One part of the current rows of these; None where there is none."""
     numbers = [one.part for one in group]
     if not any(rows_by_part(current).get(number) for number in numbers):
         return None
@@ -240,7 +239,6 @@ def _applied(
     changes: Changes,
     numbered: Callable[[], int],
 ) -> tuple[pa.Table, list[PartFile]]:
-    """The table of grids after the changes, and the parts that were written for it."""
     rows, stays = GridRows(), set[str]()
     versions_before = versions(current, changes.grids)
     writer = PartWriter(directory.path, source.slug, (known.position + 1, changes.position), numbered)
@@ -284,7 +282,6 @@ def _cells(current: pa.Table) -> int:
 def _committed(
     directory: MirrorDirectory, made: MirroredProject, current: pa.Table, numbers: count[int], done: Refreshed
 ) -> Refreshed:
-    """Write the table of grids, make everything durable, then have the manifest name it."""
     number = next(numbers)
     grids = write_table(directory.path, f"project={made.project}/grids-{number:06}.parquet", current)
     before = directory.manifest.projects.get(made.project)

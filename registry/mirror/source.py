@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,17 +26,34 @@ class EventsMissed(Exception):
     """The events behind a cursor cannot be read any more, or are other ones now; says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _Expired(EventsMissed):
+    """The registry does not keep the events behind a cursor."""
+
+
+@dataclass(slots=True)
 class Changes:
-    """Changes that events tell of: up to where, and what a mirror has to read again."""
+    """What events tell of: up to where, and what a mirror has to read again."""
 
     cursor: str
+    """Behind the last event, or that from which on they are read."""
     position: int
     anchor: Anchor | None
-    grids: Collection[str] = ()
+    grids: dict[str, None] = field(default_factory=dict)
     """Grids that were published, deleted or restored."""
-    purged: Collection[str] = ()
+    purged: set[str] = field(default_factory=set)
     aliased: bool = False
+
+    def note(self, event: Mapping[str, Any]) -> None:
+        """Take in one more event."""
+        self.anchor = Anchor(self.cursor, event["id"])
+        self.position, self.cursor = event["position"], event["cursor"]
+        grid = event["data"].get("grid")
+        if event["type"].startswith("alias."):
+            self.aliased = True
+        elif grid is not None:  # a purge has emptied what was told of its grid before
+            self.grids[grid] = None
+            if event["type"] == "grid.purged":
+                self.purged.add(grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +63,6 @@ class Everything:
     cursor: str
     position: int
     grids: Iterator[dict[str, Any]]
-
-
-@dataclass(slots=True)
-class _Seen:
-    """Collect what events tell."""
-
-    position: int
-    anchor: Anchor | None
-    previous: str
-    """Cursor behind the last event, or that from which on they are read."""
-    grids: dict[str, None] = field(default_factory=dict)
-    purged: set[str] = field(default_factory=set)
-    aliased: bool = False
-
-    def note(self, event: Mapping[str, Any]) -> None:
-        self.anchor = Anchor(self.previous, event["id"])
-        self.position, self.previous = event["position"], event["cursor"]
-        grid = event["data"].get("grid")
-        if event["type"].startswith("alias."):
-            self.aliased = True
-        elif grid is not None:  # a purge has emptied what was told of its grid before
-            self.grids[grid] = None
-            if event["type"] == "grid.purged":
-                self.purged.add(grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,37 +86,28 @@ class Source:
         another."""
         try:
             return self._changes(anchor.after if anchor else cursor, position, anchor)
-        except _Expired as error:
+        except _Expired:
             if anchor is None:
-                raise EventsMissed(error.detail) from None
-        try:
-            # Only the event before may be too old; those that follow may all be there.
-            return self._changes(cursor, position, None)
-        except _Expired as error:
-            raise EventsMissed(error.detail) from None
+                raise
+        # Only the event before may be too old; those that follow may all be there.
+        return self._changes(cursor, position, None)
 
     def _changes(self, after: str, position: int, anchor: Anchor | None) -> Changes:
-        seen = _Seen(position, anchor, after)
+        seen = Changes(after, position, anchor)
         while True:
             page = self._events(after)
             found = page["items"]
             if anchor is not None:
                 if not found or found[0]["id"] != anchor.event:
                     raise EventsMissed("Its events are other ones than before: the database was restored.")
-                seen.previous, found, anchor = found[0]["cursor"], found[1:], None
+                seen.cursor, found, anchor = found[0]["cursor"], found[1:], None
             for event in found:
                 seen.note(event)
             after = page["next"]
             if after == page["head"]:
                 break
-        return Changes(
-            cursor=after,
-            position=seen.position,
-            anchor=seen.anchor,
-            grids=tuple(seen.grids),
-            purged=frozenset(seen.purged),
-            aliased=seen.aliased,
-        )
+        seen.cursor = after
+        return seen
 
     def _events(self, after: str) -> Any:
         try:
@@ -158,14 +142,6 @@ class Source:
 
     def _path(self, rest: str) -> str:
         return f"projects/{segment(self.slug)}{rest}"
-
-
-class _Expired(Exception):
-    """The registry does not keep the events behind a cursor."""
-
-    def __init__(self, detail: str) -> None:
-        super().__init__(detail)
-        self.detail = detail
 
 
 def _cursor(headers: Mapping[str, str]) -> str:

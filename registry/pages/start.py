@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from results_registry.local_instance import DEFAULT_HOME, TOKEN_FILE
+from results_registry.config import DEFAULT_HOME, TOKEN_FILE
 
 PUBLICATION = """{
   "experiment": "type-by-length", "benchmark": "Core Generalization",

@@ -71,6 +71,12 @@ def _expanded(z: float, df: int) -> float:
     return z + first / df + second / df**2 + third / df**3
 
 
+def trials_of(grid: Grid, place: int) -> float | None:
+    """Trials of a cell; None where there are none."""
+    given = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
+    return float(given) if given else None
+
+
 def effect_of(grid: Grid) -> float | None:
     """The design effect of a grid; None where none was posted and repeats vary by no more than their trials explain."""
     whole = grid.metric.proportion_of
@@ -78,7 +84,7 @@ def effect_of(grid: Grid) -> float | None:
         return grid.design_effect
     df, ratios = 0, []
     for place, value in enumerate(grid.values):
-        trials = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
+        trials = trials_of(grid, place)
         times, sd = grid.repeats[place], grid.sd[place]
         if value is not None and trials and times is not None and times > 1 and sd is not None:
             smooth = (value / whole * trials + 0.5) / (trials + 1)
@@ -179,7 +185,6 @@ def _pooled(noise: Sequence[_Noise]) -> list[_Noise] | None:
 
 
 def _noise(grid: Grid, index: int) -> _Noise | None:
-    """Noise of one cell, as far as it is known."""
     posted = grid.stderr[index] if grid.stderr else None
     if posted is not None:
         return _Noise(posted) if posted > 0 else None
@@ -198,7 +203,7 @@ def binomial_stderr(grid: Grid, index: int) -> float | None:
 
 def _binomial(grid: Grid, index: int) -> _Noise | None:
     """Binomial noise; the error at (k + 1/2) / (n + 1), so that none is 0."""
-    trials = grid.trials[index] if isinstance(grid.trials, tuple) else grid.trials
+    trials = trials_of(grid, index)
     whole, value = grid.metric.proportion_of, grid.values[index]
     if not trials or whole is None or value is None:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.plans.means import mean_of, with_effect
+from registry.plans.means import mean_of, trials_of, with_effect
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
 _SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
@@ -86,7 +86,6 @@ def _scaled(stderr: float, effect: float, goal: Goal, trials: float | None) -> N
 
 
 def _trials_alike(strata: Sequence[Stratum]) -> float | None:
-    """The trials of a cell where all strata have the same."""
     trials = {one.trials for one in strata}
     return trials.pop() if len(trials) == 1 else None
 
@@ -174,7 +173,7 @@ def plan_of_peak(source: tuple[str, Grid], goal: Goal, means: Means) -> Plan:
     if len(found) < 2 or any(not one.stderr for one in found):
         return impossible(plan, "unknown_noise", "two cells or more with known noise are needed")
     sign = -1 if grid.metric.direction == "lower" else 1
-    trials = [_trials_at(grid, place) for place in places]
+    trials = [trials_of(grid, place) for place in places]
     deviations = [(one.stderr or 0.0) * math.sqrt(count or 1.0) for one, count in zip(found, trials, strict=True)]
     shares = forms.shares_of_peak([sign * one.value for one in found], deviations)
     planned = [
@@ -195,11 +194,6 @@ def _at(grid: Grid, place: int) -> dict[str, str | float]:
     levels = (axis.levels[i] for axis, i in zip(grid.axes, grid.position(place), strict=True))
     named = zip((axis.name for axis in grid.axes), levels, strict=True)
     return {name: level.label if level.number is None else level.number for name, level in named}
-
-
-def _trials_at(grid: Grid, place: int) -> float | None:
-    given = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
-    return None if given is None else float(given)
 
 
 def impossible(plan: Plan, code: Impossible, reason: str) -> Plan:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.plans.means import binomial_stderr, mean_of, with_effect
+from registry.plans.means import binomial_stderr, mean_of, trials_of, with_effect
 from registry.plans.score_interval import TwoSamples, score_interval
 from registry.results.gates import Policy, Reachable
 from registry.results.inputs import Warning
@@ -155,12 +155,6 @@ def is_exact(grid: Grid, place: int) -> bool:
 
 
 _SURE_REPEATS = 3
-
-
-def trials_of(grid: Grid, place: int) -> float | None:
-    """Trials of a cell; None where there are none."""
-    given = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
-    return float(given) if given else None
 
 
 def _trials(policy: Policy, units: Sequence[_Unit]) -> int | None:

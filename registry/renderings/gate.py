@@ -1,11 +1,10 @@
-"""A verdict as text, as Markdown, as JUnit XML, and as annotations of a GitHub workflow."""
+"""A verdict as text, as Markdown, and as annotations of a GitHub workflow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from registry.renderings import sheet
 from registry.renderings.numbers import UNDEFINED
@@ -113,36 +112,19 @@ def _name(unit: GateUnit) -> str:
     return ", ".join(filter(None, (one_line(unit.benchmark or ""), place(unit.at) if unit.at else "")))
 
 
-def junit(case: Case) -> str:
-    """One test case for the whole and one for each benchmark or cell that is listed; undecided ones are errors."""
-    cases = [("gate", case.passes, case.verdict, case.sentence)]
-    for unit in () if case.gate is None else case.gate.per:
-        passes = {"regressed": False, "inconclusive": None}.get(unit.verdict, True)
-        cases.append((_name(unit), passes, unit.verdict, _line(unit).strip()))
-    failures, errors = (sum(one[1] is wanted for one in cases) for wanted in (False, None))
-    name = quoteattr(f"{case.contender} against {case.baseline}")
-    head = f'<testsuite name={name} tests="{len(cases)}" failures="{failures}" errors="{errors}">'
-    body = "".join(_test_case(case.baseline, *one) for one in cases)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}\n{body}</testsuite>\n'
-
-
-def _test_case(suite: str, name: str, passes: bool | None, verdict: str, told: str) -> str:
-    opened = f"<testcase classname={quoteattr(suite)} name={quoteattr(name)}"
-    if passes:
-        return f"{opened}/>\n"
-    kind = "failure" if passes is False else "error"
-    return f"{opened}><{kind} type={quoteattr(verdict)} message={quoteattr(told)}>{escape(told)}</{kind}></testcase>\n"
-
-
 def github(case: Case) -> str:
     """A workflow command: a notice of a pass, else an error or a warning."""
     level = {True: "notice", False: "error", None: "warning"}[case.passes]
-    title = _property(f"{case.baseline}: {case.verdict}")
-    return f"::{level} title={title}::{_data(case.sentence)}\n"
+    return workflow_command(level, case.sentence, title=f"{case.baseline}: {case.verdict}")
+
+
+def workflow_command(level: str, told: str, **about: object) -> str:
+    """A line that GitHub shows beside the code, escaped as its toolkit does; what is None of `about` is left out."""
+    given = (f"{name}={_property(str(value))}" for name, value in about.items() if value is not None)
+    return f"::{level} {','.join(given)}::{_data(told)}\n"
 
 
 def _data(told: str) -> str:
-    """The text of a workflow command, as GitHub's toolkit escapes it."""
     return told.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -150,4 +132,4 @@ def _property(told: str) -> str:
     return _data(told).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Case], str]] = {"text": text, "markdown": markdown, "junit": junit, "github": github}
+FORMATS: Mapping[str, Callable[[Case], str]] = {"text": text, "markdown": markdown, "github": github}

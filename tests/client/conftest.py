@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from results_registry import Transport, outbox
-from results_registry.notes import forget
+from results_registry.errors import forget
 from tests.client.tiny import Tiny, tiny_server
 from tests.house import Project
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from results_registry import BadAddress
-from results_registry.config import DEFAULT_URL, find_config
-from results_registry.local_instance import TOKEN_FILE, announced
+from results_registry.config import DEFAULT_URL, TOKEN_FILE, announced, find_config
 
 OWN = """
 url = "https://own.example.org"

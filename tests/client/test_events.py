@@ -24,7 +24,7 @@ def numbers(found: Any) -> list[int]:
 
 
 def test_events_are_read_page_after_page_and_from_a_cursor_on(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("results_registry.following._AT_ONCE", 3)
+    monkeypatch.setattr("results_registry.reading._EVENTS_AT_ONCE", 3)
     tell(served.project, *range(8))
     found = list(followed(served))
     assert numbers(found) == list(range(8))

@@ -22,8 +22,8 @@ import pytest
 from registry.api.context import Parts
 from registry.grids.intake.faults import Limits
 from results_registry import BadAddress, BadData, Refused, Unreachable, flush, log_cells, log_grid, outbox
-from results_registry.item import Item
 from results_registry.outbox import existing_outbox
+from results_registry.spool import Item, Spool
 from tests.client.conftest import Served
 from tests.client.tiny import Reply, Tiny
 from tests.house import ACCURACY
@@ -461,10 +461,26 @@ for number in range(3):
 def test_the_spool_is_bounded_and_memory_takes_over(
     tiny: Tiny, job: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The sender's thread measures the spool while the job goes on; what it finds is old when it says it."""
+    measure, measured, told = Spool.size, threading.Event(), threading.Event()
+
+    def measure_for_long(spool: Spool) -> int:
+        size = measure(spool)
+        if threading.current_thread() is not threading.main_thread():
+            measured.set()
+            told.wait(10)
+        return size
+
+    monkeypatch.setattr(Spool, "size", measure_for_long)
     monkeypatch.setenv("REGISTRY_SPOOL_BYTES", "2000")
     tiny.answer(Reply(503))
     for number in range(20):
         log_grid(float(number), **NAMES, url=tiny.url, project="p")
+        if number == 0:
+            assert measured.wait(10)
+        if number == 9:
+            told.set()
+            tiny.await_request()
     assert 1 <= len(spooled(job)) < 8
     assert "REGISTRY_SPOOL_BYTES" in caplog.text
     tiny.answer(Reply(201, {"id": "1"}))

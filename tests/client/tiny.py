@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,6 +50,13 @@ class Tiny:
         """Answer with these one after the other, the last again and again."""
         left = list(replies)
         self.script = lambda _seen: left.pop(0) if len(left) > 1 else left[0]
+
+    def await_request(self, seconds: float = 10.0) -> None:
+        """Return once a request has arrived."""
+        until = time.monotonic() + seconds
+        while not self.seen:
+            assert time.monotonic() < until, "no request came"
+            time.sleep(0.01)
 
 
 @contextlib.contextmanager

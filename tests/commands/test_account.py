@@ -83,38 +83,6 @@ def test_a_token_in_a_file_that_others_can_read_is_not_used(person: Person, proj
     assert "asks for a token" in told
 
 
-def test_a_kept_token_goes_to_its_own_registry_only(person: Person, project: Project, address: str) -> None:
-    later = logged_in(person, project.tokens["reader"])
-    alias = address.replace("127.0.0.1", "localhost")
-    assert "asks for a token" in later.complains("whoami", "--url", alias, status=4)
-
-
-def test_flags_beat_the_environment_and_that_beats_the_files(person: Person, house: House, project: Project) -> None:
-    other = house.make_project("public")
-    (person.home / ".registry.toml").write_text(f'project = "{other.slug}"\nurl = "http://127.0.0.1:1"\n')
-    project.published()
-    assert len(person.rows("ls")) == 1
-    assert person.rows("ls", "-p", other.slug) == []
-    assert person.lacking("REGISTRY_PROJECT").rows("ls") == []
-    assert "127.0.0.1:1" in person.lacking("REGISTRY_URL").complains("ls", status=5)
-
-
-def test_a_repository_file_is_found_from_below(person: Person, project: Project) -> None:
-    project.published()
-    (person.home / ".registry.toml").write_text(f'project = "{project.slug}"\n')
-    below = person.home / "runs" / "today"
-    below.mkdir(parents=True)
-    inside = Person(below, person.lacking("REGISTRY_PROJECT").environment)
-    assert len(inside.rows("ls")) == 1
-
-
-@pytest.mark.parametrize("text", ['token = "rgs_x"', "url = ", 'url = "ftp://x"'])
-def test_a_repository_file_that_cannot_be_used_is_named(person: Person, text: str) -> None:
-    (person.home / ".registry.toml").write_text(text)
-    told = person.lacking("REGISTRY_URL").complains("whoami")
-    assert told.count("\n") == 1
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 def test_a_repository_file_of_a_stranger_is_refused(person: Person) -> None:
     path = person.home / ".registry.toml"
@@ -144,7 +112,3 @@ def test_an_unreachable_registry_is_status_5_and_says_what_to_do(person: Person)
     assert "registry up" in told
     assert "Errno" not in told
     assert told.count("\n") == 1
-
-
-def test_debug_shows_where_it_broke(person: Person) -> None:
-    assert "Traceback" in person.complains("ls", "--url", "http://127.0.0.1:1", "--debug", status=5)

@@ -28,7 +28,6 @@ def test_claims_of_a_file_are_kept_listed_shown_and_removed(person: Person, proj
     ]
     assert [one["id"] for one in person.rows("claim", "ls", "--verdict", "contradicted")] == [kept[1]["id"]]
     assert "99.3" in person.page("claim", "show", kept[0]["id"])
-    assert [one["number"] for one in person.rows("claim", "show", kept[0]["id"], "--history")] == ["1"]
     assert person.json("claim", "add", readme)[0]["id"] == kept[0]["id"]
     person.says("claim", "rm", kept[0]["id"])
     assert f"There is no claim {kept[0]['id']}." in person.complains("claim", "rm", kept[0]["id"])

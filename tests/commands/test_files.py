@@ -1,4 +1,4 @@
-"""pull, plot, open, completion: files, whole or not at all."""
+"""pull, lines, completion: files, whole or not at all."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_a_slice_is_written_and_drawn_alone(person: Person, ready: Project) -> N
         path = f"grids/{grid}.{form}" if form == "md" else f"grids/{grid}/cells.{form}"
         assert person.says("pull", ONE, "--format", form, *asked) == ready.get(path, query_string=query).text
     assert len(person.says("pull", "--format", "ndjson", *asked).splitlines()) == 4
-    assert "Length at least 1, Type 1" in person.says("plot", ONE, *asked)
-    assert "there are Type, Length" in person.complains("plot", ONE, "--at", "Depth=1")
+    assert "Length at least 1, Type 1" in person.says("pull", ONE, "--format", "svg", *asked)
+    assert "there are Type, Length" in person.complains("pull", ONE, "--format", "svg", "--at", "Depth=1")
 
 
 def test_many_grids_are_no_markdown(person: Person, ready: Project) -> None:
@@ -68,16 +68,11 @@ def test_what_fails_leaves_the_file_as_it_was(person: Person, ready: Project) ->
 
 @pytest.mark.parametrize(("name", "begins"), [("x.svg", b"<svg"), ("x.png", b"\x89PNG\r\n"), ("x.vl.json", b"{")])
 def test_a_heatmap_is_drawn_in_the_form_of_its_name(person: Person, ready: Project, name: str, begins: bytes) -> None:
-    answer = person.run("plot", ONE, "-o", name, "--theme", "dark", "--range", "bounds")
+    answer = person.run("pull", ONE, "-o", name)
     assert answer.exit_code == 0, answer.output
     written = (person.home / name).read_bytes()
     assert written.startswith(begins)
     assert answer.stderr == f"{name}: {len(written):,} bytes.\n"
-
-
-def test_a_picture_of_no_known_kind_is_a_usage_error(person: Person, ready: Project) -> None:
-    assert ".svg" in person.complains("plot", ONE, "-o", "x.gif", status=2)
-    assert "range" in person.complains("plot", ONE, "-o", "x.svg", "--range", "9,1")
 
 
 @pytest.mark.parametrize(("name", "begins"), [("l.svg", b"<svg"), ("l.png", b"\x89PNG\r\n"), ("l.csv", b"name,level,")])
@@ -93,13 +88,6 @@ def test_lines_are_drawn_in_the_form_of_their_name(person: Person, ready: Projec
     assert "Along Length" in person.says("lines", *asked, "--at", "Length>=1")
     assert "--metric is given 0 times" in person.complains("lines", "-e", "x", status=2)
     assert ".svg" in person.complains("lines", *asked, "-o", "x.gif", status=2)
-
-
-def test_open_prints_the_address_of_the_page_in_a_pipe(person: Person, ready: Project) -> None:
-    url, grid = person.environment["REGISTRY_URL"], person.json("show", ONE)["id"]
-    assert person.says("open") == f"{url}/projects/{ready.slug}\n"
-    assert person.says("open", ONE) == f"{url}/grids/{grid}\n"
-    assert person.json("open", ONE) == {"url": f"{url}/grids/{grid}"}
 
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete -")])

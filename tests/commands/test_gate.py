@@ -1,11 +1,10 @@
-"""registry gate and registry baseline: the exit status is the verdict, and nothing to judge is no pass."""
+"""registry gate, baseline and alerts: the exit status is the verdict, and nothing to judge is no pass."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
@@ -19,10 +18,6 @@ NAMES = ("-e", "type-by-length", "--metric", "accuracy")
 
 def put(project: Project, model: str, value: float | None, **changes: Any) -> None:
     project.published(model=model, variant="", **{"axes": [], "values": value, "trials": 1_000} | changes)
-
-
-def suite_of(told: str) -> ElementTree.Element:
-    return ElementTree.fromstring(told)  # noqa: S314 (the command wrote it)
 
 
 @pytest.fixture
@@ -96,19 +91,6 @@ def test_json_is_the_document_of_the_api(person: Person, judged: Project) -> Non
     assert (found.exit_code, told["verdict"], told["passes"], told["policy_version"]) == (3, "regressed", False, 1)
 
 
-def test_junit_names_every_cell_and_counts_what_is_not_decided_as_an_error(person: Person, judged: Project) -> None:
-    person.says("baseline", "set", "each", "base", *NAMES, "--kind", "no_cell_worse", "--margin", "3")
-    found = answered(person, judged, "gate", "each", "worse", "--format", "junit")
-    suite = suite_of(found.stdout)
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "2", "0")
-    names = [case.get("name") for case in suite]
-    assert names == ["gate", "Core Generalization"]
-    undecided = suite_of(answered(person, judged, "gate", "main", "close", "--format", "junit").stdout)
-    assert [undecided.get("failures"), undecided.get("errors")] == ["0", "1"]
-    nothing = suite_of(person.says("gate", "main", "nobody", "--format", "junit", status=6))
-    assert nothing.get("errors") == "1"
-
-
 def test_the_comment_on_a_pull_request_is_the_markdown_of_the_api(person: Person, judged: Project) -> None:
     person.says("baseline", "set", "each", "base", *NAMES, "--kind", "no_cell_worse", "--margin", "3")
     found = answered(person, judged, "gate", "each", "worse", "--format", "markdown").stdout
@@ -165,10 +147,6 @@ def test_the_files_of_a_harness_are_judged_as_they_are_and_all_must_pass(
         found = answered(person, project, "gate", "words", *files)
         told = [line.partition(":")[0] for line in found.stdout.splitlines() if not line.startswith(" ")]
         assert (found.exit_code, told) == (status, words), found.output
-    suites = ElementTree.fromstring(  # noqa: S314 (the command wrote it)
-        answered(person, project, "gate", "words", better, worse, "--format", "junit").stdout
-    )
-    assert [suite.get("failures") for suite in suites] == ["0", "1"]
     told = person.complains("gate", "words", better, "--experiment", "another", status=1)
     assert "another · words · exact_match,strict-match" in told
     (tmp_path / "notes.json").write_text("{}")
@@ -189,10 +167,8 @@ def test_a_margin_is_a_finite_number(person: Person, margin: str) -> None:
 
 
 def test_baselines_are_set_shown_listed_and_deleted(person: Person, judged: Project) -> None:
-    page = person.page("baseline", "set", "tight", "base", *NAMES, "--margin", "0.5")
-    assert "The baseline tight is at version 1." in page
-    assert "larger margin" in page
-    assert "version 1" in person.page("baseline", "show", "tight")
+    assert "larger margin" in person.run("baseline", "set", "tight", "base", *NAMES, "--margin", "0.5").stderr
+    assert person.json("baseline", "show", "tight")["policy"]["margin"] == 0.5
     rows = {row["name"]: row for row in person.rows("baseline", "ls")}
     assert (rows["main"]["subject"], rows["main"]["margin"], rows["tight"]["version"]) == ("base", "3.0", "1")
     told = person.complains("baseline", "set", "tight", "base", *NAMES, "--margin", "0.5", "--strict", status=1)
@@ -202,3 +178,27 @@ def test_baselines_are_set_shown_listed_and_deleted(person: Person, judged: Proj
     assert person.says("baseline", "ls", "-q").split() == ["main", "tight"]
     person.says("baseline", "rm", "tight", "--yes")
     assert person.says("baseline", "ls", "-q").split() == ["main"]
+
+
+def test_alerts_are_listed_acknowledged_and_dismissed(person: Person, project: Project) -> None:
+    alert = project.alerted()
+    [found] = person.rows("alerts", "ls")
+    assert (found["id"], found["state"], found["baseline"], found["model"]) == (alert, "open", "main", "B")
+    assert alert in person.page("alerts", "ls")
+    assert person.json("alerts", "acknowledge", alert)["state"] == "acknowledged"
+    found = person.json("alerts", "dismiss", alert, "--reason", "noise", "--note", "one bad node")
+    assert (found["state"], found["reason"], found["note"]) == ("dismissed", "noise", "one bad node")
+    assert "No such alert." in person.page("alerts", "ls")
+    assert person.says("alerts", "ls", "--state", "dismissed", "-q").split() == [alert]
+    assert "is not the id of an alert" in person.complains("alerts", "acknowledge", "B", status=2)
+    assert "Missing option '--reason'" in person.complains("alerts", "dismiss", alert, status=2)
+
+
+def test_a_baseline_may_be_the_model_before(person: Person, project: Project) -> None:
+    for step in (1, 2):
+        project.published(model=f"step {step}", labels={"step": str(step)})
+    names = ("-e", "type-by-length", "--metric", "accuracy")
+    made = person.json("baseline", "set", "run", "--along", "step", *names, "--looks", "alpha_spending")
+    assert (made["subject"], made["policy"]["looks"]) == ({"previous": True, "along": "step"}, "alpha_spending")
+    assert "the model before, by step" in person.page("baseline", "ls")
+    assert "Give either a MODEL or --along." in person.complains("baseline", "set", "run", *names, status=2)

@@ -1,18 +1,19 @@
-"""The group of commands: help without imports, sections, completion of names, and what becomes of errors."""
+"""The group of commands: help without imports, sections, completion of names, advice, and what becomes of errors."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
 from registry.cli import SECTIONS, main
-from registry.commands.group import LazyGroup
-from registry.commands.status import CheckFailed, UserError
+from registry.commands.group import CheckFailed, LazyGroup, UserError
 from registry.errors import Conflict, Forbidden, RegistryError, Unauthenticated, Unavailable
 from results_registry import NotAllowed, NotNow, Refused, Unreachable
 
@@ -44,15 +45,11 @@ def test_help_shows_every_command_in_its_section() -> None:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_every_name_leads_to_a_command_of_that_name(name: str) -> None:
+def test_every_name_leads_to_a_command_of_that_name_that_says_what_it_does(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     assert command is not None
     assert command.name == name
     assert command.help
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_every_command_says_what_it_does(name: str) -> None:
     assert CliRunner().invoke(main, [name, "--help"]).output.startswith(f"Usage: main {name}")
 
 
@@ -88,7 +85,7 @@ def test_names_are_completed_without_importing_commands() -> None:
     assert all(item.value.startswith("op") for item in found)
 
 
-def raising(error: BaseException) -> LazyGroup:
+def raising(error: UserError) -> LazyGroup:
     """A group whose callback raises."""
 
     @click.group(cls=LazyGroup, sections={}, invoke_without_command=True)
@@ -126,11 +123,6 @@ def test_debug_shows_the_trace() -> None:
     assert answer.stderr.endswith("\nError: It is taken.\n")
 
 
-def test_an_interrupt_is_quiet_and_130() -> None:
-    answer = CliRunner().invoke(raising(KeyboardInterrupt()), [])
-    assert (answer.exit_code, answer.output) == (130, "")
-
-
 def test_every_group_lists_by_ls_and_removes_by_rm() -> None:
     context = click.Context(main)
     commands = [main.get_command(context, name) for name in main.list_commands(context)]
@@ -139,3 +131,19 @@ def test_every_group_lists_by_ls_and_removes_by_rm() -> None:
     assert len(groups) == 11
     assert {"ls", "rm"} <= words
     assert words.isdisjoint({"list", "remove", "delete"})
+
+
+HERE = Path(__file__).parents[2]
+TEXTS = [*HERE.glob("*.md"), *HERE.glob("docs/**/*.md"), *HERE.glob("client/**/*.md"), *HERE.glob("*/**/*.py")]
+OURS = re.compile(r"pip install(?! --index-url)[^`\n]*?[ '\"](?!dist/)results[-_]registry(?!.*\.whl)")
+WARNED_OF = {"installing.md", "0037-packages.md"}
+"""Papers that warn of just this."""
+
+
+def test_nobody_is_told_to_install_a_name_that_is_not_ours() -> None:
+    """`results-registry` is on no public index: whoever registers it there decides what such a command runs."""
+    assert OURS.search("pip install 'results-registry[parquet]' duckdb")
+    texts = {path: path.read_text() for path in TEXTS if path.parts[-2:-1] != ("node_modules",)}
+    assert len(texts) > 500
+    told = [str(path) for path, text in texts.items() if path != Path(__file__) and OURS.search(text)]
+    assert [one for one in told if Path(one).name not in WARNED_OF] == []

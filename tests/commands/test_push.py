@@ -1,4 +1,7 @@
-"""`registry push` against a running registry: everything arrives once, and what is wrong has its place and status."""
+"""`registry push` against a running registry: everything arrives once, and what is wrong has its place and status.
+
+Outcomes of items go after their grid, again without harm, and are completed where they were missing.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from registry.commands import pushing
 from registry.demo import demo_grids
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
-from registry.storage.tables import derivations
-from results_registry import Refused, Transport
+from results_registry import Refused, Transport, Unreachable
 from tests.commands.terminal import Person
 from tests.house import House, Project
+from tests.importers.test_item_outcomes import FLAGS, harness
 
 FILES = Path(__file__).parents[1] / "importers" / "files"
 SEEDS = [str(FILES / f"seed_{seed}.txt") for seed in range(5)]
@@ -64,9 +66,9 @@ def test_each_grid_of_a_seed_keeps_its_file_and_the_doubts_of_the_reading(person
 
 
 OTHERS = {
-    "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.eval": "inspect", "inspect.json": "inspect",
-    "mteb": "mteb", "mlflow.json": "mlflow", "mlruns": "mlflow-store",
-    "model_card.md": "model-index", "tidy.parquet": "parquet", "trainer": "trainer",
+    "lm_eval.json": "lm-eval", "inspect.eval": "inspect", "inspect.json": "inspect",
+    "mteb": "mteb", "mlflow.json": "mlflow",
+    "model_card.md": "model-index", "tidy.parquet": "parquet",
 }  # fmt: skip
 
 
@@ -80,7 +82,7 @@ def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(
 
 def is_its_source(person: Person, project: Project, name: str, format_: str) -> None:
     """Push a file or folder: each of its grids has one of its files as the source, and the description."""
-    table = Path(name).suffix in (".parquet", ".csv", ".nc")
+    table = Path(name).suffix in (".parquet", ".csv")
     kinds = ("experiment", "benchmark", "model", "metric") if table else ("experiment", "model")
     names = [option for kind in kinds for option in (f"--{kind}", f"{kind} of {name}")]
     run = person.run("push", "--json", str(FILES / name), *names, "--description", "From *a file*.")
@@ -123,23 +125,6 @@ def test_pushing_again_changes_nothing(person: Person) -> None:
     person.json("push", SEEDS[0])
     again = person.json("push", SEEDS[0])
     assert (again["new"], again["same"]) == (0, 1)
-
-
-def test_waiting_ends_with_zero_when_the_statistics_are_there(person: Person, house: House) -> None:
-    person.json("push", SEEDS[0])
-    house.compute()
-    assert person.json("push", "--wait", SEEDS[0])["failed"] == []
-
-
-def test_waiting_ends_with_three_when_statistics_failed(person: Person, project: Project, house: House) -> None:
-    person.json("push", SEEDS[0])
-    [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
-    failed = update(derivations).where(derivations.c.grid_id == grid["id"])
-    with house.database.transaction() as connection:
-        connection.execute(failed.values(state="failed", reason="not today"))
-    assert json.loads(person.says("push", "--wait", "--json", SEEDS[0], status=3))["failed"] == [
-        "The statistics of Core Generalization · Qwen-2.5 3B failed."
-    ]
 
 
 def test_a_pipe_gets_a_row_for_each_grid(person: Person) -> None:
@@ -400,30 +385,7 @@ def test_two_languages_of_one_task_are_never_compared(person: Person, house: Hou
     assert (shared["n_common"], round(shared["mean"], 9)) == (1, -0.1)
 
 
-def test_two_languages_of_one_task_are_never_ranked_against_each_other(person: Person, house: House) -> None:
-    encoder(person, "english", "STS22", {"test": {"en": 0.6}})
-    encoder(person, "chinese", "STS22", {"test": {"zh": 0.7}})
-    encoder(person, "test alone", "Banking77", {"test": {"default": 0.5}})
-    encoder(person, "both splits", "Banking77", {"train": {"default": 0.9}, "test": {"default": 0.75}})
-    person.json("push", "mteb")
-    asked = ["rank", "-e", "mteb", "--full", "--json", "--wait", "0"]
-    person.run(*asked)
-    house.compute()
-    pairs = {frozenset((one["a"], one["b"])): one for one in json.loads(person.run(*asked).stdout)["pairs"]}
-    assert {names: one["n_common"] for names, one in pairs.items() if one["n_common"]} == {
-        frozenset(("test alone", "both splits")): 1
-    }
-
-
-def test_a_model_with_one_split_shares_it_with_a_model_that_has_two(person: Person, house: House) -> None:
-    encoder(person, "short", "Banking77", {"test": {"default": 0.5}})
-    encoder(person, "long", "Banking77", {"train": {"default": 0.9}, "test": {"default": 0.75}})
-    person.json("push", "mteb")
-    found = compared(person, house, "Banking77", "short", "long")
-    assert (found["n_common"], found["mean"]) == (1, 0.25)
-
-
-def test_a_push_that_was_cut_off_sends_only_the_rest(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_push_that_was_cut_off_is_completed_by_another(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = {"experiment": "e", "benchmark": "b", "metric": {"name": "x"}, "axes": [], "values": 1.0}
     lines = person.home / "many.ndjson"
     lines.write_text("".join(json.dumps(grid | {"model": f"m{n}"}) + "\n" for n in range(30)))
@@ -441,9 +403,7 @@ def test_a_push_that_was_cut_off_sends_only_the_rest(person: Person, monkeypatch
     assert person.run("push", str(lines)).exit_code == 130
     monkeypatch.setattr(pushing.Push, "_take", taken)
     report = person.json("push", str(lines))
-    assert (report["resumed"], report["new"], report["same"]) == (20, 10, 0)
-    report = person.json("push", str(lines))
-    assert (report["resumed"], report["new"], report["same"]) == (0, 0, 30)
+    assert (report["new"], report["same"]) == (10, 20)
 
 
 def test_a_push_says_how_its_grids_were_measured(person: Person) -> None:
@@ -470,3 +430,66 @@ def test_a_wrong_token_is_status_4_and_a_wrong_option_status_2(person: Person) -
     assert person.having(REGISTRY_TOKEN="rgs_wrong").run("push", SEEDS[0]).exit_code == 4
     assert person.run("push", "nothing.csv").exit_code == 2
     assert person.run("push", SEEDS[0], "--label", "x").exit_code == 2
+
+
+def stored(project: Project) -> dict[str, Any]:
+    [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
+    found: dict[str, Any] = project.get(f"grids/{grid['id']}/items?outcomes=true").get_json()
+    return found
+
+
+def test_samples_are_pushed_with_their_results(person: Person, project: Project, tmp_path: Path) -> None:
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    report = person.json("push", str(tmp_path / "runs"))
+    assert (report["new"], report["faults"], report["unread"]) == (1, [], [])
+    found = stored(project)
+    assert [(one["name"], one["count"], one["cells"]) for one in found["sets"]] == [("arc", 6, 1)]
+    assert found["cells"][0]["outcomes"] == "tA=="  # 101101 in the high bits
+    assert found["cells"][0]["mean"] == pytest.approx(4 / 6)
+
+
+def test_a_repeated_push_completes_a_grid_without_items(
+    person: Person, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The connection breaks after the grid: it is there without items; the same push again adds them."""
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    call = Transport.call
+
+    def broken(self: Transport, method: str, path: str, *given: Any, **named: Any) -> Any:
+        if path.endswith("/items"):
+            raise Unreachable("The cable is cut.")
+        return call(self, method, path, *given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Transport, "call", broken)
+        person.run("push", str(tmp_path / "runs"))
+    assert stored(project)["cells"] == []
+    report = person.json("push", str(tmp_path / "runs"))
+    assert (report["new"], report["same"]) == (0, 1)
+    assert len(stored(project)["cells"]) == 1
+    again = person.json("push", str(tmp_path / "runs"))
+    assert (again["same"], again["warnings"]) == (1, [])
+
+
+def test_what_was_kept_for_later_brings_its_items_too(
+    person: Person, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    with monkeypatch.context() as patched:
+
+        def away(*_given: Any, **_named: Any) -> Any:
+            raise Unreachable("Nobody is there.")
+
+        patched.setattr(Transport, "call", away)
+        person.run("push", str(tmp_path / "runs"))
+    person.run("sync")
+    assert len(stored(project)["cells"]) == 1
+
+
+def test_other_outcomes_of_the_same_mean_are_a_warning(person: Person, project: Project, tmp_path: Path) -> None:
+    harness(tmp_path / "runs", {"arc": FLAGS})
+    person.json("push", str(tmp_path / "runs"))
+    harness(tmp_path / "runs", {"arc": [0, 1, 1, 1, 0, 1]})
+    report = person.json("push", str(tmp_path / "runs"))
+    assert report["same"] == 1
+    assert any("other outcomes" in one["detail"] for one in report["warnings"])

@@ -10,9 +10,7 @@ import itertools
 import json
 import math
 import os
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +23,18 @@ from registry.importers.reading import Item, Skipped, Sources, items_of
 
 FILES = Path(__file__).parent / "files"
 JSON = {
-    "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
+    "lm_eval.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
     "mteb/some__encoder/2/STS12.json": "mteb",
-    "trainer/all_results.json": "trainer", "trainer/checkpoint-4/trainer_state.json": "trainer",
 }  # fmt: skip
-TEXTS = ("model_card.md", "tables/github.md", "tables/printed.md", "tables/paper.tex",
+TEXTS = ("model_card.md", "tables/github.md",
          "tables/retrieval.csv", "seed_0.txt")  # fmt: skip
 BYTES = ("inspect.eval", "tidy.parquet")
 EVERY = (*JSON, *TEXTS, *BYTES)
-FORMS = sorted({*JSON.values(), "grid", "records", "latex", "markdown", "csv", "parquet",
-                "model-index", "mlflow-store"})  # fmt: skip
+FORMS = sorted({*JSON.values(), "grid", "records", "markdown", "csv", "parquet",
+                "model-index"})  # fmt: skip
 EMPTY = [
     b"{}", b"[]", b'{"results": {}, "versions": {}}', b'{"runs": []}', b"null", b"\x00" * 99, b"\n\n", b"a,b\n",
-    b"---\nmodel-index:\n- name: m\n  results: []\n---\n", b'{"log_history": []}', b"[" * 100_000, b'{"a": ' * 100_000,
+    b"---\nmodel-index:\n- name: m\n  results: []\n---\n", b"[" * 100_000, b'{"a": ' * 100_000,
     b'{"scores": {}, "task_name": "x"}', b"PK\x03\x04junk", b"PAR1junk", b"\x1f\x8bjunk",
 ]  # fmt: skip
 GRID = {"experiment": "e", "benchmark": "b", "model": "m", "metric": {"name": "x"}, "values": [1.0, 2.0],
@@ -197,14 +194,6 @@ def test_a_file_that_would_never_end_is_a_reason(subtests, tmp_path: Path) -> No
     (tmp_path / "README.md").write_text("---\n" + "\n".join(lines) + card)
     (tmp_path / "itself.md").write_text("---\na: &a [*a]" + card.replace("*i", "*a"))
     os.mkfifo(tmp_path / "pipe.json")
-    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database:
-        database.executescript(
-            "CREATE TABLE experiments(experiment_id, name, lifecycle_stage);"
-            "INSERT INTO experiments VALUES (0, 'e', 'active');"
-            "CREATE TABLE latest_metrics(run_uuid, key, value, is_nan);"
-            "CREATE VIEW runs AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS run_uuid,"
-            " '' AS name, 'FINISHED' AS status, 0 AS experiment_id, 'active' AS lifecycle_stage, x AS start_time FROM r"
-        )
     for path in sorted(tmp_path.iterdir()):
         with subtests.test(path.name):
             [found] = items_of(Sources((str(path),), "auto", Overrides()))

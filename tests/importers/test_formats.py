@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import sqlite3
-from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -21,7 +19,6 @@ from registry.grids.intake import Limits, read_submission
 from registry.importers import formats, parquet, source
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.mlflow import read_server
-from registry.importers.reading import Sources, items_of
 from registry.importers.source import Source
 
 FILES = Path(__file__).parent / "files"
@@ -30,10 +27,8 @@ SUMS = ([0.375, 0.6], [0.18298126367784995, 0.24494897427831783])
 WORDS = [(0.0, 0.0), (0.0, 0.0), (1.8755636297460478, None), (0.22683105205508416, None)]
 INSPECT = [(0.6, 0.24494897427831783), (0.8, 0.12247448713915889)]
 MLFLOW = [(0.875, None), (0.125, None), (-0.5, None), (0.75, None), (0.25, None), (-0.5, None)]
-EARLY = [(132.5, 5.25), (0.1875, 0.005437), (0.25, 0.0374), (0.25, 0.0374)]
 SAMPLES: dict[str, tuple[str, dict[str, Any], list[tuple[Any, Any]]]] = {
-    "lm_eval.json": ("lm-eval", {}, [SUMS, SUMS, *WORDS, (0.46153846153846156, 0.14664070547940125)]),
-    "lm_eval_early.json": ("lm-eval", {}, EARLY),
+    "lm_eval.json": ("lm-eval", {}, [SUMS, SUMS, *WORDS]),
     "mteb/some__encoder/2/STS12.json": ("mteb", {}, [([0.1], None)]),
     "inspect.eval": ("inspect", {}, INSPECT),
     "inspect.json": ("inspect", {}, INSPECT),
@@ -43,7 +38,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], list[tuple[Any, Any]]]] = {
 }
 """The format of each file, what is wanted of it, and the values and the standard errors of its grids."""
 NAMED = {name: form for name, (form, *_) in SAMPLES.items()}
-NAMED |= {"xarray3.nc": "netcdf", "xarray4.nc": "netcdf", "seed_0.txt": "markdown"}
+NAMED |= {"seed_0.txt": "markdown"}
 
 
 def grids(name: str, **wanted: Any) -> list[ImportedGrid]:
@@ -250,24 +245,3 @@ def test_mteb_files_of_both_forms_at_once_and_of_cells_given_twice_say_what_was_
     (tmp_path / "X.json").write_text(json.dumps(file | {"scores": {"test": [entry]}}))
     with pytest.raises(Malformed, match="No entry has the number main_score; there are spearman"):
         read(tmp_path / "X.json", model="m")
-
-
-def test_the_database_of_mlflow_is_read_like_its_server(tmp_path: Path) -> None:
-    """`mlflow.sql` is the dump of what mlflow 3.17 wrote: a crashed, a deleted and two good runs, and a NaN."""
-    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database:
-        database.executescript((FILES / "mlflow.sql").read_text())
-    found = [(one.submission, [note.code for note in one.notes]) for one in read(tmp_path / "mlflow.db")]
-    told = [tuple(sent[name] for name in ("experiment", "benchmark", "model", "values")) for sent, _ in found]
-    assert told == [
-        ("window-by-ratio", "AMC23", "R1-Qwen", 0.75), ("window-by-ratio", "AMC23", "R1-Qwen", 1.25),
-        ("window-by-ratio", "mlflow", "unnamed-model", 0.25),
-    ]  # fmt: skip
-    assert found[0][0]["labels"]["lr"] == "0.1"
-    notes = {note.detail for one in read(tmp_path / "mlflow.db") for note in one.notes}
-    assert {"these runs did not finish: crashed", "deleted runs: deleted", "not a number: loss"} <= notes
-    sources = Sources((f"sqlite:///{tmp_path}/mlflow.db",), "auto", Overrides())
-    assert len(list(items_of(sources))) == 3, "by the address that MLflow calls it too"
-    with closing(sqlite3.connect(tmp_path / "other.db")) as database:
-        database.execute("CREATE TABLE t (x)")
-    with pytest.raises(Malformed, match="of no known format"):
-        read(tmp_path / "other.db")

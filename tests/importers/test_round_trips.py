@@ -1,4 +1,4 @@
-"""What the registry writes as CSV, Markdown and LaTeX reads back as the same values at the same places."""
+"""What the registry writes as CSV and Markdown reads back as the same values at the same places."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.importers import delimited, latex, markdown
+from registry.importers import delimited, markdown
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
-from registry.renderings import table as tables
 from registry.renderings.cells import cells_csv, flat
 from registry.renderings.grid import grid_markdown
-from registry.renderings.numbers import fixed
-from registry.renderings.table import Column, Table
 
 WORDS = st.text("abcXYZé|\\<=+-@ 'ß7", min_size=1, max_size=6).filter(
     lambda text: text == text.strip() and text.strip("-") and not text.startswith("'") and text[0].isalpha()
@@ -61,24 +58,8 @@ def test_tidy_csv_reads_back_as_the_same_cells(document: dict[str, Any]) -> None
 
 
 @given(documents())
-def test_markdown_reads_back_as_the_same_grid(document: dict[str, Any]) -> None:
-    wanted = Overrides(experiment="e", nominal=("Task",), reads_prose=False)
+def test_the_table_of_a_markdown_reads_back_as_the_same_cells(document: dict[str, Any]) -> None:
+    wanted = Overrides(experiment="e", benchmark="b", model="m", metric="score", nominal=("Task",), reads_prose=False)
     [found] = markdown.read(Source("x", given=grid_markdown(document).encode()), wanted)
     assert found.submission["values"] == document["values"]
     assert [axis["levels"] for axis in found.submission["axes"]] == [axis["levels"] for axis in document["axes"]]
-    for name in ("benchmark", "model", "variant"):
-        assert found.submission[name] == document[name]
-
-
-NAMES = st.lists(st.text("abX&%$#_[-7", min_size=2, max_size=6).map("a".__add__), min_size=2, max_size=4, unique=True)
-
-
-@given(NAMES, st.data())
-def test_latex_reads_back_as_the_same_names_and_numbers(names: list[str], data: st.DataObject) -> None:
-    rows = [[data.draw(VALUES) for _ in names] for _ in (0, 1)]
-    rows[0][0] = -1.5
-    columns = [Column(str(at), [fixed(row[at], 2) for row in zip(*rows, strict=True)], True) for at in (0, 1)]
-    written = tables.latex(Table([Column("Task", names), *columns], 1, "Length"))
-    [found] = latex.read(Source("x", given=written.encode()), Overrides(experiment="e", metric="m", reads_prose=False))
-    assert found.submission["axes"][0]["levels"] == names
-    assert found.submission["values"] == [list(row) for row in zip(*rows, strict=True)]

@@ -1,4 +1,4 @@
-"""Tables and records as people keep them: README files, papers, folders of one's own JSON, logs of training.
+"""Tables and records as people keep them: README files, papers, folders of one's own JSON.
 
 All that is sent of a file besides its values is in `__snapshots__`.
 """
@@ -14,8 +14,8 @@ from registry.errors import Invalid
 from registry.importers import formats, sheet
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.markup import listed, measured, plain
-from registry.importers.metrics import meaning_of
 from registry.importers.reading import Item, Skipped, Sources, items_of
+from registry.importers.scores import meaning_of
 from registry.importers.source import Source
 from tests.importers.test_formats import told, values_of
 
@@ -60,11 +60,6 @@ RAISED = {
     "70.1<sup>a</sup><sub>2</sub>": 70.1, "45.2[1](#note)": 45.2, "70.1 (3)<sup>1</sup>": 70.1,
 }  # fmt: skip
 STRUCK = ["~~9~~", "**~~9~~**", "~~**9**~~", "<del>9</del>", "<s>9</s>", "~~9~~<sup>1</sup>"]
-IN_LATEX = {
-    "45.2$^{2}$": [45.2], "45.2$^2$": [45.2], r"\textbf{45.2}$^{2}$": [45.2], r"45.2\textsuperscript{2}": [45.2],
-    r"$70.1_{\pm 0.3}$": [70.1], "1{,}354": [1354.0], r"45.2{\it 2}": None, "$45.2$$2$": None,
-    r"\textbf{45.2}\textbf{2}": None,
-}  # fmt: skip
 
 
 def table(form: str, text: str, rows: str = "r") -> ImportedGrid:
@@ -90,17 +85,6 @@ def test_a_number_that_is_struck_out_is_a_gap_with_a_note(subtests) -> None:
     assert plain("~~old~~") == "old"
 
 
-def test_what_is_raised_in_latex_is_no_part_of_a_number(subtests) -> None:
-    for cell, values in IN_LATEX.items():
-        with subtests.test(cell=cell):
-            text = rf"\begin{{tabular}}{{lr}} L & p \\ a & {cell} \\ \end{{tabular}}"
-            if values is None:
-                with pytest.raises(Invalid):
-                    table("latex", text, "model")
-            else:
-                assert table("latex", text, "model").submission["values"] == values
-
-
 def test_labels_lose_marks_and_the_dash_of_a_list_but_no_sign() -> None:
     assert plain("[**Gemini**](https://example.org/g)") == "Gemini"
     assert [listed(label) for label in ("- GPT-4", "+ CoT", "-", "-1")] == ["GPT-4", "+ CoT", "-", "-1"]
@@ -114,22 +98,16 @@ def test_a_grid_of_more_rows_than_a_grid_has_is_refused_before_all_are_held(monk
     assert [fault.pointer for fault in refused.value.faults] == ["/line/6/column/5"]
 
 
-PAPER = {"columns": "split", "metric": "accuracy", "benchmark": "b", "experiment": "e"}
 NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value": "score"}
 README = {"rows": "model", "columns": "length", "metric": "score", "benchmark": "LongBench"}
 RETRIEVAL = {"axes": ("context_length", "document_depth_percent"), "repeats": "seed", **NEEDLES}
 VALUES: dict[str, tuple[dict[str, Any], list[Any]]] = {
     "tables/github.md": (README, [[96.7, 95.8, 96.0], [99.3, 100.0, None], [70.1, None, None], [1354.0, None, 93.3]]),
-    "tables/printed.md": ({}, [0.564, 0.599, 0.375, 0.37, 0.625, 0.5625, 8.5]),
-    "tables/printed_early.md": ({}, [0.4593, 0.46]),
-    "tables/paper.tex": (PAPER, [[70.1, 55.5], [68.0, None]]),
     "tables/retrieval.csv": (RETRIEVAL, [[1.0, 0.5, 0.25, 1.0, 0.75]]),
     "needles": (
         {"axes": ("context_length", "depth_percent"), "repeats": "version", **NEEDLES},
         [[10.0, 7.0, 3.0, 10.0, 1.0]],
     ),
-    "trainer": ({}, [0.625, 2.125, 2.25, [2.5, 2.0], [2.25], [0.5, 0.625], [2.25]]),
-    "mlruns": ({}, [0.75]),
 }
 """What is wanted of each file, and the values of its grids, which were written down by hand from the files."""
 
@@ -189,30 +167,6 @@ def test_records_of_a_list_and_of_lines_are_read_and_a_file_without_the_key_is_n
     assert [fault.rpartition("/")[2] for fault in faults] == ['0: there is no "scores.em"; there are: step']
     assert one.submission["values"] == [0.5, None, 1.0, 0.25]
     assert one.submission["metric"]["name"] == "scores.em"
-
-
-def test_what_a_trainer_logged_that_is_no_number_is_named(tmp_path: Path) -> None:
-    state, results = tmp_path / "trainer_state.json", tmp_path / "all_results.json"
-    for word in ("Infinity", "-Infinity", "NaN"):
-        first, last = f'{{"step": 5, "eval_loss": 1.5, "grad_norm": {word}}}', f'{{"step": 10, "eval_loss": {word}}}'
-        state.write_text(f'{{"log_history": [{first}, {last}]}}')
-        [one], faults = read(str(state))
-        assert (one.submission["values"], faults) == ([1.5], [])
-        assert "not a number: eval_loss at step 10" in [note.detail for note in one.notes]
-        state.write_text(f'{{"log_history": [{last}]}}')
-        found, [fault] = read(str(state))
-        assert found == []
-        assert fault.endswith("not a number: eval_loss at step 10.")
-        results.write_text(f'{{"eval_loss": {word}, "eval_accuracy": 0.5}}')
-        [one], _ = read(str(results))
-        assert "not a number: eval_loss" in [note.detail for note in one.notes]
-
-
-def test_a_table_of_latex_that_does_not_end_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "paper.tex"
-    path.write_text("Text.\n\n" + "\\begin{tabular}{l}\n" * 3)
-    _, [fault] = read(str(path))
-    assert fault.endswith("paper.tex:3: the tabular that begins here does not end")
 
 
 NAMED = {"experiment": "e", "benchmark": "b"}
@@ -306,9 +260,9 @@ def test_files_of_records_at_one_coordinate_are_no_mean_of_models_unless_somebod
 
 
 def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Path) -> None:
-    items = list(items_of(Sources((str(FILES / "mlruns"),), "auto", Overrides(axes=("foo",), value="bar"))))
+    items = list(items_of(Sources((str(FILES / "inspect.eval"),), "auto", Overrides(axes=("foo",), value="bar"))))
     assert {str(said.detail) for one in items for said in one.faults()} == {  # type: ignore[union-attr,call-arg]
-        "It is read as mlflow-store, where --axes, --value would change nothing: --format names another."
+        "It is read as inspect, where --axes, --value would change nothing: --format names another."
     }
 
 

@@ -54,8 +54,8 @@ CALLED_BY_LIBRARIES = [
     "set_accept_enabled",
     # Celery
     "LastingConsumer", "on_connection_error_after_connected", "safe_say",
-    # Jupyter, transformers, Lightning
-    "_repr_html_", "control", "finalize", "log_hyperparams", "log_metrics", "on_evaluate", "on_log",
+    # Jupyter, transformers
+    "RegistryCallback", "_repr_html_", "control", "on_evaluate", "on_log",
 ]  # fmt: skip
 USED_BY_TESTS = ["RIVAL_IN", "client_url", "demo_grids", "forget", "pids"]
 

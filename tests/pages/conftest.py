@@ -267,9 +267,10 @@ PATHS = (
 @pytest.fixture(scope="session")
 def answered(demo: Demo) -> Demo:
     """The demonstration after somebody has asked what these pages and the comparison of the pair ask."""
-    for path in (*PATHS, demo.pair):
-        Browser(demo.house, demo.house.app.test_client()).opened(path)
-    demo.house.compute()
+    for _ in range(2):
+        for path in (*PATHS, demo.pair):
+            Browser(demo.house, demo.house.app.test_client()).opened(path)
+        demo.house.compute()
     return demo
 
 

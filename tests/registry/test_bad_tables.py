@@ -149,42 +149,6 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-OWN = "### b · m — accuracy\n\n{}\n\n1 of 1 cells measured · revision 1{}\n"
-PLANE = "| Type | x | y |\n|---|---|---|\n| a | 1 | 2 |\n"
-OTHER = "| Type | x | y |\n|---|---|---|\n| b | 1 | 2 |\n"
-OWN_FAULTS: dict[str, tuple[str, str]] = {
-    "trials of 5,000 digits": (OWN.format("5", " · trials " + "9" * 5000), "/line/5"),
-    "no trials": (OWN.format("5", " · trials 0"), "/line/5"),
-    "planes of other axes": (
-        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 2\n\n{PLANE.replace('Type', 'Kind / Length')}", ""), "/line/11"
-    ),
-    "planes of other dimensions": (
-        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 2\n\n{PLANE.replace('Type', 'Type / Length')}", ""), "/line/11"
-    ),
-    "a number beside a plane": (OWN.format(f"{PLANE}\n5", ""), "/line/7"),
-    "a plane beside a number": (OWN.format(f"5\n\n{PLANE}", ""), "/line/5"),
-    "a number below a level": (OWN.format("#### Task 1\n\n5", ""), "/line/5"),
-    "two numbers": (OWN.format("5\n\n6", ""), "/line/5"),
-    "two planes of one heading": (
-        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 1\n\n{PLANE}", ""), "/line/13/column/2"
-    ),
-    "two planes without a heading": (OWN.format(f"{PLANE}\n{OTHER}", ""), "/line/9/column/2"),
-    "a row twice": (OWN.format("| T / L | x |\n|---|---|\n| a | 1 |\n| a | 2 |", ""), "/line/6/column/2"),
-    "a row twice down one axis": (
-        OWN.format("| T | accuracy |\n|---|---|\n| a | 1 |\n| a | 2 |", ""), "/line/6/column/2"
-    ),
-    "headings of other axes": (OWN.format(f"#### A 1\n\n{PLANE}\n#### A 1 · B 2\n\n{PLANE}", ""), ""),
-    "text between": (OWN.format(f"{PLANE}\nI would say so.", ""), "/line/7"),
-    "five axes": (OWN.format(f"#### A 1 · B 1 · C 1\n\n{PLANE.replace('Type', 'D / E')}", ""), "/line/1"),
-    "one axis twice": (OWN.format(f"{PLANE.replace('Type', 'D / D')}", ""), "/line/1"),
-    "nothing measured": (OWN.format("No cell was measured.", ""), "/line/1"),
-    "nothing at all": (OWN.format("", ""), "/line/1"),
-    "a title that is a table's heading": (
-        "### a|b — x\n-|-\n1|2\n1 of 1 cells measured · revision 1\n", "/line/2"
-    ),
-}  # fmt: skip
-
-
 PIPE_FAULTS: dict[str, tuple[str, str]] = {
     "words": ("A sentence without a table.\n", ""),
     "a heading": ("# A heading\n", ""),
@@ -206,7 +170,7 @@ PIPE_FAULTS: dict[str, tuple[str, str]] = {
 
 def test_a_table_that_is_no_grid_is_refused_at_its_place(shared: Project, subtests: pytest.Subtests) -> None:
     cases = [("text/csv", case, *FAULTS[case]) for case in FAULTS]
-    cases += [("text/markdown", case, body, {}, at) for case, (body, at) in (OWN_FAULTS | PIPE_FAULTS).items()]
+    cases += [("text/markdown", case, body, {}, at) for case, (body, at) in PIPE_FAULTS.items()]
     for media, case, body, query, pointer in cases:
         with subtests.test(case, media=media):
             problem = refused(shared, body.encode(), media, **query)

@@ -159,61 +159,6 @@ def test_the_registrys_own_csv_can_be_posted_back(project: Project, subtests: py
             assert values(project, answer) == project.get(f"grids/{grid['id']}?revision=1").get_json()["values"]
 
 
-def test_own_markdown_of_four_axes_can_be_posted_back(project: Project) -> None:
-    axes = [{"name": name, "kind": "nominal", "levels": ["a", "b"]} for name in ("One", "Two", "Three", "Four")]
-    cells = [[[[1.5, 2], [3, 4]], [[5, 6], [7, 8]]], [[[None, 2], [3, 4]], [[None, None], [None, None]]]]
-    grid = project.published(axes=axes, values=cells, metric={"name": "loss"}, trials=None, protocol={"shots": 5})
-    answer = project.call(
-        "POST", f"projects/{project.slug}/grids", data=project.get(f"grids/{grid['id']}.md").data,
-        content_type="text/markdown", query_string={"experiment": grid["experiment"]},
-    )  # fmt: skip
-    assert "protocol" in " ".join(one["detail"] for one in answer.get_json()["warnings"] if one["code"] == "left_out")
-    assert answer.get_json()["id"] == grid["id"]
-    assert [axis["levels"] for axis in answer.get_json()["axes"]] == [["a", "b"]] * 4
-    assert values(project, answer) == cells
-
-
-def _markdown_back(project: Project, grid: dict[str, Any]) -> dict[str, Any]:
-    """The grid that its Markdown is read as, published under another model."""
-    text = project.get(f"grids/{grid['id']}.md").text
-    told = {"experiment": grid["experiment"], "model": f"after {grid['revision']}", "lower": "0", "upper": "100"}
-    path = f"projects/{project.slug}/grids"
-    answer = project.call("POST", path, data=text.encode(), content_type="text/markdown", query_string=told)
-    assert answer.status_code == 201, answer.text
-    again: dict[str, Any] = project.get(f"grids/{answer.get_json()['id']}").get_json()
-    return again
-
-
-def test_own_markdown_gives_no_trials_to_cells_that_had_none(project: Project) -> None:
-    axes = [{"name": "Length", "kind": "numeric", "levels": [1, 2, 3]}]
-    for trials in ([10, None, 10], [10, None, 20]):
-        grid = project.published(axes=axes, values=[50, 70, 20], trials=trials, metric=METRIC)
-        again = _markdown_back(project, grid)
-        assert again.get("trials") is None
-        [lost] = [one["detail"] for one in again["warnings"] if one["code"] == "left_out"]
-        assert "trials 10" in lost
-    assert "trials 10–20 (in 2 cells)" in project.get(f"grids/{grid['id']}.md").text
-    grid = project.published(axes=axes, values=[50, None, 20], trials=[10, None, 10], metric=METRIC)
-    assert project.get(f"grids/{grid['id']}.md").text.endswith("2 of 3 cells measured · revision 3 · trials 10\n")
-    assert _markdown_back(project, grid)["trials"] == 10
-
-
-def test_own_markdown_says_what_of_its_last_line_is_not_read(project: Project) -> None:
-    cells = [{"at": {"T": "a"}, "value": 1, "stderr": 2.0}, {"at": {"T": "b"}, "value": None, "reason": "failed"}]
-    sent = publication(axes=[{"name": "T", "kind": "nominal", "levels": ["a", "b"]}], cells=cells, metric=METRIC)
-    grid = project.publish({name: sent[name] for name in sent if name not in ("values", "trials")}).get_json()
-    [lost] = [one["detail"] for one in _markdown_back(project, grid)["warnings"] if one["code"] == "left_out"]
-    assert "standard error 2 · 1 failed" in lost
-
-
-def test_own_markdown_of_thousands_of_cells_can_be_posted_back(project: Project) -> None:
-    axes = [{"name": name, "kind": "numeric", "levels": list(range(40))} for name in ("One", "Two")]
-    cells = [[float(row + column) for column in range(40)] for row in range(40)]
-    grid = project.published(axes=axes, values=cells, trials=1000, metric=METRIC)
-    again = _markdown_back(project, grid)
-    assert (again["benchmark"], again["values"], again["trials"]) == (grid["benchmark"], cells, 1000)
-
-
 WRITTEN = {
     "93.1%": "93.1",
     "1,234,567": "1234567",
@@ -244,7 +189,7 @@ def test_a_slice_is_published_in_no_form(project: Project) -> None:
     one, every = f"grids/{grid['id']}", f"projects/{project.slug}/cells"
     for read, media, told in (
         (f"{one}.json", "application/json", {}), (f"{one}/cells.json", "application/json", {}),
-        (f"{one}.md", "text/markdown", PERCENT), (f"{one}/cells.md", "text/markdown", PERCENT),
+        (f"{one}.md", "text/markdown", NAMES | PERCENT),
         *((f"{table}.csv", "text/csv", PERCENT) for table in (f"{one}/cells", every)),
     ):  # fmt: skip
         cut = project.get(f"{read}?at.Type=a").data

@@ -23,13 +23,13 @@ from sqlalchemy import func, make_url, select, text, update
 import workers.verify
 from registry import create_app
 from registry.cli import main
-from registry.commands import servers as command_environment
+from registry.commands import processes as command_environment
 from registry.local import processes
 from registry.local.embedded import copying
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, grids, projects, statistics, stored_revisions
-from results_registry.local_instance import announced
+from results_registry.config import announced
 from tests.house import House
 from tests.ports import free_port
 from workers.verify_checks import Difference

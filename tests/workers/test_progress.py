@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.commands.polling import sentence
+from registry.commands.session import sentence
 from tests.house import House, Project
 from tests.workers.test_counted_rankings import QUESTION, table
 from tests.workers.test_rankings import ask
@@ -37,4 +37,4 @@ def test_a_pending_ranking_tells_the_share_of_its_grids_that_are_counted(large: 
 
 def test_a_terminal_shows_it_as_a_bar() -> None:
     assert sentence("ranking", None) == "waiting for ranking"
-    assert sentence("ranking", 0.25) == "waiting for ranking ━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ 25% counted"
+    assert sentence("ranking", 0.25) == "waiting for ranking, 25% counted"

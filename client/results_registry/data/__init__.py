@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from results_registry.data.blocks import from_block, from_labelled, is_array, is_labelled
-from results_registry.data.frames import (
+from results_registry.data.blocks import (
     from_arrow,
+    from_block,
+    from_labelled,
     from_pandas,
     from_polars,
     from_series,
+    is_array,
     is_arrow,
+    is_labelled,
     is_pandas,
     is_polars,
     is_series,
 )
 from results_registry.data.records import from_mapping, from_records
-from results_registry.data.scalars import Declared, declared_axes
-from results_registry.data.table import Table, cell_documents, content
+from results_registry.data.table import Declared, Table, cell_documents, content, declared_axes
 from results_registry.errors import BadData
 
 __all__ = ["read_cells", "read_data"]

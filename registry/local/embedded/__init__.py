@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from registry.local.embedded.children import Child
 from registry.local.embedded.home import Home
 from registry.local.embedded.programs import Postgres, Valkey
-from registry.local.embedded.supervisor import Supervisor
+from registry.local.embedded.supervisor import Child, Supervisor
 
 __all__ = ["Child", "Home", "Postgres", "Supervisor", "Valkey", "embedded_servers"]
 

@@ -62,12 +62,8 @@ class Home:
         self.release()
 
     def log(self, name: str) -> Path:
-        """Log file of a child; a large one is renamed to `.1` first."""
-        path = self.logs / f"{name}.log"
-        with contextlib.suppress(FileNotFoundError):
-            if path.stat().st_size > LARGEST_LOG:
-                path.replace(path.with_suffix(".log.1"))
-        return path
+        """Log file of a child."""
+        return self.logs / f"{name}.log"
 
     def rotate_logs(self) -> None:
         """Copy large logs aside and truncate them. Their writers append, so they continue at the start."""

@@ -16,8 +16,8 @@ from pathlib import Path
 import psycopg2
 
 from registry.errors import Misconfigured
-from registry.local.embedded.children import Child, Process, User, run_to_end
 from registry.local.embedded.home import Home
+from registry.local.embedded.supervisor import Child, Process, User, run_to_end
 
 OLDEST = 15
 DEBIAN = Path("/usr/lib/postgresql")

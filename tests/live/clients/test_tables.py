@@ -94,14 +94,6 @@ def test_polars_scans_it_with_ranges(table: str, first_grid: dict[str, Any], for
     assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
 
 
-def test_polars_scans_csv_lazily(table: str, first_grid: dict[str, Any]) -> None:
-    import polars
-
-    frame = polars.scan_csv(f"{table}.csv{QUERY}").filter(polars.col("value") >= 99.99).select("Type", "Length_num")
-    best = {(str(kind), length) for kind, length in frame.collect().rows()}
-    assert best == {at for at, value in expected(first_grid).items() if value == 100.0}
-
-
 def duck(extension: str) -> Any:
     """DuckDB with an extension that came as a wheel: nothing is downloaded."""
     import duckdb

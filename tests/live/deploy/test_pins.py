@@ -15,7 +15,7 @@ from packaging.version import Version
 from tests import ROOT
 from tests.live.deploy.dependencies import CONSTRAINTS, REQUIREMENTS, installed_closure, needed, pinned
 
-EXTRAS = ("embedded", "inspect", "netcdf", "oidc", "parquet", "tracing")
+EXTRAS = ("embedded", "inspect", "oidc", "parquet", "tracing")
 CALENDAR = {"structlog", "xarray"}
 """Versions are years."""
 ELSEWHERE = {"async-timeout", "tzdata"}

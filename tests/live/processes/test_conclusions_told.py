@@ -81,16 +81,3 @@ def test_a_correction_that_flips_a_claim_and_fails_a_gate_is_told_by_hook_and_st
                 in_stream.setdefault(event["type"], set()).add(event["id"])
                 assert event["type"] != "claim.flipped" or event["data"]["verdict"] == "contradicted"
     assert verified(receiver, secret) == in_stream
-
-
-def test_what_a_correction_means_is_told_after_everybody_was_killed(telling: System) -> None:
-    client = telling.client()
-    with receiving() as receiver:
-        secret = prepared(client, receiver)
-        client.publish(**NAMES, model="B", values=60.0)
-        for name in ("worker", "dispatcher", "web"):
-            telling.kill(name)
-        telling.start("worker", "dispatcher", "web")
-        awaited(lambda: arrived(receiver))
-    # Each once in the feed; at the hook under one id, however often it was sent.
-    assert {type_: len(ids) for type_, ids in verified(receiver, secret).items()} == dict.fromkeys(TYPES, 1)

@@ -1,4 +1,7 @@
-"""A PostgreSQL that stands still (SIGSTOP) answers nothing and refuses nothing; the registry goes on answering."""
+"""A PostgreSQL that stands still (SIGSTOP) answers nothing and refuses nothing; the registry goes on answering.
+
+A broker that goes away takes no worker with it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import time
 from collections.abc import Callable
 from urllib.request import urlopen
 
+from registry.broker import DERIVE_TASK, celery_app, redis_client
+from registry.settings import Settings
 from tests.house import publication
 from tests.live.processes.system import PROJECT, Client, Servers, System, awaited
 
@@ -72,3 +77,32 @@ def test_every_request_ends_in_time_while_the_database_is_frozen_and_soon_after_
     assert time.monotonic() - begun < 5
     # Worker and dispatcher recover by themselves too.
     awaited(lambda: fresh.statistics(written), within=20)
+
+
+def test_a_broker_that_dies_while_a_task_runs_leaves_the_worker_alive_and_hearing(
+    fragile: System, fragile_servers: Servers
+) -> None:
+    awaited(lambda: is_heard(fragile.settings))
+    with fragile_servers.frozen_database():
+        celery_app(fragile.settings).send_task(DERIVE_TASK)
+        awaited(lambda: unfinished(fragile.settings))
+        fragile_servers.kill_broker()
+        awaited(lambda: "Connection to broker lost" in fragile.log("worker"))
+        fragile_servers.start_broker()
+        awaited(lambda: fragile.running["worker"].poll() is not None or is_heard(fragile.settings))
+        assert fragile.running["worker"].poll() is None, fragile.log("worker")
+    client = fragile.client()
+    grid = client.publish()
+    assert awaited(lambda: client.statistics(grid))["state"] == "ready"
+
+
+def is_heard(settings: Settings) -> bool:
+    """Whether a worker waits for messages, as only workers do by this command."""
+    with redis_client(settings) as client:
+        return any(one["cmd"] == "brpop" for one in client.client_list())
+
+
+def unfinished(settings: Settings) -> int:
+    """Messages of which no worker has said that it is done with them."""
+    with redis_client(settings) as client:
+        return int(client.hlen("unacked"))

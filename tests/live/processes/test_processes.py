@@ -104,18 +104,6 @@ def test_an_interrupt_is_quiet_and_130(person: Person, project: Project) -> None
     assert b"waiting for trends" in written
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [("registry rank -m qwen", {"Qwen-2.5 3B", "Qwen-2.5 7B"}), ("registry show -b nothing", set())],
-)
-def test_names_of_the_project_are_completed(person: Person, ready: Project, typed: str, offered: set[str]) -> None:
-    asks = person.having(_REGISTRY_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD="3")
-    shown = asks.start(stdout=subprocess.PIPE).communicate()[0].decode()
-    assert {line.partition(",")[2] for line in shown.splitlines() if line} == offered
-    away = asks.having(REGISTRY_URL="http://127.0.0.1:9").start(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert away.communicate() == (b"\n", b"")
-
-
 @pytest.mark.parametrize(("typed", "offered"), [("registry tre", "trends"), ("registry compl", "completion")])
 def test_a_shell_completes_names(person: Person, typed: str, offered: str) -> None:
     asks = person.having(_REGISTRY_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD="1")

@@ -94,17 +94,13 @@ def test_a_bare_environment_publishes_beside_files_with_the_names_of_the_service
     assert {(grid["model"], grid["cell_count"]) for grid in served.grids()} == {("small", 2), ("large", 1)}
 
 
-def test_the_names_of_the_release_before_still_work_and_say_that_they_will_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("registry.client", "registry.adapters", "registry.adapters.transformers"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+def test_the_name_of_the_release_before_still_works_and_says_that_it_will_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "registry.client", raising=False)
     with pytest.warns(DeprecationWarning, match=r"^registry\.client is results_registry now; 0\.3 drops"):
         old = importlib.import_module("registry.client")
     assert {name: getattr(old, name) for name in results_registry.__all__} == {
         name: getattr(results_registry, name) for name in results_registry.__all__
     }
-    with pytest.warns(DeprecationWarning, match=r"^registry\.adapters is results_registry\.adapters now; 0\.3 drops"):
-        callback = importlib.import_module("registry.adapters.transformers").RegistryCallback
-    assert callback.__module__ == "results_registry.adapters.transformers"
 
 
 def test_both_distributions_have_one_license_and_one_version() -> None:

@@ -6,7 +6,6 @@ import os
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -169,23 +168,6 @@ def test_a_disk_that_is_full_and_no_server_lose_grids_aloud_and_stop_no_job(tmp_
     assert (ran.returncode, ran.stdout.split()[-1]) == (0, "end"), ran.stderr
     assert "cannot be written (File too large)" in ran.stderr
     assert "registry: 5 unsent grids are lost: no disk would take them." in ran.stderr
-
-
-def test_a_server_that_hangs_holds_no_job_up(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as mute:
-        environment = {
-            "REGISTRY_URL": f"http://127.0.0.1:{mute.getsockname()[1]}",
-            "REGISTRY_PROJECT": "p",
-            "REGISTRY_EXIT_SECONDS": "0.5",
-        }
-        process = job("hung", 50, environment)
-        assert process.stdout is not None
-        while process.stdout.readline() != "end\n":
-            pass
-        begun = time.monotonic()
-        _, said = ended(process)
-        assert time.monotonic() - begun < 10
-        assert "registry: 50 grids wait in" in said
 
 
 def test_a_storm_of_429_ends_with_every_grid_there_once_and_is_not_fanned(tiny: Tiny) -> None:

@@ -1,4 +1,4 @@
-"""A home belongs to one registry at a time, and to nobody else."""
+"""A home belongs to one registry at a time, and to nobody else; its logs do not grow without end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from registry.errors import Misconfigured
 from registry.local.embedded import Home, embedded_servers
+from registry.local.embedded.home import LARGEST_LOG
 
 
 def test_a_second_start_on_the_same_home_is_refused(tmp_path: Path) -> None:
@@ -87,3 +88,15 @@ def test_a_socket_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="only you can enter"), home:
         pass
     home.sockets.rmdir()
+
+
+def test_a_large_log_is_moved_aside_and_its_writer_goes_on(tmp_path: Path) -> None:
+    with Home(tmp_path / "home") as home, home.log("web").open("ab", buffering=0) as writer:
+        small = home.log("worker")
+        small.write_bytes(b"little\n")
+        writer.write(b"x" * (LARGEST_LOG + 1))
+        home.rotate_logs()
+        writer.write(b"afterwards\n")
+        assert (home.logs / "web.log").read_bytes() == b"afterwards\n"
+        assert (home.logs / "web.log.1").stat().st_size == LARGEST_LOG + 1
+        assert small.read_bytes() == b"little\n"
