@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, get_args
 import orjson
 
 from registry.grids.slices import slice_document, slice_of
-from registry.results.policies import Method, Missing, Reduction, SlotPolicy, Target
+from registry.results.terms import Method, Missing, Reduction, SlotPolicy, Target
 from registry.selection import KINDS, Selection
 
 METHODS: tuple[str, ...] = get_args(Method)

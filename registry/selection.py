@@ -10,8 +10,7 @@ from typing import Any, Self
 import orjson
 
 from registry.grids.slices import PARAMETER, Slice, slice_document, slice_text
-from registry.results.policies import NOBODY
-from registry.results.selected import Selected
+from registry.results.terms import NOBODY, Selected
 
 KINDS = ("benchmark", "model", "variant")
 """Kinds of names that a selection may be narrowed to."""

@@ -19,7 +19,7 @@ from registry.errors import TryLater
 from registry.grids.grid import Metric
 from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
 from registry.results.codec import compressed, to_document
-from registry.results.series import Series
+from registry.results.courses import Series
 from registry.results.statistics import GridStatistics
 from registry.results.thresholds import SeriesThresholds
 from registry.settings import Settings

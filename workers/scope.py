@@ -21,9 +21,8 @@ from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, any_, bindparam, 
 from registry.grids.protocol import Protocol, Rules, differences, joined, varying
 from registry.query import AggregatesQuery, Query, RankingQuery
 from registry.results.codec import to_document
-from registry.results.inputs import Warning
-from registry.results.protocols import Incomparable, ProtocolDifference
 from registry.results.ranking import Ranking
+from registry.results.terms import Incomparable, ProtocolDifference, Warning
 from registry.storage.database import Database
 from registry.storage.keys import grids_at, of_current
 from registry.storage.rows import sliced_row

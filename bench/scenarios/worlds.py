@@ -6,7 +6,7 @@ import numpy as np
 
 from bench.scenarios import Chance
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.results.series import Direction
+from registry.results.courses import Direction
 from workers.statistics import Parameters
 from workers.statistics.changes import holm_of_family, judged, listed, onsets, steps_of
 from workers.statistics.curves import Curves

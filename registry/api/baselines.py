@@ -39,7 +39,7 @@ from registry.results.gates import (
     PolicyKind,
     Reachable,
 )
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 from registry.storage.gate_scope import PUBLISHED
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"

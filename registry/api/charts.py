@@ -17,8 +17,8 @@ from registry.query import SLOT_POLICIES
 from registry.renderings.forest import Forest, forest_png, forest_svg, forest_vega
 from registry.renderings.heatmap import THEMES
 from registry.renderings.lines import ChartOptions
-from registry.renderings.lines.options import XScale
-from registry.renderings.lines.png import chart_png
+from registry.renderings.lines.frame import chart_png
+from registry.renderings.lines.paint import XScale
 from registry.results.lines import Lines
 from registry.results.trade_offs import TradeOff
 

@@ -40,8 +40,7 @@ from registry.renderings.comparison_of_models import (
     model_comparison_text,
 )
 from registry.renderings.forest import forest_of_models
-from registry.results.comparison import Comparison
-from registry.results.model_comparison import ModelComparison
+from registry.results.comparison import Comparison, ModelComparison
 
 
 def _grid(text: str, example: str, *, required: bool) -> Any:

@@ -44,7 +44,7 @@ from registry.operations.query_names import check_slice_of_grid, unknown_names
 from registry.operations.read import find_summary
 from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_grid
 from registry.renderings.grid import grid_markdown, grid_text
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 
 blp = Blueprint("grids", "The values of one metric over zero to four axes.")
 

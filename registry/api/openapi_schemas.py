@@ -11,9 +11,9 @@ import orjson
 from registry.api.events import PATTERNS
 from registry.api.shapes.words import AT_ABOUT
 from registry.api.statistics import HEAD, OMITTED
+from registry.results.courses import Direction as CourseDirection
 from registry.results.judgement import Verdict
-from registry.results.policies import Method, Missing, Target
-from registry.results.series import Direction as CourseDirection
+from registry.results.terms import Method, Missing, Target
 
 Schema = dict[str, Any]
 

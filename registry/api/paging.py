@@ -21,7 +21,7 @@ from registry.api.responses import dumps, send
 from registry.operations.auth import Role
 from registry.operations.find import Key
 from registry.results.codec import to_document
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 
 Row = TypeVar("Row")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

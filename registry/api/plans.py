@@ -39,11 +39,9 @@ from registry.plans.closed_forms import MOST_TRIALS, Goal
 from registry.plans.planning import Means, Measured, Stratum
 from registry.query import ClaimPlanQuery, ClaimsQuery, GateQuery, Query
 from registry.results.codec import from_bytes, from_document, to_document
-from registry.results.comparison import Comparison
-from registry.results.gaps import GapTest
+from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
 from registry.results.gates import Definition, Gate, Reachable, Subject
 from registry.results.grid import PostedMetric
-from registry.results.model_comparison import ModelComparison, WholeGap
 from registry.results.plans import GateNow, Plan, PlanKind
 
 USUAL_ALPHA = 0.05

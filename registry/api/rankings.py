@@ -26,8 +26,8 @@ from registry.grids.slices import Slice
 from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery
 from registry.renderings.forest import forest_of_ranking
 from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
-from registry.results.policies import unordered
 from registry.results.ranking import Ranking
+from registry.results.terms import unordered
 
 _MISSING = (
     "What is made of slots that not all have. `matched` compares two names where both are measured; `available` takes"

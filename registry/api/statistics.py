@@ -32,7 +32,7 @@ from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings import statistics as renderings
 from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
 from registry.results.codec import from_bytes
-from registry.results.series import losing
+from registry.results.courses import losing
 from registry.results.statistics import Statistics
 from registry.results.thresholds import Thresholds
 from registry.storage.rows import axis_of

@@ -23,8 +23,8 @@ from registry.operations.export import Selection, exported_statistics, select_st
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters
 from registry.renderings.feed_arrow import arrow_of_rows, arrow_version, parquet_of_rows
-from registry.renderings.rows import Row, csv_of_rows, json_of_rows, ndjson_of_rows
-from registry.renderings.statistics_columns import MEASURED
+from registry.renderings.grid import Row, csv_of_rows, json_of_rows, ndjson_of_rows
+from registry.renderings.statistics import MEASURED
 from registry.renderings.statistics_feed import columns_of, rows_of
 
 blp = Blueprint("statistics_feeds", "A statistic of every grid, tidy.")

@@ -20,8 +20,7 @@ from registry.renderings import comparison as of_grids
 from registry.renderings import comparison_of_models as of_two_models
 from registry.renderings import plan as plans
 from registry.results.codec import from_document
-from registry.results.comparison import Comparison
-from registry.results.model_comparison import ModelComparison
+from registry.results.comparison import Comparison, ModelComparison
 from registry.results.plans import Plan
 
 _LEAST = ("ties", "wins", "losses", "median", "Holm p", "could show")

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 from registry.renderings.heatmap.colours import DARK_INK, ink_on
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, aligned, folds
-from registry.renderings.width import display_width, one_line, right
+from registry.renderings.table import Column, Table, aligned, display_width, folds, one_line, right
 
 _CODES = {
     "bold": "1",

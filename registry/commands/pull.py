@@ -16,8 +16,8 @@ from registry.commands.finding import Named, find_grid, names_grids
 from registry.commands.group import writable
 from registry.commands.session import Session, asks_server
 from registry.query import SLOT_POLICIES
-from registry.renderings.heatmap.options import THEMES
-from registry.renderings.lines.options import XScale
+from registry.renderings.heatmap.scale import THEMES
+from registry.renderings.lines.paint import XScale
 
 _OF_GRID = ("json", "md", "txt")
 _TIDY = ("csv", "ndjson", "json", "parquet", "arrow")

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import click
 
 from registry.commands.page import Part, page
-from registry.renderings.width import one_line
+from registry.renderings.table import one_line
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _BEGINS_AFTER, _TURNS_EVERY = 0.3, 0.1

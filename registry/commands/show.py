@@ -14,10 +14,8 @@ from registry.commands.screen import Screen, rows_of_csv
 from registry.commands.session import Session, asks_server, awaited, waits
 from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
-from registry.renderings.cells import cells_csv, flat
-from registry.renderings.grid import page
-from registry.renderings.heatmap.options import Options
-from registry.renderings.heatmap.scale import Scale, scale_of
+from registry.renderings.grid import cells_csv, flat, page
+from registry.renderings.heatmap.scale import Options, Scale, scale_of
 from registry.renderings.numbers import MISSING
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Table

@@ -23,8 +23,8 @@ from pyarrow import parquet
 
 from registry.mirror.current_grids import CELLS_SCHEMA
 from registry.mirror.directory import PartFile, WrittenFile
-from registry.renderings.cells import flat
 from registry.renderings.feed import Place, axes_of, protocol_text
+from registry.renderings.grid import flat
 
 AT_ONCE = 32_768
 """Cells of one grid that are made to rows at once: a grid may have a million."""

@@ -14,7 +14,7 @@ from registry.errors import Conflict, NotFound, PreconditionFailed
 from registry.operations.audit_log import Actor, record
 from registry.operations.baselines import Expect
 from registry.operations.names import joined_names
-from registry.renderings.interval import wilson
+from registry.renderings.numbers import wilson
 from registry.results.codec import from_document
 from registry.results.events import EventType
 from registry.results.gates import AlertPrecision

@@ -27,7 +27,7 @@ from registry.plans.reachable import reachable, zero_baselines
 from registry.query import BaselineQuery, RankingQuery
 from registry.results.codec import from_document, to_document
 from registry.results.gates import Definition, Pinned, Reachable, Subject
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 from registry.storage.arrivals import announce, of_alert, slug_of
 from registry.storage.gate_scope import PUBLISHED, ask_always, in_order, models_of_scope, question_of, standing_question
 from registry.storage.tables import alerts, baseline_versions, baselines, cached_results, new_id

@@ -27,7 +27,7 @@ from registry.operations.find import Filters
 from registry.operations.projects import lock_project
 from registry.operations.query_names import unknown_names
 from registry.query import StoredClaimsQuery
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 from registry.storage.tables import cached_results, claims, new_id
 
 MOST = 100_000

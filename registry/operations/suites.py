@@ -15,7 +15,7 @@ from registry.operations.audit_log import Actor, record
 from registry.operations.find import Filters
 from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, known_names_text, unknown_names
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 from registry.storage.tables import grids, new_id, suites
 
 MOST = 1_000

@@ -21,7 +21,6 @@ from registry.pages import (
     grid,
     grids,
     history,
-    name,
     names,
     palette,
     project,
@@ -32,7 +31,7 @@ from registry.pages import (
     status,
 )
 from registry.pages.front import pages
-from registry.pages.line_breaks import IndentedLinesContinue
+from registry.pages.responses import IndentedLinesContinue
 
 __all__ = ["register"]
 
@@ -46,7 +45,6 @@ VIEWS = (
     comparison,
     claims,
     names,
-    name,
     search,
     gates,
     events,

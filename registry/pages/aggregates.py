@@ -1,8 +1,10 @@
-"""The view of a table: models by benchmarks, or any other dimensions."""
+"""The view of a table."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flask import request
@@ -12,12 +14,24 @@ from registry.api.cached_results import ask
 from registry.errors import Fault, Invalid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
-from registry.pages.palette import BINS
-from registry.pages.pivot import is_sortable, pivot_of
+from registry.pages.heatmap import Square
+from registry.pages.palette import BINS, bin_of
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
-from registry.renderings.aggregates import doubts, heading, told
+from registry.renderings.aggregates import (
+    AXIS,
+    dimension_name,
+    doubts,
+    entry_name,
+    heading,
+    labels_of,
+    told,
+    value_places,
+)
+from registry.renderings.heatmap.scale import Options, Scale, scale_of
+from registry.renderings.numbers import UNDEFINED, fixed, within
 from registry.renderings.sheet import Lines
-from registry.results.aggregates import Aggregates
+from registry.renderings.words import counted
+from registry.results.aggregates import Aggregates, Entry, RowMean
 from registry.results.codec import read
 from registry.selection import KINDS
 
@@ -73,3 +87,152 @@ def beside(asked: Asked) -> list[Field]:
 
 VIEW = View("table", "Table", "aggregates", "This table", "aggregates.html", AggregatesParameters, find, beside,
             own=(_FROM,), optional=("group_by",), forms=(*TABLES, (".tex", "LaTeX"), *DRAWN))  # fmt: skip
+
+
+MOST_DETAILED = 250
+"""Entries up to which a table has intervals and what is said about each entry."""
+MOST_SHOWN = 1_225
+"""Entries of a larger table that are shown at a time."""
+_TOO_MANY = 3
+"""Dimensions of a table that is several tables, which have their rows in one order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """Rows by columns, at one level of a third dimension."""
+
+    heading: str
+    rows: list[tuple[str, list[Square]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A table ready to be shown, or some of its rows; rows are counted over all plates."""
+
+    row_name: str
+    column_name: str
+    columns: Sequence[tuple[str, str]]
+    """The heading of each column, and the word by which rows are sorted by it; "" where they cannot be."""
+    means: bool
+    """Whether each row begins with its mean."""
+    plates: list[Plate]
+    ends: tuple[str, str]
+    """The numbers at the ends of the colours, the better one last."""
+    falling: bool
+    detailed: bool
+    first: int
+    """The first row that is shown, from 0."""
+    shown: int
+    total: int
+    step: int
+    """Rows that are shown at a time."""
+    gaps: bool
+    """Whether an entry that is shown was not measured."""
+
+    @property
+    def next(self) -> int | None:
+        """The first row after those shown."""
+        return self.first + self.shown if self.first + self.shown < self.total else None
+
+    @property
+    def previous(self) -> int | None:
+        """The first row of those before."""
+        return max(0, self.first - self.step) if self.first else None
+
+
+def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
+    """The table from this row on; `None` without entries, or where a single row is too long to be shown."""
+    labels = labels_of(found)
+    *above, down = found.group_by if len(found.group_by) == 1 else found.group_by[:-1]
+    across = found.group_by[-1] if len(found.group_by) > 1 else None
+    columns = list(labels[across].values()) if across and found.entries else [""]
+    if not found.entries or len(columns) > MOST_SHOWN:
+        return None
+    total = len(found.entries) // len(columns)
+    detailed = len(found.entries) <= MOST_DETAILED
+    step = total if detailed else MOST_SHOWN // len(columns)
+    first = min(first, total - 1) // step * step
+    metric = {"direction": None if found.value == "count" else found.direction, "lower": None, "upper": None}
+    scale = scale_of((one.value for one in found.entries), metric, Options())  # type: ignore[arg-type]
+    places = value_places(found)
+    sorts = (
+        [str(level) for level in found.dimensions[-1].levels] if is_sortable(found) and across else [""] * len(columns)
+    )
+    rows = range(first, min(total, first + step))
+    shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
+    squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
+    with_means = any(one.mean is not None for one in found.rows)
+    means = [_mean(one, places, detailed=detailed) for one in found.rows[rows.start : rows.stop] if with_means]
+    ends = fixed(scale.low, places), fixed(scale.high, places)
+    return Pivot(
+        dimension_name(down),
+        dimension_name(across) if across else found.value,
+        list(zip(columns if across else [found.metric], sorts, strict=True)),
+        with_means,
+        list(_plates(found, above, down, rows, squares, means)),
+        (ends[1], ends[0]) if scale.falling else ends,
+        scale.falling,
+        detailed,
+        first,
+        len(rows),
+        total,
+        step,
+        any(one.value is None for one in shown),
+    )
+
+
+def _plates(
+    found: Aggregates,
+    above: Sequence[str],
+    down: str,
+    rows: range,
+    squares: Sequence[Square],
+    means: Sequence[Square],
+) -> Iterator[Plate]:
+    """The rows that are shown, by the level of the dimension above them."""
+    labels = labels_of(found)
+    names, width = list(labels[down].values()), len(squares) // len(rows)
+    lines = [(row, [*means[i : i + 1], *squares[i * width : (i + 1) * width]]) for i, row in enumerate(rows)]
+    if not above:
+        yield Plate("", [(names[row], list(line)) for row, line in lines])
+        return
+    for number, label in enumerate(labels[above[0]].values()):
+        here = [(names[row % len(names)], list(line)) for row, line in lines if row // len(names) == number]
+        if here:
+            yield Plate(f"{dimension_name(above[0])} {label}", here)
+
+
+def is_sortable(found: Aggregates) -> bool:
+    """Whether the rows of a table can be sorted: names by one other dimension, or by none."""
+    return not found.group_by[0].startswith(AXIS) and len(found.group_by) < _TOO_MANY
+
+
+def _mean(one: RowMean, places: int | None, *, detailed: bool) -> Square:
+    if not detailed:
+        return Square("mean", fixed(one.mean, places, UNDEFINED))
+    ends = one.mean_interval
+    below = f"{fixed(ends.low, places)}–{fixed(ends.high, places)}" if ends else ""
+    tip = f"mean over {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
+    return Square("mean", fixed(one.mean, places, UNDEFINED), below, "", tip)
+
+
+def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, detailed: bool) -> Square:
+    if one.value is None:
+        told = "no cell counted" if one.cells else "not measured"
+        return Square("bare", "", "", told, f"{entry_name(one.at)}: {told}" if detailed else "")
+    kind, text, interval = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places), one.interval
+    if not detailed:
+        return Square(kind, text)
+    below = f"{fixed(interval.low, places)}–{fixed(interval.high, places)}" if interval else ""
+    return Square(kind, text, below, "", f"{entry_name(one.at)}: {text} · {' · '.join(_details(one, found))}")
+
+
+def _details(one: Entry, found: Aggregates) -> Iterator[str]:
+    if one.interval:
+        yield f"{within(one.interval)} ({'the best true value' if found.value == 'best' else 'these cells again'})"
+    elif one.interval_reason and found.value != "count":
+        yield f"no interval: {one.interval_reason}"
+    if one.new_benchmarks:
+        yield f"{within(one.new_benchmarks)} (new benchmarks)"
+    over = f" over {one.over} of {', '.join(map(dimension_name, found.over))}" if found.over else ""
+    yield f"{counted(one.n, 'slot', 'slots')}{over}, {counted(one.cells, 'cell', 'cells')} measured"

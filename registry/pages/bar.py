@@ -19,8 +19,7 @@ from registry.operations.find import Filters
 from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_options, scope_options
 from registry.operations.suites import list_suites
-from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select
-from registry.pages.slices import slice_lists
+from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.policies import method, target
 from registry.selection import KINDS

@@ -1,5 +1,4 @@
-"""The blocks of a rendering (headings, tables, lines) as a template takes them: the words are those of the text
-and Markdown answers, once."""
+"""What a page is made of: typeset parts, tables and verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +10,8 @@ from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Table
 
 if TYPE_CHECKING:
-    from registry.pages.whiskers import Whiskers
+    from registry.pages.drawings import Whiskers
+from registry.renderings.verdicts.estimate import Answer, Verdict
 
 MINUS = "\u2212"
 _AT_THE_RIGHT = ("interval",)
@@ -81,3 +81,29 @@ def typeset(text: str) -> str:
         else character
         for place, character in enumerate(text)
     )
+
+
+_LABELS: dict[Answer, str] = {
+    "shown": "shown",
+    "absent": "shown to be equal",
+    "open": "left open",
+    "none": "no answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownVerdict:
+    """A verdict with its label, typeset; `about` says what it answers where a page has several."""
+
+    answer: Answer
+    label: str
+    sentence: str
+    more: tuple[str, ...]
+    about: str = ""
+
+
+def shown(verdict: Verdict, about: str = "") -> ShownVerdict:
+    """The verdict as a template takes it."""
+    more = tuple(map(typeset, verdict.more))
+    label = "shown for these cells" if verdict.only_here else _LABELS[verdict.answer]
+    return ShownVerdict("open" if verdict.only_here else verdict.answer, label, typeset(verdict.sentence), more, about)

@@ -12,19 +12,18 @@ from marshmallow import validates_schema
 
 from registry.api.cached_results import ask
 from registry.api.comparisons import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
-from registry.pages.blocks import Part, parts_of, sections_of, typeset
+from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset
 from registry.pages.choices import Field
+from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
 from registry.pages.queries import state_of
-from registry.pages.verdict import shown
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
-from registry.pages.whiskers import whiskers_of
 from registry.query import RankingQuery
 from registry.renderings.comparison_of_models import page as blocks
 from registry.renderings.numbers import intervals, places_of, rough, signed
-from registry.renderings.verdicts.model_comparison import model_comparison_verdict, names_of_models
+from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.results.codec import read
-from registry.results.model_comparison import ModelComparison, WholeGap
+from registry.results.comparison import ModelComparison, WholeGap
 from registry.results.ranking import Ranking
 
 MODEL_SIDES = ("contender_model", "baseline_model")

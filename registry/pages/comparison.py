@@ -21,7 +21,8 @@ from registry.operations.find import Filters
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import parts_of, sections_of, typeset
+from registry.pages.blocks import parts_of, sections_of, shown, typeset
+from registry.pages.choices import cut, slice_lists, slice_of_page
 from registry.pages.compared_models import asks_by_name
 from registry.pages.front import pages
 from registry.pages.heatmap import fits, heatmap_of
@@ -30,11 +31,9 @@ from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
 from registry.pages.responses import page
-from registry.pages.slices import cut, slice_lists, slice_of_page
-from registry.pages.verdict import shown
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
-from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.scale import Options
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.grid import counts_note
 from registry.renderings.words import title, versus

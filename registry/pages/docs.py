@@ -12,10 +12,10 @@ from registry.api.openapi import openapi
 from registry.api.problems import KINDS
 from registry.pages.front import pages
 from registry.pages.glossary import glossary, identifier
+from registry.pages.project import Step, steps
 from registry.pages.reference import common_answers, common_fields, common_parameters, marked, operations, schemas
 from registry.pages.responses import page
 from registry.pages.schema_pages import OF_RESOURCES, OF_RESULTS, of_results, placed
-from registry.pages.start import Step, steps
 
 
 @pages.get("/docs")

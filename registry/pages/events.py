@@ -21,7 +21,7 @@ from registry.pages.live import live_on
 from registry.pages.responses import page
 from registry.results.event_sentences import event_sentence
 from registry.results.events import OF_ADMINISTRATION, TYPES
-from registry.results.sentences import EventSentence
+from registry.results.judgement import EventSentence
 from registry.results.target_pages import page_of_target
 from registry.storage.arrivals import EVERYTHING
 

@@ -1,7 +1,8 @@
-"""The view of heat maps: the grids of an experiment side by side."""
+"""The view of heat maps: the grids of an experiment side by side, and the noise of their repeats."""
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,8 @@ from typing import Any
 from flask import request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import settled
+from registry.api import serializers
+from registry.api.cached_results import ask, settled
 from registry.api.context import parts
 from registry.api.paging import write_key
 from registry.api.query_schemas import SelectedParameters
@@ -22,19 +24,23 @@ from registry.operations.find import Filters, Page, find_grids_then, find_whole_
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import Part, typeset
+from registry.pages.blocks import Part, parts_of, typeset
+from registry.pages.choices import in_slice
+from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
 from registry.pages.live import ANSWERS, STATISTICS
-from registry.pages.noise import asked_noise, noise_parts
 from registry.pages.palette import BINS
-from registry.pages.panels import Panel, groups_of, panels_of
 from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
 from registry.pages.said import said_of
-from registry.pages.slices import in_slice
 from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
-from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.scale import Options
 from registry.renderings.numbers import UNDEFINED, plain_number
+from registry.renderings.repeat_noise import page
+from registry.results.codec import read
+from registry.results.grid import GridDocument
+from registry.results.repeat_noise import RepeatNoise
+from registry.results.statistics import PICTURED, Statistics
 from registry.selection import KINDS
 
 MOST_PANELS = 24
@@ -191,3 +197,52 @@ def _shared_axes(shown: Sequence[StoredGrid]) -> list[str]:
 
 VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experiment.html", SelectedParameters, find,
             own=(*LOOK, "cursor"), forms=(), events=_TOLD)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A grid with its heatmap, if that is not too large, and the range of its values, if any was measured."""
+
+    grid: GridDocument
+    map: Heatmap | None
+    low: float | None
+    high: float | None
+
+
+def panels_of(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Options) -> list[Panel]:
+    """A panel for each grid, marked by its statistics where there are those of its revision."""
+    return [_panel(one, known, options) for one, known in zip(shown, statistics, strict=True)]
+
+
+def _panel(one: StoredGrid, known: Any, options: Options) -> Panel:
+    document = serializers.grid(one)
+    ready = known is not None and known.document is not None and known.revision == one.revision
+    stored = read(Statistics, known.document, PICTURED) if ready else None
+    map_ = heatmap_of(document, stored, _possible(options, one)) if fits(document) else None
+    measured = [value for value in one.grid.values if value is not None]
+    return Panel(document, map_, min(measured, default=None), max(measured, default=None))
+
+
+def _possible(options: Options, one: StoredGrid) -> Options:
+    """The bounds only where the metric has them; a metric may be posted without them by one job."""
+    return Options(palette=options.palette) if options.span == "bounds" and one.grid.metric.range is None else options
+
+
+def groups_of(panels: Sequence[Panel]) -> list[tuple[str, list[Panel]]]:
+    """The panels by model and variant."""
+    grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
+    return [(" · ".join(filter(None, names)), list(group)) for names, group in grouped]
+
+
+def asked_noise(query: RepeatNoiseQuery, project: str, shown: Sequence[StoredGrid]) -> Any:
+    """The row of the answer; None, and nothing is asked, where none of the grids that are shown has repeats."""
+    return ask(query, project)[1] if any(one.grid.sd is not None for one in shown) else None
+
+
+def noise_parts(found: Any) -> list[Part]:
+    """The table and the sentences of the benchmarks that have repeats; nothing without any, or while it is computed."""
+    if state_of(found) != "ready":
+        return []
+    document = read(RepeatNoise, found.document)
+    repeated = tuple(one for one in document.benchmarks if one.between is not None)
+    return parts_of(page(replace(document, benchmarks=repeated))) if repeated else []

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.pages.blocks import typeset
-from registry.renderings.cells import flat
-from registry.renderings.directions import differs
-from registry.renderings.noise_floor import floor_of_noise
+from registry.renderings.grid import flat
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
+from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.trends import shape
-from registry.renderings.words import counted, label, place, places, spoken
+from registry.renderings.words import counted, differs, label, place, places, spoken
+from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.peaks import Peaks
-from registry.results.series import Series
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
 

@@ -23,13 +23,13 @@ from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.find import Filters
 from registry.operations.scope_options import is_lower_better
 from registry.pages.blocks import typeset
+from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, live_on
 from registry.pages.responses import page
-from registry.pages.whiskers import Whiskers, whiskers_of
 from registry.renderings.numbers import places_of, signed
-from registry.renderings.policy import policy_in_words, subject_in_words
+from registry.renderings.policies import policy_in_words, subject_in_words
 from registry.renderings.words import place
 from registry.results.codec import from_document
 from registry.results.gates import Definition, Gate, PolicyKind

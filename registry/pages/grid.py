@@ -1,7 +1,8 @@
-"""The page of a grid, or of a slice of it: its heatmap, and what its statistics say."""
+"""The page of a grid, and its statistics."""
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +22,10 @@ from registry.grids.intake.faults import number_of
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
 from registry.operations.stored_grids import StoredGrid, stored_grid
+from registry.pages.blocks import Part, parts_of, shown, table_part
+from registry.pages.choices import cut, slice_lists, slice_of_page
+from registry.pages.findings import findings_of, missing_of
 from registry.pages.front import knows_tokens, pages
-from registry.pages.grid_statistics import of_statistics
 from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
 from registry.pages.links import EMBED, carried, data_path, to
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
@@ -31,12 +34,15 @@ from registry.pages.prose import prose_of
 from registry.pages.queries import idle, look, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
-from registry.pages.sharing import cited_grid, picture_of
-from registry.pages.slices import cut, slice_lists, slice_of_page
+from registry.pages.sharing import cited_grid, picture_of, shares_of
+from registry.pages.spark import HEIGHT, WIDTH, sparks_of
 from registry.query import StatisticsQuery
-from registry.renderings.heatmap.options import Options
+from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
+from registry.renderings.heatmap.scale import Options
+from registry.renderings.table import Table
+from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.words import title
-from registry.results.codec import read
+from registry.results.codec import read, to_document
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
@@ -256,3 +262,56 @@ def _whole(name: str) -> int | None:
     if not (len(text) <= _DIGITS and text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
         raise Invalid([Fault(f"/{name}", "is a whole number from 1")])
     return int(text)
+
+
+_MOST_SPARKS = 200
+_MOST_ROWS = 100
+"""Rows of a table that the page shows; the rest is counted, and in the CSV."""
+
+
+def of_statistics(document: GridDocument, statistics: Statistics | None) -> dict[str, Any]:
+    """Findings and the parts of the statistics; the gaps alone of a grid without statistics."""
+    return {
+        "statistics": statistics,
+        "verdict": shown(grid_verdict(document, statistics)),
+        "params": to_document(statistics.params) if statistics else {},
+        "findings": findings_of(document, statistics) if statistics else list(missing_of(document)),
+        "sections": _parts(document, statistics) if statistics else {},
+        "shares": shares_of(statistics) if statistics else [],
+        "spark": (WIDTH, HEIGHT),
+    }
+
+
+def _parts(document: GridDocument, statistics: Statistics) -> dict[str, list[Part]]:
+    """The parts of the statistics, each as its blocks."""
+    sections = {
+        "trends": _trends(document, statistics),
+        "breaks": parts_of(changes.blocks(statistics)),
+        "peaks": parts_of(peaks.blocks(statistics)),
+        "coverage": parts_of(coverage.blocks(statistics)),
+        "sensitivity": parts_of(sensitivity.blocks(statistics)),
+        "precision": parts_of(precision.blocks(statistics)),
+    }
+    return {name: [shown for part in parts for shown in _cut(part)] for name, parts in sections.items()}
+
+
+def _cut(part: Part) -> list[Part]:
+    """A table with as many rows as a page has, and words where it has more."""
+    if len(part.rows) <= _MOST_ROWS:
+        return [part]
+    told = f"These are the first {_MOST_ROWS} of {len(part.rows):,} rows; the CSV has all of them."
+    return [replace(part, rows=part.rows[:_MOST_ROWS], sparks=part.sparks[:_MOST_ROWS]), Part("text", told)]
+
+
+def _trends(document: GridDocument, statistics: Statistics) -> list[Part]:
+    """The tables of trends, each row with its small line."""
+    groups = [list(found) for _, found in itertools.groupby(statistics.series, lambda one: one.along)]
+    parts: list[Part] = []
+    for block in trends.blocks(statistics):
+        if isinstance(block, Table):
+            series = groups.pop(0)
+            sparks = sparks_of(document, series) if len(series) <= _MOST_SPARKS else []
+            parts.append(table_part(block, max(1, len(series[0].at)), sparks))
+        else:
+            parts += parts_of([block])
+    return parts

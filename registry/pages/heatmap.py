@@ -11,10 +11,9 @@ from typing import Any
 
 from registry.pages.blocks import typeset
 from registry.pages.palette import bin_of, difference_bin
-from registry.renderings.cells import carried
-from registry.renderings.heatmap.options import Options
+from registry.renderings.grid import carried
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
-from registry.renderings.heatmap.scale import Scale, scale_of
+from registry.renderings.heatmap.scale import Options, Scale, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
 from registry.renderings.numbers import decimals_of, fixed, p_value, signed
 from registry.renderings.uncertainty import count_of, interval_of

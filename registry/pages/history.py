@@ -17,13 +17,13 @@ from registry.errors import Fault, Invalid
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.read import Recorded, names_of_publishers, read_history
 from registry.operations.stored_grids import StoredGrid, stored_grid
+from registry.pages.choices import slice_lists, slice_of_page
 from registry.pages.front import knows_tokens, pages
 from registry.pages.links import data_path
 from registry.pages.live import live_on
 from registry.pages.queries import salvaged
 from registry.pages.responses import page
 from registry.pages.sharing import cited_grid
-from registry.pages.slices import slice_lists, slice_of_page
 from registry.pages.spark import Point, Spark, line_of
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import place, title

@@ -1,22 +1,37 @@
-"""The names of one kind in a project: all of them, or those that hold the words that are looked for."""
+"""The pages of names, and of one name."""
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, redirect, request
+from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
 from registry.api.paging import read_text, write_text
 from registry.api.schemas import NamesInUseParameters
-from registry.operations.find import FILTERED
-from registry.operations.names import count_names, names_in_use
+from registry.errors import NotFound
+from registry.grids.intake.levels import has_control
+from registry.operations.find import FILTERED, Filters
+from registry.operations.names import Akin, count_names, names_akin, names_in_use
+from registry.operations.overview import (
+    MOST_SCOPES,
+    Entry,
+    Scope,
+    Standing,
+    entries_of,
+    scopes_of,
+    standings_of,
+)
 from registry.pages.front import pages
-from registry.pages.links import data_path, name_page
+from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
-from registry.pages.name import show_name
 from registry.pages.queries import checked
 from registry.pages.responses import page
+from registry.query import TARGETS, RankingQuery
 
 _LISTED = 100
 NAME = "name"
@@ -59,3 +74,108 @@ def _page_of_name(project: str, kind: str, name: str) -> Response:
     if kind == "experiment" or "?name=" not in place:
         return redirect(place or "/", 303)  # type: ignore[return-value]
     return show_name(project, kind, name)
+
+
+_SCOPES, _GRIDS_EACH, _STANDINGS = 30, 6, 60
+RANKED = ("model", "benchmark", "variant")
+_SETTINGS = ("method", "missing", "alpha", "target", "suite")
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What there is of a name."""
+
+    scopes: Sequence[Scope]
+    entries: Mapping[tuple[str, str], Sequence[Entry]]
+    standings: Sequence[Standing]
+    akin: Akin
+
+    @property
+    def grids(self) -> int:
+        return sum(one.grids for one in self.scopes)
+
+    @property
+    def measured(self) -> int:
+        return sum(one.measured for one in self.scopes)
+
+    @property
+    def possible(self) -> int:
+        return sum(one.possible for one in self.scopes)
+
+
+@pages.get("/projects/<project>/<any(benchmarks,models,variants,metrics):kinds>/<path:name>")
+def name(project: str, kinds: str, name: str) -> Response:
+    """What was measured of a name, where it stands, and what it is also called."""
+    return show_name(project, kinds.removesuffix("s"), name)
+
+
+def show_name(project: str, kind: str, name: str) -> Response:
+    """The page of a name; `NotFound` for one that no grid carries."""
+    if has_control(name):
+        raise NotFound(f"No {kind} has such a name.")
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        found = _overview(connection, row.id, kind, name)
+    scopes = found.scopes[:_SCOPES]
+
+    def context() -> dict[str, Any]:
+        return {
+            "project": row,
+            "kind": kind,
+            "name": name,
+            "overview": found,
+            "scopes": scopes,
+            "each": _GRIDS_EACH,
+            "more": len(found.scopes) >= MOST_SCOPES,
+            "standings": found.standings[:_STANDINGS],
+            "more_standings": len(found.standings) > _STANDINGS,
+            "of_entry": _words_of_entry(kind),
+            "asked_with": settings_of,
+            "ranking_of": lambda query: ranking_path(project, query),
+            "feed": live_on(row, (*GRIDS, "ranking.changed")),
+            "ranked": kind in RANKED,
+            "data": lambda path, **more: data_path(
+                f"/projects/{project}{path}", row.visibility, [(kind, name), *more.items()]
+            ),
+        }
+
+    return page("name.html", [row.updated_at, found], context)
+
+
+def _overview(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> Overview:
+    wanted: dict[str, Any] = {kind: [name]}
+    filters = Filters(**wanted)
+    scopes = scopes_of(connection, project_id, filters)
+    if not scopes:
+        raise NotFound(f'No grid of the project has the {kind} "{name}".')
+    akin = names_akin(connection, project_id, kind, name)
+    entries = entries_of(connection, project_id, filters, scopes[:_SCOPES], _GRIDS_EACH)
+    if kind not in RANKED:
+        return Overview(scopes, entries, (), akin)
+    standings = standings_of(connection, project_id, kind, akin.alias_of or name, _STANDINGS + 1)
+    measured = {(one.experiment, one.metric) for one in scopes}
+    told = [
+        one
+        for one in standings
+        if one.query.target == TARGETS[0] and (one.is_in or (one.query.experiment, one.query.metric) in measured)
+    ]
+    return Overview(scopes, entries, told, akin)
+
+
+def _words_of_entry(kind: str) -> Any:
+    """What tells a grid from the others of its experiment and metric: its names but that of the page."""
+    kinds = [one for one in ("benchmark", "model", "variant") if one != kind]
+    return lambda entry: " · ".join(filter(None, (getattr(entry, one) for one in kinds)))
+
+
+def settings_of(query: RankingQuery) -> str:
+    """What a ranking was asked for besides its experiment and metric, in words; "" for the usual one."""
+    usual = RankingQuery(query.experiment, query.metric)
+    chosen = [f"{name} {getattr(query, name)}" for name in _SETTINGS if getattr(query, name) != getattr(usual, name)]
+    names = [f"{kind} {', '.join(getattr(query, kind))}" for kind in RANKED if getattr(query, kind)]
+    return "; ".join([*chosen, *names])
+
+
+def ranking_path(project: str, query: RankingQuery) -> str:
+    """The address of the page of a ranking; "" where the share does not reach."""
+    return results_page(project, "ranking", query.to_query())

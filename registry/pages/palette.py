@@ -13,7 +13,7 @@ from flask import Response
 
 from registry.pages.front import pages
 from registry.renderings.heatmap.colours import ink_on, ramp
-from registry.renderings.heatmap.options import PALETTES
+from registry.renderings.heatmap.scale import PALETTES
 
 BINS = 32
 DIFFERENCES = 21

@@ -16,7 +16,7 @@ from registry.api.paging import read_key
 from registry.errors import Fault, Invalid
 from registry.operations.health import activity_of
 from registry.pages.links import LOOKS
-from registry.renderings.heatmap.options import PALETTES, Options
+from registry.renderings.heatmap.scale import PALETTES, Options
 
 LOOK = ("palette", "range")
 CURSOR = r"[0-9a-f]{1,1600}~[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"

@@ -11,17 +11,14 @@ from flask import request
 from registry.api.cached_results import ask, progress
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.pages.bar import carried_on
-from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of, sections_of
 from registry.pages.compared_models import MODEL_SIDES
+from registry.pages.drawings import MOST_IN_MATRIX, RAIL, bars_of, further_columns, matrix_of, pairs_of, whiskers_of
 from registry.pages.links import LOOKS, here, name_page, results_page
-from registry.pages.matrix import MOST_IN_MATRIX, matrix_of
-from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.sharing import cited_ranking
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
-from registry.pages.whiskers import whiskers_of
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
 from registry.renderings.ranking import group_word, order_blocks
@@ -91,7 +88,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "order": order,
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
-        "bars_width": WIDTH,
+        "bars_width": RAIL,
         "intervals": any(one.mean_interval for one in ranking.ranking),
         "lettered": len(ranking.groups) <= MOST_LETTERS,
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),

@@ -1,7 +1,8 @@
-"""A page as an answer: made only for who does not have it yet."""
+"""Pages as answers: what every template takes, and where long names may break."""
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Response, g, render_template, request
+from jinja2.ext import Extension
 
 from registry.api.context import parts
 from registry.api.responses import not_modified, send
@@ -141,3 +143,10 @@ def version() -> str:
 def asset(name: str) -> str:
     """The path of a style sheet or script, which may be kept for ever."""
     return f"/assets/{name}?v={version()}"
+
+
+class IndentedLinesContinue(Extension):
+    """Takes line breaks that are followed by indentation out of every template."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        return re.sub(r"\n[ ]+", "", source)

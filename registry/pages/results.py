@@ -18,15 +18,14 @@ from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, experiment, lines, ranking, trade_off
 from registry.pages.bar import NAMES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
 from registry.pages.blocks import parts_of, typeset
-from registry.pages.choices import MOST_LISTED, Field
+from registry.pages.blocks import shown as shown_verdict
+from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
 from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.prose import prose_of
 from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
-from registry.pages.slices import slice_of_page
-from registry.pages.verdict import shown as shown_verdict
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import TARGETS
 from registry.renderings.ranking_change import change_blocks, change_sentence

@@ -14,6 +14,7 @@ from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
+from registry.pages.blocks import shown
 from registry.pages.changed import MEASURED, changes_of, differing, name_of, written
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
@@ -23,7 +24,6 @@ from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.sharing import cited_grid
-from registry.pages.verdict import shown
 from registry.query import ComparisonQuery
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import label, place, title

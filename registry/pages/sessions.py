@@ -24,7 +24,7 @@ from registry.operations.sessions import (
     read_note,
     write_note,
 )
-from registry.pages.forms import own_path, same_origin
+from registry.pages.choices import own_path, same_origin
 from registry.pages.front import THEME, THEMES, pages
 from registry.pages.provider import CALLBACK, Attempt, new_attempt, provider_of
 from registry.pages.responses import page

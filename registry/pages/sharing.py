@@ -1,4 +1,4 @@
-"""What a page offers to take along: its link, its picture, Markdown, a frame for other sites, a citation."""
+"""Share, embed and cite a page."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from registry.operations.stored_grids import GridSummary
 from registry.pages.embedding import EMBEDDABLE
 from registry.pages.links import EMBED, LOOKS, Query, here, located
 from registry.results.ranking import Ranking
+from registry.results.statistics import Statistics
 
 _TEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -102,3 +103,28 @@ def _bibtex(title: str, link: str, cited: Cited | None) -> str:
     else:
         fields.append("  note = {Results registry}")
     return f"@misc{{registry-{sha256(link.encode()).hexdigest()[:8]},\n" + ",\n".join(fields) + "\n}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A share of the whole: where it begins and how long it is, in hundredths for an SVG attribute."""
+
+    name: str
+    percent: str
+    start: str
+    length: str
+
+
+def shares_of(statistics: Statistics) -> list[Bar]:
+    """The axes' shares and the residual, one after the other; none where they are not computed."""
+    found = statistics.sensitivity
+    if found is None or not found.axes:
+        return []
+    shares = [(name, axis.share) for name, axis in found.axes.items()]
+    shares += [("residual", found.residual.share)] if found.residual else []
+    bars, start = [], 0.0
+    for name, share in shares:
+        length = max(0.0, 100 * share)
+        bars.append(Bar(name, f"{100 * share:.0f} %", f"{start:.2f}", f"{length:.2f}"))
+        start += length
+    return bars

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.renderings.cells import carried
+from registry.renderings.grid import carried
 from registry.renderings.heatmap.scale import share_of
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import label
+from registry.results.courses import Series
 from registry.results.grid import Carried, GridDocument, PostedAxis
-from registry.results.series import Series
 
 Given = tuple[list[Any] | None, list[Any] | None, list[Any] | None]
 """Values, trials and standard errors of every cell."""

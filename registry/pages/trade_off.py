@@ -15,9 +15,8 @@ from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters
 from registry.operations.scope_options import number_labels
 from registry.pages.blocks import table_part
-from registry.pages.choices import Field, select
+from registry.pages.choices import Field, given, select, slice_lists
 from registry.pages.links import OF_METRIC
-from registry.pages.slices import given, slice_lists
 from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings.trade_off import trade_off_svg, words
 from registry.renderings.trade_off.svg import spans

@@ -25,7 +25,7 @@ from functools import lru_cache
 
 from registry.grids.grid import Grid, Metric
 from registry.plans.closed_forms import quantile
-from registry.renderings.interval import Z, wilson
+from registry.renderings.numbers import Z, wilson
 from registry.results.lines import Estimate
 from registry.results.terms import OF_REPEATS, Interval
 

@@ -18,7 +18,7 @@ from registry.plans.closed_forms import Goal
 from registry.plans.means import binomial_stderr, mean_of, trials_of, with_effect
 from registry.plans.score_interval import TwoSamples, score_interval
 from registry.results.gates import Policy, Reachable
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 
 POWER = 0.8
 

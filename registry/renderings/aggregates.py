@@ -6,13 +6,11 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.renderings import sheet
-from registry.renderings.assumptions import assumptions
 from registry.renderings.numbers import MISSING, UNDEFINED, fixed, intervals, level_of, places_of
 from registry.renderings.protocols import left_out_line
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import about, counted, isolated, label, slice_line, spoken
+from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.words import about, assumptions, counted, isolated, label, slice_line, spoken
 from registry.results.aggregates import Aggregates, DimensionLevels, Entry, RowMean
 from registry.results.terms import Place
 

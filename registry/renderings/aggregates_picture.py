@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from registry.renderings.aggregates import by, dimension_name, labels_of, value_places
-from registry.renderings.heatmap.marks import Marks
-from registry.renderings.heatmap.options import Options
-from registry.renderings.heatmap.panels import Planes, planes_of
+from registry.renderings.heatmap.panels import Marks, Planes, planes_of
 from registry.renderings.heatmap.png import png_of
+from registry.renderings.heatmap.scale import Options
 from registry.renderings.heatmap.svg import planes_svg
 from registry.renderings.heatmap.vega import heatmap_vega
 from registry.renderings.protocols import left_out_line

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from registry.renderings.cells import flat
-from registry.renderings.heatmap.marks import Marks
-from registry.renderings.heatmap.panels import planes_of
+from registry.renderings.grid import flat
+from registry.renderings.heatmap.panels import Marks, planes_of
 from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
 from registry.renderings.heatmap.words import coordinate
 from registry.renderings.numbers import decimals_of, fixed

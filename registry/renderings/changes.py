@@ -18,13 +18,11 @@ from registry.renderings.numbers import (
     signed,
 )
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.trends import named
 from registry.renderings.words import counted, isolated, label, measure
-from registry.results.series import Series
+from registry.results.courses import Change, LargestStep, LevelSpan, Series
 from registry.results.statistics import Statistics
-from registry.results.steps import Change, LargestStep, LevelSpan
 from registry.results.terms import Interval
 
 Step = tuple[Series, Change]

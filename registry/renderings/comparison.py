@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.assumptions import assumptions
 from registry.renderings.items import FLIPS, item_blocks
-from registry.renderings.named_tests import attainable_p, either, named_test, why_not
 from registry.renderings.numbers import (
     UNDEFINED,
     decimals_of,
@@ -21,23 +19,26 @@ from registry.renderings.numbers import (
     signed,
 )
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import (
+    assumptions,
+    attainable_p,
     axis_columns,
     counted,
+    either,
     isolated,
     label,
     measure,
+    named_test,
     place,
     said,
     slice_line,
     slope_per,
     versus,
+    why_not,
 )
-from registry.results.comparison import ComparedGrid, Comparison
-from registry.results.gaps import CellGap, GapTest, GapTrend, LevelGap
+from registry.results.comparison import CellGap, ComparedGrid, Comparison, GapTest, GapTrend, LevelGap
 from registry.results.statistics import AxisDocument
 from registry.results.terms import Interval
 

@@ -6,15 +6,23 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.assumptions import assumptions
-from registry.renderings.named_tests import attainable_p, either, named_test, why_not
 from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
-from registry.renderings.verdicts.model_comparison import model_comparison_verdict
-from registry.renderings.words import about, counted, measure, said, versus
-from registry.results.model_comparison import (
+from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.verdicts.comparison import model_comparison_verdict
+from registry.renderings.words import (
+    about,
+    assumptions,
+    attainable_p,
+    counted,
+    either,
+    measure,
+    named_test,
+    said,
+    versus,
+    why_not,
+)
+from registry.results.comparison import (
     BenchmarkGap,
     BenchmarkHeterogeneity,
     ComparedModel,

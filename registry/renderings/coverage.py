@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.words import counted, label
-from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
+from registry.results.peaks import AxisCoverage, Coverage, LevelCoverage
 from registry.results.statistics import Statistics
 from registry.results.terms import Place
 

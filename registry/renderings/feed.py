@@ -21,9 +21,8 @@ import orjson
 from registry.grids.grid import Level
 from registry.grids.protocol import Protocol
 from registry.grids.slices import Slice, kept_positions, mask_of, slice_text
-from registry.renderings.interval import around, wilson
-from registry.renderings.numbers import plain_number
-from registry.renderings.tidy import axis_names
+from registry.renderings.numbers import around, plain_number, wilson
+from registry.renderings.table import axis_names
 
 NAMED = ("experiment", "benchmark", "model", "variant")
 AS_SENT = tuple(f"{kind}_as_sent" for kind in NAMED)

@@ -10,7 +10,7 @@ from typing import Any
 
 from registry.errors import NotInstalled
 from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns, Measured, Place
-from registry.renderings.rows import Field, Row, blocks
+from registry.renderings.grid import Field, Row, blocks
 
 _GROUP = 32_768
 """Rows of a row group of cells, the last one's aside."""

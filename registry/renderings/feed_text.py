@@ -11,9 +11,9 @@ from typing import Any
 import orjson
 
 from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns
+from registry.renderings.grid import blocks, is_plain
 from registry.renderings.numbers import plain_number
-from registry.renderings.rows import blocks, is_plain
-from registry.renderings.tidy import harmless
+from registry.renderings.table import harmless
 
 _KEPT_CELLS, _KEPT_GRIDS = 4_096, 64
 _ROWS = 4_096

@@ -9,18 +9,16 @@ from typing import Any
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.text import broken, fitted, safe
-from registry.renderings.lines.frame import Frame, Heads, drawn, frame_of
-from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.paint import COLOURS, dot
-from registry.renderings.lines.span import Span, span_of
+from registry.renderings.lines.frame import Frame, Heads, Span, drawn, frame_of, span_of
+from registry.renderings.lines.paint import COLOURS, ChartOptions, dot
 from registry.renderings.lines.vega import SCHEMA, look
 from registry.renderings.numbers import fixed, level_of, places_of
 from registry.renderings.ranking import FEWER, MARK, over_fewer
+from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Yardstick
-from registry.renderings.verdicts.model_comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.ranking import ranking_verdict, yardstick_of
 from registry.renderings.words import about, counted, with_unit
-from registry.results.model_comparison import ModelComparison
+from registry.results.comparison import ModelComparison
 from registry.results.ranking import Ranking
 from registry.results.terms import Interval
 

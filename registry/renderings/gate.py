@@ -9,8 +9,7 @@ from typing import Any
 from registry.renderings import sheet
 from registry.renderings.numbers import UNDEFINED
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.width import one_line
+from registry.renderings.table import Column, Table, one_line
 from registry.renderings.words import place, said
 from registry.results.gates import Gate, GateUnit
 

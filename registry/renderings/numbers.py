@@ -1,9 +1,10 @@
-"""Numbers as people read them in a table."""
+"""Write numbers: decimals, signs, p-values, and intervals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Protocol
 
 from registry.results.terms import Interval
@@ -125,3 +126,24 @@ def short(value: float) -> str:
         if size <= abs(value) < size * 1000:
             return f"{value / size:.4g}{letter}"
     return f"{value:.4g}"
+
+
+Z = 1.959963984540054
+"""The 97.5 % point of the normal law."""
+
+
+@lru_cache(maxsize=65_536)
+def wilson(value: float, trials: float, whole: float) -> tuple[float, float]:
+    """The interval of a proportion that is written on a scale from 0 to `whole` (1 or 100)."""
+    share = value / whole
+    spread = Z * math.sqrt(share * (1 - share) / trials + (Z / (2 * trials)) ** 2)
+    middle, shrink = share + Z * Z / (2 * trials), 1 + Z * Z / trials
+    # A proportion of 0 or 1 has that very end; the arithmetic would miss it by a rounding.
+    low = 0.0 if value == 0 else whole * (middle - spread) / shrink
+    high = float(whole) if value == whole else whole * (middle + spread) / shrink
+    return low, high
+
+
+def around(value: float, stderr: float) -> tuple[float, float]:
+    """The interval of a value with a standard error."""
+    return value - Z * stderr, value + Z * stderr

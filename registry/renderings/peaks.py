@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.renderings.noise_floor import floor_of_noise
 from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, level_of, p_value
+from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.words import axis_columns, isolated, label, measure, places
 from registry.results.peaks import Best, LevelBest, Peaks, RunnerUp
 from registry.results.statistics import Statistics

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from registry.renderings.numbers import p_value
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import axis_columns, counted, label
-from registry.results.precision import Precision
+from registry.results.peaks import Precision
 from registry.results.statistics import Statistics
 
 _LISTED = 40

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from registry.grids.protocol import written
 from registry.renderings.words import isolated
-from registry.results.protocols import Incomparable, ProtocolDifference
+from registry.results.terms import Incomparable, ProtocolDifference
 
 _LISTED = 12
 

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from registry.renderings import sheet
-from registry.renderings.assumptions import assumptions
 from registry.renderings.numbers import UNDEFINED, fixed, intervals, places_of, signed
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, policy_blocks, target
 from registry.renderings.protocols import left_out_line
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.verdicts.ranking import ranking_verdict, why_untested
-from registry.renderings.words import about, counted, said, slice_line
+from registry.renderings.words import about, assumptions, counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")

@@ -9,11 +9,9 @@ from typing import Any
 from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, signed
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
-from registry.renderings.verdicts.estimate import Estimate, Yardstick
-from registry.renderings.verdicts.terms import sentence
+from registry.renderings.verdicts.estimate import Estimate, Yardstick, sentence
 from registry.renderings.words import counted, isolated, said
-from registry.results.changes import NameChange, RankingChange
-from registry.results.ranking import Ranking
+from registry.results.ranking import NameChange, Ranking, RankingChange
 
 CHANGE_COLUMNS = ("since", "rank_then", "verdict", "change", "change_low", "change_high", "change_p_holm")
 _TOLD, _LISTED = 2, 40

@@ -1,13 +1,15 @@
-"""The noise floor of an experiment: a sentence a benchmark, and a table of the spreads."""
+"""Write how far repeats are apart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from registry.renderings.numbers import UNDEFINED, rough
+from registry.renderings.numbers import UNDEFINED, fixed, level_of, rough
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import about
+from registry.results.grid import PostedMetric
+from registry.results.peaks import Peaks
 from registry.results.repeat_noise import BenchmarkNoise, RepeatNoise, RepeatSpread
 
 COLUMNS = ("benchmark", "cells", "between", "between_low", "between_high", "within", "ratio", "ratio_low", "ratio_high")
@@ -49,3 +51,25 @@ def _ends(found: RepeatSpread | None) -> list[float | None]:
 
 def _spread(found: RepeatSpread | None) -> str:
     return UNDEFINED if found is None else f"{rough(found.value)} [{rough(found.low)}, {rough(found.high)}]"
+
+
+def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> str | None:
+    """Where the best of equal cells would lie, and whether this one lies beyond what they show at the level of the
+    best set; None where the noise is not known or there is a single cell."""
+    expected, most = peaks.expected_max_if_equal, peaks.plausible_max_if_equal
+    if peaks.best is None or expected is None or most is None:
+        return None
+    lower = metric.get("direction") == "lower"
+    best, bound = peaks.best.value, metric.get("lower") if lower else metric.get("upper")
+    if bound is not None:
+        # The noise of a cell at the end of its scale reaches beyond that; no value does.
+        expected, most = (max(expected, bound), max(most, bound)) if lower else (min(expected, bound), min(most, bound))
+    finer = None if decimals is None else decimals + 1
+    beyond = (most - best if lower else best - most) > 1e-9 * abs(most)
+    side, word = ("above", "lower") if lower else ("below", "higher")
+    verdict = f"this one is {word}" if beyond else f"this one is not {word}, so it proves nothing by itself"
+    share = level_of(peaks.best_set) if peaks.best_set else "95 %"
+    return (
+        f"the best of as many equal cells would be expected at {fixed(expected, finer)} and would be at or {side} "
+        f"{fixed(most, finer)} in {share} of cases; {verdict}"
+    )

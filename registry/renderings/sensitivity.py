@@ -7,8 +7,7 @@ from typing import Any
 
 from registry.renderings.numbers import UNDEFINED, fixed, intervals, level_of, p_value, places_of
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.words import label, measure, said
 from registry.results.sensitivity import AxisShare, LevelMean, Residual, Sensitivity
 from registry.results.statistics import Statistics

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from registry.renderings import table as tables
-from registry.renderings.table import Table
-from registry.renderings.width import display_width, one_line
+from registry.renderings.table import Table, display_width, one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from registry.renderings.numbers import fixed, intervals, level_of, places_of, p
 from registry.renderings.sheet import Block
 from registry.renderings.table import Column, Table
 from registry.renderings.words import isolated, label
-from registry.results.series import Series
-from registry.results.splits import Split
+from registry.results.courses import Series, Split
 from registry.results.statistics import Statistics
 
 COLUMNS = ("before", "after", "difference", "difference_low", "difference_high")

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.renderings import trends_csv
+from registry.renderings import trends
 from registry.renderings.feed import AS_SENT, IDENTITY, Joined, axes_of, instant_text, interval_at, names_of
+from registry.renderings.grid import Field, Kind, Row
 from registry.renderings.numbers import plain_number
-from registry.renderings.rows import Field, Kind, Row
-from registry.renderings.statistics_columns import MEASURED, STANDING, said_of_cells
-from registry.renderings.tidy import axis_names
+from registry.renderings.statistics import MEASURED, STANDING, said_of_cells
+from registry.renderings.table import axis_names
 from registry.results.codec import from_bytes, from_document
+from registry.results.courses import Series, losing
 from registry.results.peaks import Peaks
-from registry.results.series import Series, losing
 from registry.results.terms import At
 from registry.results.terms import Place as LevelPlace
 
@@ -132,7 +132,7 @@ def _trends(document: Mapping[str, Any], levels: _Levels, _row: Any) -> Iterator
         yield {}, None, document.get("series_reason") or NO_SERIES
     for one in series:
         cells: list[Any] = [one.along]
-        for name, cell in zip(trends_csv.COLUMNS, trends_csv.cells_of(one), strict=True):
+        for name, cell in zip(trends.COLUMNS, trends.cells_of(one), strict=True):
             cells += levels.pair(one.along, cell) if name in ("from", "to", "shape_at") else [cell]
         yield one.at, (*cells, one.x_scale, left_out), one.reason
 

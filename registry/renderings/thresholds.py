@@ -8,8 +8,7 @@ from typing import Any
 from registry.renderings import sheet
 from registry.renderings.numbers import UNDEFINED, level_of, plain_number
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.words import label, measure, place, slice_line
 from registry.results.courses import Crossing, CrossingInterval, Threshold
 from registry.results.terms import Place

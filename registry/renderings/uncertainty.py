@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.renderings.interval import around, wilson
+from registry.renderings.numbers import around, wilson
 from registry.results.grid import PostedMetric
 
 

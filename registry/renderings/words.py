@@ -1,15 +1,17 @@
-"""Names, levels and metrics as people read them."""
+"""Say what answers have in common: counts, units, slices, tests, assumptions."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.grids.protocol import Protocol, written
 from registry.grids.slices import slice_of, slice_text, with_slice
-from registry.renderings.numbers import UNDEFINED, plain_number
+from registry.renderings.numbers import UNDEFINED, plain_number, rough
 from registry.renderings.table import Column
+from registry.results.comparison import GapTest
+from registry.results.courses import Series
 from registry.results.terms import SliceDocument
 
 
@@ -128,3 +130,80 @@ def axis_columns(cells: Sequence[Mapping[str, Any]]) -> list[Column]:
 
 def _numeric(cells: Sequence[Mapping[str, Any]], name: str) -> bool:
     return not any(isinstance(at.get(name), str) for at in cells)
+
+
+_WORDS = {"insufficient_points": "too few points"}
+
+
+def direction(one: Series) -> str:
+    """The direction; where nothing was shown, the smallest change that would have been: `(could have shown 4.1)`."""
+    found = one.direction
+    word = _WORDS.get(found, said(found))
+    seen = one.detectable
+    return f"{word} (could have shown {rough(seen)})" if found == "inconclusive" and seen is not None else word
+
+
+def differs(one: Series) -> bool:
+    """Whether the cells of a series were shown to differ at all: only then a shape says more than a constant."""
+    return one.direction not in ("inconclusive", "flat", "constant")
+
+
+_SENTENCES = {
+    "independent_trials": "the trials of a cell are taken as independent; publish design_effect if they are not",
+    "design_effect_of_repeats": (
+        "repeats vary by more than their trials explain: errors of trials are larger by as much as the repeats show"
+    ),
+    "independent_levels": (
+        "the scatter about a course is taken as independent from level to level; a curve that drifts slowly, as over "
+        "the steps of one run, looks like a trend then"
+    ),
+    "independent_items": "the items are taken as independent draws of one kind; questions about one text are not",
+    "exchangeable_cells": "the cells are taken as exchangeable draws; their own noise is unknown or not used",
+    "p(1-p)/questions": "questions are taken as all or nothing, p(1-p)/questions: the most that counts leave possible",
+}
+
+
+def assumptions(assumes: Sequence[str], design_effect: float | None = None) -> Iterator[str]:
+    """One line for each assumption that a document names, and the design effect that it was given."""
+    for word in assumes:
+        yield f"assumed: {_SENTENCES.get(word, said(word))}"
+    if design_effect is not None:
+        yield f"design effect {design_effect:g}, as published: every binomial variance is multiplied by it"
+
+
+_TESTS = {
+    "cochran_mantel_haenszel": "Cochran–Mantel–Haenszel",
+    "fisher": "Fisher's exact test",
+    "clustered_t": "t of the items' differences, clustered by item",
+    "mantel_haenszel": "Mantel–Haenszel",
+    "mcnemar": "McNemar's exact test",
+    "paired_items": "t of the items' differences on each benchmark",
+    "paired_t": "t of the items' differences",
+    "pooled_z": "z with the trials pooled",
+    "sign_flip": "exact sign flip",
+    "sign_flip_normal": "sign flip by the normal law",
+    "sign_flip_normal_over_benchmarks": "sign flip over the benchmarks by the normal law",
+    "sign_flip_over_benchmarks": "exact sign flip over the benchmarks",
+    "z": "z",
+    "welch": "Welch's t",
+}
+
+
+def why_not(test: GapTest) -> str:
+    """Why there is no test."""
+    return test.reason or said(test.status)
+
+
+def named_test(test: str | None) -> str:
+    """A test by the names of its authors."""
+    return _TESTS.get(test or "", said(test))
+
+
+def either(names: Iterable[str]) -> str:
+    """The different names in one phrase."""
+    return " or ".join(dict.fromkeys(names))
+
+
+def attainable_p(test: GapTest | None) -> float | None:
+    """A p-value that could have been significant."""
+    return test.p_holm if test and test.status == "ok" else None

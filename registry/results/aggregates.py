@@ -7,14 +7,27 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from registry.grids.grid import Direction, Kind, Scale
-from registry.results.inputs import DerivedGrid, Input, Warning
-from registry.results.policies import Reduction, SlotPolicy
-from registry.results.protocols import LeftOutByProtocol
 from registry.results.ranking import Checksum
-from registry.results.selected import About
-from registry.results.set_aside import SetAside
 from registry.results.statistics import Assumptions
-from registry.results.terms import Count, Instant, Interval, LevelName, Place, Presence, Reason, SliceDocument, Status
+from registry.results.terms import (
+    About,
+    Count,
+    DerivedGrid,
+    Input,
+    Instant,
+    Interval,
+    LeftOutByProtocol,
+    LevelName,
+    Place,
+    Presence,
+    Reason,
+    Reduction,
+    SetAside,
+    SliceDocument,
+    SlotPolicy,
+    Status,
+    Warning,
+)
 
 AtEntry = Annotated[
     Mapping[str, Place],

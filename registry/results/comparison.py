@@ -1,4 +1,4 @@
-"""How far one grid is from another."""
+"""How far one grid, or one model, is from another."""
 
 from __future__ import annotations
 
@@ -6,24 +6,138 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from registry.results.gaps import CellGap, Contrast, GapMargin, GapTrend
+from registry.results.courses import XScale
 from registry.results.grid import PostedMetric
-from registry.results.inputs import Warning
-from registry.results.odds import BreslowDay, GapMantelHaenszel
-from registry.results.protocols import DifferingKeys
+from registry.results.items import CellItems, ItemPairs
+from registry.results.pairs import Pair, WithoutOne
+from registry.results.sensitivity import BreslowDay, GapMantelHaenszel
 from registry.results.statistics import Assumptions, AxisDocument
 from registry.results.terms import (
+    About,
     At,
     Count,
+    DerivedGrid,
+    Detectable,
+    DifferingKeys,
     Digest,
     Identifier,
+    Input,
     Instant,
+    Interval,
     Keyword,
+    LevelName,
+    P,
     Presence,
     Reason,
     SliceDocument,
     Status,
+    Warning,
 )
+from registry.results.trend_tests import GridTrend, MannKendall
+
+Better = Literal["contender", "baseline", "tie"]
+CellTest = Literal["fisher", "pooled_z", "z", "welch", "mcnemar", "paired_t"]
+
+
+@dataclass(frozen=True, slots=True)
+class GapTest:
+    """Whether the mean gap differs from 0 for these very cells. With outcomes of the same items by their differences,
+    with trials Mantel–Haenszel with Sato's variance, with standard errors z, else the exact sign-flip test."""
+
+    status: Status
+    name: Annotated[str | None, "The test that was used; null: none."] = None
+    difference: Annotated[float | None, "The estimate that `interval` and `p` belong to."] = None
+    interval: Interval | None = None
+    stderr: Annotated[float | None, "Of `difference`; null where the test has none."] = None
+    df: Annotated[float | None, "Degrees of freedom of its t law; null where the law is normal or exact."] = None
+    p: P = None
+    p_holm: Annotated[float | None, "Holm over the levels of the axis; null for all cells together."] = None
+    detectable: Detectable = None
+    min_attainable_p: Annotated[float | None, "The smallest p that so many cells can give."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Some cells: who wins more of them, the mean gap and its test; not_comparable without a common cell."""
+
+    status: Status
+    n_common: Annotated[Count, "Cells that both grids have."] = 0
+    wins: Annotated[int | None, "Cells where the contender is better; null for a metric without a better end."] = None
+    ties: Annotated[int | None, "Cells where both are as good."] = None
+    losses: Annotated[int | None, "Cells where the baseline is better."] = None
+    mean: Annotated[
+        float | None, "Contender less baseline, in the metric's unit; every common cell weighs the same."
+    ] = None
+    median: Annotated[float | None, "The median of the gaps, in the metric's unit."] = None
+    test: GapTest | None = None
+    reason: Reason = None
+    items: Annotated[ItemPairs | None, Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelGap(Contrast):
+    """The gap at one level of an axis."""
+
+    level: LevelName = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GapMargin:
+    """The gap at the levels of one axis."""
+
+    levels: Annotated[tuple[LevelGap, ...], "One for each level that both grids have."]
+    left_out: Annotated[Count, "Levels beyond the limit, which are not listed."]
+
+
+@dataclass(frozen=True, slots=True)
+class CellGap:
+    """The gap in one cell."""
+
+    at: At
+    baseline: Annotated[float, "The baseline's value, in the metric's unit."]
+    contender: Annotated[float, "The contender's value, in the metric's unit."]
+    gap: Annotated[float, "Contender less baseline, in the metric's unit."]
+    better: Annotated[Better | None, "Which is better; null for a metric without a better end."]
+    interval: Annotated[
+        Interval | None,
+        "Newcombe's with trials; z or Welch's t with standard errors; Bonett and Price's or t by items.",
+    ]
+    p: Annotated[float | None, "The p-value of the cell; null without noise."]
+    p_holm: Annotated[float | None, "Holm over all tested cells."]
+    test: Annotated[CellTest | None, "The test that was used; null: none."]
+    items: Annotated[CellItems | None, "Where the cell was compared item by item.", Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesGap:
+    """The gap along one series."""
+
+    at: At
+    count: Annotated[Count, "How many cells of the series both have."]
+    slope: Annotated[float | None, "Theil-Sen of the gap on the axis values; null below two cells."]
+    slope_interval: Annotated[Interval | None, "Null where no ordering of so few points could be significant."]
+    mann_kendall: MannKendall
+
+
+@dataclass(frozen=True, slots=True)
+class GapTrend:
+    """How the gap changes along an axis with an order, over all series of two common cells or more."""
+
+    along: Annotated[str, "The axis."]
+    x_scale: Annotated[XScale, "log10: slopes are per factor of ten of the axis."]
+    status: Status
+    series_count: Annotated[Count, "How many series there are."]
+    slope: Annotated[float | None, "The median of all slopes within series (Hirsch, Slack and Smith)."] = None
+    slope_interval: Annotated[
+        Interval | None,
+        "Sen's, with the variances of all series (Gilbert); null where no ordering could be significant.",
+    ] = None
+    slope_series_used: Annotated[Count, "How many of them the slope comes from."] = 0
+    mann_kendall: GridTrend | None = None
+    series: Annotated[tuple[SeriesGap, ...], "The gap along each series."] = ()
+    series_left_out: Annotated[Count, "Series beyond the limits, which are not listed."] = 0
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +214,112 @@ class Comparison(Gap):
     slice: SliceDocument = None
     inputs: Annotated[tuple[ComparedRevision, ...], "Both grids, the baseline first."] = ()
     warnings: Annotated[tuple[Warning, ...], "Doubts about the inputs."] = ()
+    methods_version: Annotated[
+        str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
+    ] = None
+    computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
+    state: Annotated[Literal["ready"], "It is computed."] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedModel:
+    """A side of a comparison by names."""
+
+    model: Annotated[str, "An alias is replaced by what it stands for."]
+    variant: Annotated[str | None, "As it was asked for; null: on each benchmark the one that both have."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedGrid(ComparedRevision):
+    """The grid of a side on one benchmark."""
+
+    variant: Annotated[str, "Its method or condition."] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkGap(Contrast):
+    """One benchmark: what the comparison of both grids by their ids says of all common cells. `test.p_holm` is Holm's
+    over the benchmarks."""
+
+    benchmark: Annotated[str, "What was measured."] = ""
+    baseline: Annotated[PairedGrid | None, "The baseline's grid; null where no variant is in common."] = None
+    contender: Annotated[PairedGrid | None, "The contender's grid."] = None
+    href: Annotated[str | None, "The comparison of these revisions by id, with every cell."] = None
+    protocol: DifferingKeys = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkHeterogeneity:
+    """Whether benchmarks differ more than their errors explain: Cochran's (1954) Q where these are known, Welch's
+    (1951) F where some were estimated."""
+
+    status: Status
+    benchmarks: Annotated[Count, "Benchmarks whose difference has an error above 0: those that are tested."]
+    test: Annotated[Literal["cochran_q", "welch"] | None, "The test that was used; null: none."] = None
+    statistic: Annotated[float | None, "Q, or F."] = None
+    df: Annotated[int | None, "Degrees of freedom: benchmarks less one."] = None
+    df_error: Annotated[float | None, "welch: degrees of freedom of the errors."] = None
+    p: P = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class WholeGap(Pair):
+    """All benchmarks together: the pair of both names in the ranking of these two, `a` the contender and `b` the
+    baseline. It is about these cells, run again (`rerun`)."""
+
+    weights: Annotated[
+        Literal["benchmarks_equal"],
+        "Every benchmark that both have weighs the same; within one, slots weigh the same, or by their trials as "
+        "Mantel and Haenszel weigh them.",
+    ] = "benchmarks_equal"
+    benchmarks_won: Annotated[
+        int | None, "Benchmarks on which the contender's estimate is better; null for a metric without a better end."
+    ] = None
+    benchmarks_tied: Annotated[int | None, "Benchmarks on which both are as good."] = None
+    benchmarks_lost: Annotated[int | None, "Benchmarks on which the baseline's estimate is better."] = None
+    significant_wins: Annotated[int | None, "Of those won, the ones with `p_holm` below alpha."] = None
+    significant_losses: Annotated[int | None, "Of those lost, the ones with `p_holm` below alpha."] = None
+    paired: Annotated[
+        bool, "Whether every benchmark was compared item by item: the error then comes from theirs.", Presence.OPTIONAL
+    ] = False
+    heterogeneity: BenchmarkHeterogeneity | None = None
+    new_benchmarks: Annotated[
+        Pair | None,
+        "The same difference with the benchmarks taken as a sample of others: its error comes from how the benchmarks "
+        "differ, by Student's t.",
+    ] = None
+    without: Annotated[
+        tuple[WithoutOne, ...], "The same difference when each benchmark is left out in turn.", Presence.OPTIONAL
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparison:
+    """How far one model is from another, contender less baseline; or one variant from another."""
+
+    status: Annotated[Status, "confounded: both model and variant differ."]
+    experiment: Annotated[str, "The experiment that was asked about."]
+    metric: Annotated[PostedMetric, Keyword("$ref", "#/components/schemas/Metric")] = field(
+        default_factory=PostedMetric
+    )
+    baseline: ComparedModel = ComparedModel("")
+    contender: ComparedModel = ComparedModel("")
+    alpha: Annotated[float, "The level of tests and intervals."] = 0.05
+    differs: Annotated[tuple[str, ...], "What is not the same on the two sides: model, variant or both."] = ()
+    suite: Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED] = None
+    slice: SliceDocument = None
+    whole: Annotated[WholeGap | None, "Null where no benchmark has a pair of grids, or several."] = None
+    by_benchmark: Annotated[tuple[BenchmarkGap, ...], "The benchmarks that both have, by name."] = ()
+    by_benchmark_left_out: Annotated[Count, "Benchmarks beyond the first thousand, which are not listed."] = 0
+    only_in_baseline: Annotated[tuple[str, ...], "Benchmarks that only the baseline has."] = ()
+    only_in_contender: Annotated[tuple[str, ...], "Benchmarks that only the contender has."] = ()
+    assumes: Assumptions = ()
+    reason: Reason = None
+    inputs: Annotated[tuple[Input, ...], "The grids, and which revision of each."] = ()
+    derived: Annotated[tuple[DerivedGrid, ...], "Grids that were declared to be made of others: not compared."] = ()
+    warnings: Annotated[tuple[Warning, ...], "Doubts about the inputs."] = ()
+    selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

@@ -1,11 +1,34 @@
-"""Course of a series: its shape, where it crosses levels, where it rests, and how far it is monotone."""
+"""The course of a metric along an axis: series, steps and breaks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from registry.results.terms import Count, FirstLevel, LastLevel, P, Place, Reason, Status
+from registry.grids.grid import Direction as Better
+from registry.results.terms import (
+    At,
+    Count,
+    Detectable,
+    FirstLevel,
+    Interval,
+    LastLevel,
+    Noise,
+    P,
+    Place,
+    Presence,
+    Reason,
+    Status,
+)
+from registry.results.trend_tests import (
+    FittedChange,
+    Heterogeneity,
+    Logit,
+    MannKendall,
+    OrdinaryLeastSquares,
+    Weighted,
+)
 
 ShapeKind = Literal["constant", "linear", "step", "hinge", "complex"]
 Side = Literal["below", "above"]
@@ -124,3 +147,204 @@ class Monotone:
     increasing: MonotoneFit
     decreasing: MonotoneFit
     drawdown: Drawdown | None
+
+
+XScale = Literal["linear", "log10"]
+Direction = Literal[
+    "increasing",
+    "decreasing",
+    "slightly_increasing",
+    "slightly_decreasing",
+    "flat",
+    "varies_without_trend",
+    "inconclusive",
+    "constant",
+    "single_point",
+    "two_points",
+    "insufficient_points",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The moments, ends and area of the values of a series, in the metric's unit."""
+
+    count: Annotated[Count, "The measured cells."]
+    mean: Annotated[float, "Of the measured values."]
+    sd: Annotated[float | None, "With ddof 1; null for a single cell."]
+    min: Annotated[float, "The lowest value."]
+    max: Annotated[float, "The highest value."]
+    first: Annotated[float, "The value at the first measured level."]
+    last: Annotated[float, "The value at the last measured level."]
+    net_change: Annotated[float, "The last value less the first."]
+    normalised_area: Annotated[
+        float | None, "The area under the curve divided by the length of the axis; null for a single cell."
+    ]
+    mean_interval: Annotated[
+        Interval | None,
+        "Of the mean: of these very cells, from their noise where it is known, else Student's, as if the cells were a "
+        "sample; null for a single cell without noise.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What is left of the first value at the end of a series."""
+
+    value: Annotated[float, "The last value over the first."]
+    interval: Annotated[Interval | None, "From the noise of both; null without, or where the first may be 0."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The statistics of one series: the cells along one axis at fixed levels of the others."""
+
+    along: Annotated[str, "The name of the axis."]
+    at: At
+    x_scale: Annotated[XScale, "log10: slopes are per factor of ten of the axis."]
+    status: Status
+    noise: Noise
+    count: Annotated[Count, "The measured cells."]
+    from_: Annotated[Place, "The first measured level."]
+    to: Annotated[Place, "The last measured level."]
+    first: Annotated[float, "The value at the first measured level."]
+    last: Annotated[float, "The value at the last measured level."]
+    summary: Summary
+    slope: Annotated[
+        float | None,
+        "Theil–Sen on the axis values: metric units for one unit of the axis (see `x_scale`); null for a single cell.",
+    ]
+    slope_intercept: Annotated[float | None, "Of the same line, where the axis value is 0; null for a single cell."]
+    slope_interval: Annotated[
+        Interval | None, "Sen's; null below five untied points, where it could not hold its level."
+    ]
+    slope_interval_reason: Annotated[str | None, "Why there is no interval."]
+    slope_points_used: Annotated[Count, "Below `count` where a long series was thinned for the slope."]
+    ols: OrdinaryLeastSquares
+    mann_kendall: MannKendall
+    logit: Annotated[Logit | None, "Null without trials."]
+    weighted: Annotated[Weighted | None, "Null without standard errors or repeats."]
+    heterogeneity: Annotated[Heterogeneity | None, "Null without noise."]
+    fitted_change: Annotated[
+        FittedChange | None, "What changed from one end to the other; null where nothing could be fitted."
+    ]
+    detectable: Detectable
+    direction: Annotated[
+        Direction,
+        "increasing and decreasing: `q` below alpha; slightly: and the fitted change is smaller than the margin of "
+        "equivalence. flat: the interval of `fitted_change` lies within the margin. varies_without_trend: the "
+        "cells differ by more than noise, no trend is shown. inconclusive: nothing is shown; `detectable` says "
+        "what would have been.",
+    ]
+    trend_p: Annotated[P, "Of the test for a trend that fits the noise; null where no p could have been significant."]
+    q: Annotated[
+        float | None,
+        "`trend_p` after Benjamini and Hochberg over the series of this grid along this axis: the direction "
+        "follows from it.",
+    ]
+    changes: Annotated[
+        tuple[Change, ...], "The steps between neighbouring measured cells; the hundred largest of a long series."
+    ]
+    changes_left_out: Annotated[Count, "The steps that `changes` does not list."]
+    sharp_reason: Annotated[SharpReason | None, "Why `sharp` is null in every change of this series."]
+    largest: Annotated[LargestSteps, "The largest fall and the largest rise, whatever noise says of them."]
+    onset: Annotated[Onset | None, "Where the decline begins; null without noise."]
+    shape: SeriesShape
+    thresholds: Annotated[tuple[Threshold, ...], "One for each level of `params.thresholds`."]
+    plateau: Annotated[Plateau | None, "Null without a margin of equivalence."]
+    monotone: Monotone
+    reason: Reason = None
+    retained: Annotated[
+        Retained | None, "Null for a single cell, where a value is negative, and where the first one is 0."
+    ] = None
+    split: Annotated[Split | None, "Only where `split` was asked for, and both parts have cells.", Presence.OMITTED] = (
+        None
+    )
+
+
+def losing(series: Sequence[Mapping[str, Any]], better: Better | None, lost: float) -> list[Mapping[str, Any]]:
+    """Documents of the series whose last value is worse than the first by more than `lost`; none without a better
+    end."""
+    sign = {"higher": 1.0, "lower": -1.0, None: 0.0}[better]
+    # Of decimals a difference has rounding errors: 99.7 less 89.7 is no more than 10.
+    return [one for one in series if round(sign * (one["first"] - one["last"]), 9) > lost] if sign else []
+
+
+SharpReason = Literal["noise_unknown", "no_margin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A step between neighbouring measured cells. All but its size are null without noise."""
+
+    from_: FirstLevel
+    to: LastLevel
+    size: Annotated[float, "The later value less the earlier one, in the metric's unit."]
+    sharp: Annotated[
+        bool | None,
+        "At least `params.sharp_change`, and `p_holm` below alpha. Null where the noise is unknown or no margin is "
+        "set: size alone makes no step sharp.",
+    ]
+    p: P
+    p_holm: Annotated[float | None, "Holm over all steps of the grid along this axis."]
+    interval: Annotated[Interval | None, "Of this one step: Newcombe's with trials, z or t with errors; null without."]
+    detectable: Detectable
+
+
+@dataclass(frozen=True, slots=True)
+class LevelSpan:
+    """From one level to the next measured one."""
+
+    from_: FirstLevel
+    to: LastLevel
+
+
+@dataclass(frozen=True, slots=True)
+class LargestStep:
+    """The largest step of one sign, and every place where it happens."""
+
+    size: Annotated[float, "In the metric's unit."]
+    at: Annotated[tuple[LevelSpan, ...], "Every step of this size."]
+    p_holm: Annotated[float | None, "Holm over all steps of the grid along this axis; null without noise."]
+    interval: Annotated[
+        Interval | None,
+        "At the level that picking the largest asks for (Bonferroni over the steps of the series); null without noise.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class LargestSteps:
+    """The largest fall and the largest rise of a series; null where there is none."""
+
+    drop: LargestStep | None
+    rise: LargestStep | None
+
+
+@dataclass(frozen=True, slots=True)
+class Onset:
+    """Where the decline begins: the first level from which all later cells are worse than the best before it by more
+    than `params.equivalence`, tested as a change is."""
+
+    status: Status
+    level: Annotated[Place | None, "Only where `p_holm` is below alpha."] = None
+    candidate: Annotated[Place | None, "The most likely place, whether it is significant or not."] = None
+    size: Annotated[
+        float | None, "The mean from there on less the mean before, in the metric's unit; null without a candidate."
+    ] = None
+    p: Annotated[float | None, "Bonferroni over the possible places."] = None
+    p_holm: Annotated[float | None, "Holm over the series along the axis."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What lies beyond `params.split` less what lies up to it, as means in the metric's unit: of a series, or over the
+    series that have cells on both sides, each with the same weight. A fall within either part counts too."""
+
+    count: Annotated[Count, "Cells of the series; over all, the series with both parts."]
+    before: Annotated[float, "The mean up to it."]
+    after: Annotated[float, "The mean beyond it."]
+    difference: Annotated[float, "`after` less `before`."]
+    interval: Annotated[Interval | None, "Were these cells run again; null without noise."] = None
+    stderr: Annotated[float | None, "Of the difference."] = None
+    df: Annotated[float | None, "Where errors were estimated from repeats."] = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.results.changes import Move
 from registry.results.gates import Verdict
 from registry.results.judgement import Verdict as ClaimVerdict
+from registry.results.ranking import Move
 from registry.results.terms import At, Count, Digest, Identifier, Instant, Presence
 from registry.results.verdicts import AlertState, DismissalReason, Resolution
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry.results.events import CATALOGUE
-from registry.results.sentences import EventSentence, Target, Tone, plain
+from registry.results.judgement import EventSentence, Target, Tone, plain
 from registry.results.webhooks import TEST
 
 Data = Mapping[str, Any]

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from registry.results.comparison import ComparedRevision
-from registry.results.inputs import Warning
 from registry.results.plans import Needed
-from registry.results.selected import About
-from registry.results.terms import At, Count, Identifier, Instant, P, Presence
+from registry.results.terms import About, At, Count, Identifier, Instant, P, Presence, Warning
 
 PolicyKind = Literal["non_inferior", "no_cell_worse", "improves", "equivalent", "floor"]
 MarginUnit = Literal["points", "percent"]

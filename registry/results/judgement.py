@@ -1,4 +1,4 @@
-"""What the data say to a claim."""
+"""The judgement of a claim, in values and in words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from registry.results.inputs import Warning
 from registry.results.plans import Impossible
-from registry.results.terms import Count, Instant, Presence
+from registry.results.terms import Count, Instant, Presence, Warning
 
 MOST_INPUTS = 1_000
 """Grids that a judgement names."""
@@ -129,3 +128,51 @@ class Judgement:
     ] = None
     state: Annotated[Literal["ready"], "A judgement that is there."] = "ready"
     computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
+
+
+Tone = Literal["", "good", "bad"]
+TargetKind = Literal["grid", "claim", "ranking", "baseline", "project", "model", "benchmark", "experiment"]
+_JOINERS = "\u200c\u200d"
+"""Invisible, but letters of Persian and many emoji need them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a sentence is about, by its id or name; of a ranking, `name` is the experiment and `metric` its metric,
+    and `since` and `as_of` are the instants that it is about; empty: it is that of now."""
+
+    kind: TargetKind
+    name: str = ""
+    metric: str = ""
+    since: str = ""
+    as_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSentence:
+    """What was done: words, what it was done to, words, and what stands beside it. Each part may be empty; none has a
+    line end or a control character."""
+
+    before: str
+    about: str = ""
+    after: str = ""
+    beside: str = ""
+    tone: Tone = ""
+    target: Target | None = None
+
+    @property
+    def head(self) -> str:
+        """The sentence as plain text, without what stands beside it."""
+        return " ".join(filter(None, (self.before, self.about, self.after)))
+
+    @property
+    def text(self) -> str:
+        """The sentence as plain text, on one line."""
+        return f"{self.head} ({self.beside})" if self.beside else self.head
+
+
+def plain(text: object, longest: int) -> str:
+    """A text on one line: without control characters and marks that turn the direction of writing, and cut."""
+    line = " ".join(str(text).split())
+    kept = line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return "".join(one if one.isprintable() or one in _JOINERS else "\ufffd" for one in kept)

@@ -7,13 +7,24 @@ from typing import Annotated, Literal
 
 from registry.grids.grid import Kind, Scale
 from registry.results.grid import PostedMetric
-from registry.results.inputs import DerivedGrid, Input, Warning
-from registry.results.policies import SlotPolicy
-from registry.results.protocols import LeftOutByProtocol
 from registry.results.ranking import Checksum
-from registry.results.selected import About
 from registry.results.statistics import Assumptions, MetricDocument
-from registry.results.terms import Count, Instant, Interval, LevelName, Presence, Reason, SliceDocument, Status
+from registry.results.terms import (
+    About,
+    Count,
+    DerivedGrid,
+    Input,
+    Instant,
+    Interval,
+    LeftOutByProtocol,
+    LevelName,
+    Presence,
+    Reason,
+    SliceDocument,
+    SlotPolicy,
+    Status,
+    Warning,
+)
 
 MissingRule = Annotated[
     SlotPolicy,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.results.inputs import Input
-from registry.results.selected import About
-from registry.results.terms import Count, Instant, Presence, Reason, SliceDocument, Status
+from registry.results.terms import About, Count, Input, Instant, Presence, Reason, SliceDocument, Status
 
 
 @dataclass(frozen=True, slots=True)

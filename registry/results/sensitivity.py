@@ -1,4 +1,4 @@
-"""Which axis matters: shares of variance, and the means of levels."""
+"""Which axis matters, and the odds of a step."""
 
 from __future__ import annotations
 
@@ -93,4 +93,47 @@ class Sensitivity:
         tuple[Interaction, ...], "Pairs of axes of a full grid of three or more; of two axes it is the residual."
     ] = ()
     residual: Residual | None = None
+    reason: Reason = None
+
+
+Strata = Annotated[Count, "How many cells."]
+
+
+@dataclass(frozen=True, slots=True)
+class OddsRatio:
+    """Mantel and Haenszel's, with Robins, Breslow and Greenland's interval; undefined where it is 0 or infinite."""
+
+    status: Status
+    strata: Strata
+    value: Annotated[float | None, "The common odds ratio; null where it is 0 or infinite."] = None
+    interval: Interval | None = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class GapMantelHaenszel:
+    """Cells with trials in both grids as strata."""
+
+    status: Status
+    strata: Strata
+    difference: Annotated[float | None, "The risk difference, in the metric's unit."] = None
+    stderr: Annotated[float | None, "Of `difference`."] = None
+    interval: Annotated[Interval | None, "Of `difference`."] = None
+    p: P = None
+    test: Annotated[str | None, "The test that was used; null: none."] = None
+    odds_ratio: OddsRatio | None = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class BreslowDay:
+    """Whether the odds ratio is the same in all cells; with Tarone's correction, and without."""
+
+    status: Status
+    strata: Strata
+    chi2: Annotated[float | None, "With Tarone's correction."] = None
+    df: Annotated[int | None, "Degrees of freedom."] = None
+    p: Annotated[float | None, "The p-value of chi2."] = None
+    chi2_uncorrected: Annotated[float | None, "Without the correction."] = None
+    p_uncorrected: Annotated[float | None, "Its p-value."] = None
     reason: Reason = None

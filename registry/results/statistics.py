@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from registry.results.coverage import Coverage
+from registry.results.courses import Series, Split
 from registry.results.grid import PostedAxis, PostedMetric
 from registry.results.parameters import Parameters
-from registry.results.peaks import Peaks
-from registry.results.precision import Precision
+from registry.results.peaks import Coverage, Peaks, Precision
 from registry.results.sensitivity import Sensitivity
-from registry.results.series import Series
-from registry.results.splits import Split
 from registry.results.terms import Count, Digest, Identifier, Instant, Keyword, Presence, SliceDocument
 from registry.results.trend_tests import GridTrend
 

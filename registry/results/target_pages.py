@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from registry.results.sentences import EventSentence, Target
+from registry.results.judgement import EventSentence, Target
 
 
 class PagePath(NamedTuple):

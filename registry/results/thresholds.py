@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from registry.results.courses import Threshold
+from registry.results.courses import Direction, Threshold
 from registry.results.grid import PostedMetric
 from registry.results.parameters import Parameters
-from registry.results.series import Direction
 from registry.results.statistics import AxisDocument, MetricDocument
 from registry.results.terms import (
     At,

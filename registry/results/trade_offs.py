@@ -15,10 +15,8 @@ from registry.results.lines import (
     Suite,
     Warnings,
 )
-from registry.results.protocols import LeftOutByProtocol
-from registry.results.selected import About
 from registry.results.statistics import Assumptions
-from registry.results.terms import Count, Reason, SliceDocument, Status
+from registry.results.terms import About, Count, LeftOutByProtocol, Reason, SliceDocument, Status
 
 FrontPlace = Annotated[
     Literal["front", "open", "behind"],

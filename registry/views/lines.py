@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.results.aggregates import Aggregates, DimensionLevels
-from registry.results.inputs import Warning
 from registry.results.lines import Line, LineLevel, LinePoint, Lines
-from registry.results.terms import Place
+from registry.results.terms import Place, Warning
 
 MOST_LINES = 12
 

@@ -22,10 +22,8 @@ from registry.grids.slices import Slice, slice_of, with_slice
 from registry.plans.closed_forms import quantile
 from registry.plans.means import t_quantile
 from registry.results.aggregates import Aggregates
-from registry.results.inputs import Warning
 from registry.results.lines import Estimate
-from registry.results.policies import SlotPolicy
-from registry.results.set_aside import lacking_text
+from registry.results.terms import SlotPolicy, Warning, lacking_text
 from registry.results.trade_offs import FrontPlace, NameWithout, Quantity, TradeOff, TradeOffPoint
 from registry.views.lines import noise_unknown
 

@@ -13,8 +13,7 @@ from registry.commands.screen import field
 from registry.commands.show import _OF_256
 from registry.errors import Misconfigured
 from registry.renderings.heatmap.colours import luminance
-from registry.renderings.table import Column, Table
-from registry.renderings.width import display_width
+from registry.renderings.table import Column, Table, display_width
 
 WIDE = Column("name", ["评测基准", "Qwen"])
 NUMBERS = Column("score", ["99.3", "100"], True)

@@ -10,7 +10,7 @@ import pytest
 from jinja2 import Environment
 
 import registry.pages
-from registry.pages.line_breaks import IndentedLinesContinue
+from registry.pages.responses import IndentedLinesContinue
 from tests.house import House, Project
 from tests.pages.conftest import PATHS, WINDOWS, Browser, Demo, browser
 

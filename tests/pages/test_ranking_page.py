@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from registry.pages.bars import WIDTH, bars_of
+from registry.pages.drawings import RAIL, bars_of
 from tests.house import Project, publication
 from tests.pages.conftest import WINDOWS, Browser, Demo
 from tests.registry.renderings.documents import read_ranking
@@ -99,7 +99,7 @@ def test_bars_and_dots_stay_within_the_box_for_any_number_of_names() -> None:
             x, wide, dot, size = (float(text) for text in (bar.x, bar.wide, bar.dot, bar.size))
             assert x >= 0
             assert wide > 0
-            assert x + wide <= WIDTH + 0.2
+            assert x + wide <= RAIL + 0.2
             assert x - 0.2 <= dot - size
             assert dot + size <= x + wide + 0.2
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from registry.grids.grid import Axis, Level
-from registry.pages.slices import MOST_LEVELS, slice_lists
+from registry.pages.choices import MOST_LEVELS, slice_lists
 from tests.house import Project
 from tests.pages.conftest import WINDOWS, Browser, Demo
 

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from registry.results.event_data import Move
 from registry.results.event_sentences import event_sentence
 from registry.results.events import CATALOGUE
-from registry.results.sentences import Target, plain
+from registry.results.judgement import Target, plain
 from registry.results.target_pages import page_of_event, page_of_target
 from registry.results.webhooks import TEST
 

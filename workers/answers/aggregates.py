@@ -18,10 +18,8 @@ from registry.grids.grid import Axis, Metric
 from registry.query import AggregatesQuery, sliced_by
 from registry.results.aggregates import Aggregates, Aggregation, DimensionLevels
 from registry.results.codec import to_document
-from registry.results.inputs import DerivedGrid, Input, Warning
-from registry.results.policies import Reduction, SlotPolicy
 from registry.results.ranking import Checksum
-from registry.results.terms import Place
+from registry.results.terms import DerivedGrid, Input, Place, Reduction, SlotPolicy, Warning
 from registry.storage.rows import axis_of
 from workers.rankings.direct import suite_warnings
 from workers.rankings.pair_sums import fingerprint

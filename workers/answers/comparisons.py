@@ -19,19 +19,20 @@ from registry.grids.slices import PARAMETER
 from registry.pairing import Pairing, pairing
 from registry.query import SIDES, ComparisonQuery, ModelComparisonQuery, RankingQuery, sliced_by
 from registry.results.codec import to_document
-from registry.results.comparison import ComparedGrid, ComparedRevision, Gap
-from registry.results.grid import PostedMetric
-from registry.results.inputs import Warning
-from registry.results.model_comparison import (
+from registry.results.comparison import (
     BenchmarkGap,
     BenchmarkHeterogeneity,
+    ComparedGrid,
     ComparedModel,
+    ComparedRevision,
+    Gap,
     ModelComparison,
     PairedGrid,
     WholeGap,
 )
+from registry.results.grid import PostedMetric
 from registry.results.pairs import Pair
-from registry.results.protocols import differing_keys
+from registry.results.terms import Warning, differing_keys
 from registry.storage.item_outcomes import held_items, rows_of_items
 from registry.storage.keys import of_grid
 from registry.storage.rows import grid_of, sliced_row

@@ -10,8 +10,8 @@ import numpy as np
 from registry.grids.grid import Grid
 from registry.query import RepeatNoiseQuery, sliced_by
 from registry.results.codec import to_document
-from registry.results.inputs import Input
 from registry.results.repeat_noise import BenchmarkNoise, RepeatNoise, RepeatSpread
+from registry.results.terms import Input
 from registry.storage.rows import grid_of
 from workers.rankings.slots import Scales, kind_of, scales
 from workers.scope import canonical_names, matches

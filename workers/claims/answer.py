@@ -32,7 +32,6 @@ from registry.grids.protocol import Rules
 from registry.plans.closed_forms import shares_of_contrast, whole
 from registry.query import ClaimPlanQuery, ClaimsQuery
 from registry.results.codec import to_document
-from registry.results.inputs import Warning
 from registry.results.judgement import (
     MOST_INPUTS,
     ClaimInput,
@@ -45,6 +44,7 @@ from registry.results.judgement import (
     Verdict,
 )
 from registry.results.plans import Impossible, Needed, NextCell, Plan, PlannedShare
+from registry.results.terms import Warning
 from registry.storage.keys import among, of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import grids, revisions

@@ -39,7 +39,7 @@ from registry.claims.claim import (
 )
 from registry.claims.grammar import MOST_GROUPS
 from registry.grids.slices import kept_levels
-from registry.results.inputs import Warning
+from registry.results.terms import Warning
 from workers.claims.comparing import judge_compare, judge_effect
 from workers.claims.courses import judge_stable, judge_step, judge_trend
 from workers.claims.facts import Facts, Source

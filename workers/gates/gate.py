@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from registry.grids.protocol import Rules
 from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
+from registry.results.comparison import ModelComparison
 from registry.results.gates import Gate, GateInput, GateUnit, NotComparable, Policy, Verdict
-from registry.results.inputs import Warning
-from registry.results.model_comparison import ModelComparison
+from registry.results.terms import Warning
 from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of
 from workers.answers.comparisons import Asked, compare_models, revision_row

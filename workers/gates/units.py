@@ -10,8 +10,8 @@ from typing import Any
 from registry.grids.grid import Direction, Metric
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
+from registry.results.comparison import ModelComparison
 from registry.results.gates import GateUnit, Policy, Verdict
-from registry.results.model_comparison import ModelComparison
 from registry.results.plans import Needed
 from workers.statistics.judging import Answer, Span, adjusted, all_of
 from workers.statistics.margins import (

@@ -21,11 +21,10 @@ import orjson
 from sqlalchemy import Connection
 
 from registry.query import RankingQuery, query_of
-from registry.results.changes import ChangeVerdict, Move, NameChange, RankingChange, moves
 from registry.results.codec import to_document
 from registry.results.event_data import RankingEvent
 from registry.results.pairs import Pair
-from registry.results.ranking import Omission, Ranking
+from registry.results.ranking import ChangeVerdict, Move, NameChange, Omission, Ranking, RankingChange, moves
 from registry.storage.arrivals import Arrival, announce, slug_of
 from registry.storage.bi_facts import facts_of_answer
 from workers.rankings.ranking_input import THEN, change_input

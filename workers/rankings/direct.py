@@ -20,10 +20,9 @@ from sqlalchemy import ARRAY, Connection, DateTime, TextClause, Uuid, bindparam,
 
 from registry.grids.slices import kept_positions, mask_of, member_text
 from registry.query import AggregatesQuery, ModelComparisonQuery, RankingQuery, sliced_by
-from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Omission, Ranking
 from registry.results.ranking import Slots as SlotCounts
-from registry.results.set_aside import SetAside, set_aside_warnings
+from registry.results.terms import DerivedGrid, SetAside, Warning, set_aside_warnings
 from registry.storage.keys import GRIDS_THEN, grids_at, instant_of, of_current
 from registry.storage.rows import axis_of
 from registry.storage.tables import grids, pair_sum_scopes, pair_sums, revisions

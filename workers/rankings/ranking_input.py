@@ -18,10 +18,8 @@ from registry.grids.protocol import Rules
 from registry.grids.slices import member_text
 from registry.grids.suspect_names import looks_derived, near_duplicates
 from registry.query import AggregatesQuery, RankingQuery
-from registry.results.inputs import DerivedGrid, Input, Warning
-from registry.results.policies import common_to_all
 from registry.results.ranking import RankedScale
-from registry.results.set_aside import SetAside, set_aside_warnings
+from registry.results.terms import DerivedGrid, Input, SetAside, Warning, common_to_all, set_aside_warnings
 from registry.storage.item_outcomes import held_items
 from registry.storage.rows import grid_of
 from workers.rankings.slots import (

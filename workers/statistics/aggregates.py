@@ -24,10 +24,7 @@ from registry.results.aggregates import (
     SharedSlots,
     Spread,
 )
-from registry.results.inputs import Warning
-from registry.results.policies import NOBODY, Reduction, SlotPolicy
-from registry.results.set_aside import SetAside, set_aside_warnings
-from registry.results.terms import Place
+from registry.results.terms import NOBODY, Place, Reduction, SetAside, SlotPolicy, Warning, set_aside_warnings
 from workers.statistics.means import (
     OF_COLUMNS,
     Found,

@@ -21,11 +21,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtrit
 
-from registry.results.pairs import Pair
-from registry.results.policies import Method, Missing
+from registry.results.pairs import LeaveOneOut, Pair
 from registry.results.ranking import Omission, Ranking
-from registry.results.stability import LeaveOneOut
-from registry.results.terms import Interval
+from registry.results.terms import Interval, Method, Missing
 from workers.statistics.counted import (
     Blocks,
     Counted,

@@ -25,10 +25,8 @@ import numpy as np
 from scipy.special import erfc, stdtr, stdtrit
 
 from registry.grids.grid import Direction
+from registry.results.courses import Change, LargestStep, LargestSteps, LevelSpan, Onset, Series, SharpReason, Split
 from registry.results.parameters import Parameters
-from registry.results.series import Series
-from registry.results.splits import Split
-from registry.results.steps import Change, LargestStep, LargestSteps, LevelSpan, Onset, SharpReason
 from registry.results.terms import Interval, KnownNoise, Place
 from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.judging import adjusted, holm_array

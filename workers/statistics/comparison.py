@@ -24,10 +24,19 @@ from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Direction, Grid, Metric
 from registry.grids.outcomes import scale_of
-from registry.results.comparison import Agreement, Gap
-from registry.results.gaps import Better, CellGap, CellTest, Contrast, GapMargin, GapTest, LevelGap
+from registry.results.comparison import (
+    Agreement,
+    Better,
+    CellGap,
+    CellTest,
+    Contrast,
+    Gap,
+    GapMargin,
+    GapTest,
+    LevelGap,
+)
 from registry.results.items import CellItems
-from registry.results.odds import BreslowDay, GapMantelHaenszel
+from registry.results.sensitivity import BreslowDay, GapMantelHaenszel
 from registry.results.terms import OF_REPEATS, Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.describe import OUT_OF_REACH

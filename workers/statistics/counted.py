@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erfc
 
-from registry.results.policies import Estimand, Target
 from registry.results.ranking import Slots
+from registry.results.terms import Estimand, Target
 from workers.statistics import pair_sums as ps
 from workers.statistics.judging import holm_array
 from workers.statistics.score_matrix import ScoreMatrix

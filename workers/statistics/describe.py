@@ -9,11 +9,10 @@ from itertools import chain
 import numpy as np
 
 from registry.grids.grid import Grid
-from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
+from registry.results.courses import Series
 from registry.results.parameters import Parameters
-from registry.results.precision import OffLattice, Precision
+from registry.results.peaks import AxisCoverage, Coverage, LevelCoverage, OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
-from registry.results.series import Series
 from registry.results.statistics import GridStatistics
 from registry.results.terms import OF_REPEATS, Place
 from workers.statistics.best_cells import noisy_peaks, peaks

@@ -28,8 +28,7 @@ from scipy.special import bdtr, gammaln
 
 from registry.grids.grid import Axis, Metric
 from registry.grids.outcomes import HeldItems, Outcomes
-from registry.results.comparison import OnlyIn
-from registry.results.gaps import CellTest, GapTest
+from registry.results.comparison import CellTest, GapTest, OnlyIn
 from registry.results.items import CellItems, Flips, ItemPairs, McNemar
 from registry.results.terms import Interval
 from workers.statistics.score_matrix import ScoreMatrix

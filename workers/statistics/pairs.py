@@ -22,9 +22,8 @@ import numpy as np
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.results.pairs import Pair
-from registry.results.policies import OF_UNITS, Estimand, Target
 from registry.results.ranking import Omission
-from registry.results.terms import Interval
+from registry.results.terms import OF_UNITS, Estimand, Interval, Target
 from workers.statistics.cells import Cells, cells_of
 from workers.statistics.contrasts import Contrasts, contrasts_of
 from workers.statistics.judging import adjusted

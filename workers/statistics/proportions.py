@@ -24,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, erfc, gammaln, ndtri, xlogy
 
-from registry.results.odds import BreslowDay, OddsRatio
+from registry.results.sensitivity import BreslowDay, OddsRatio
 from registry.results.terms import Interval
 from registry.results.trend_tests import Heterogeneity
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray

@@ -16,11 +16,9 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from registry.results.inputs import Warning
-from registry.results.pairs import Pair
-from registry.results.policies import Method, Missing, Target
+from registry.results.pairs import LeaveOneOut, Pair, WithoutOne
 from registry.results.ranking import Omission
-from registry.results.stability import LeaveOneOut, WithoutOne
+from registry.results.terms import Method, Missing, Target, Warning
 from workers.statistics.counted import blocks_of
 from workers.statistics.pairs import WORK, estimand_of, pair_table
 from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared

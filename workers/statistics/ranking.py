@@ -11,12 +11,17 @@ from typing import cast, get_args
 
 import numpy as np
 
-from registry.results.blocks import Friedman
-from registry.results.inputs import Warning
-from registry.results.policies import Method, Missing, Target
+from registry.results.pairs import (
+    Friedman,
+    LeaveOneOut,
+    OtherRank,
+    PolicyAgreement,
+    PolicySensitivity,
+    Stability,
+    WithoutOne,
+)
 from registry.results.ranking import Omission, Ranked, Ranking, Slots
-from registry.results.stability import LeaveOneOut, OtherRank, PolicyAgreement, PolicySensitivity, Stability, WithoutOne
-from registry.results.terms import Interval
+from registry.results.terms import Interval, Method, Missing, Target, Warning
 from workers.statistics.means import benchmark_scores, means_of
 from workers.statistics.pairs import PairTable, estimand_of, listed, pair_table, pairs_left_out
 from workers.statistics.rank_groups import (

@@ -18,7 +18,7 @@ from typing import get_args
 import numpy as np
 from scipy.special import expit
 
-from registry.results.policies import OF_UNITS, Method, Missing, unordered
+from registry.results.terms import OF_UNITS, Method, Missing, unordered
 from workers.statistics.contrasts import contrasts_of
 from workers.statistics.counted import Tally, counted_cells, zero_vote_tally
 from workers.statistics.ranks import rank_rows, ranks_of

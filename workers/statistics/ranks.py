@@ -25,7 +25,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, erfc, fdtrc, ndtr
 
-from registry.results.blocks import CriticalDifference, Friedman, ImanDavenport
+from registry.results.pairs import CriticalDifference, Friedman, ImanDavenport
 from registry.results.trend_tests import ExactOrNormal, MannKendall
 from workers.statistics.posteriors import quadrature
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray

@@ -24,11 +24,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.grids.grid import Direction as Better
-from registry.results.courses import Monotone, Plateau, SeriesShape, Threshold
+from registry.results.courses import (
+    Direction,
+    LargestSteps,
+    Monotone,
+    Onset,
+    Plateau,
+    Retained,
+    Series,
+    SeriesShape,
+    Split,
+    Summary,
+    Threshold,
+)
 from registry.results.parameters import Parameters
-from registry.results.series import Direction, Retained, Series, Summary
-from registry.results.splits import Split
-from registry.results.steps import LargestSteps, Onset
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, MannKendall
 from workers.statistics.changes import (

@@ -23,9 +23,7 @@ import numpy.typing as npt
 
 from registry.grids.grid import Direction
 from registry.results.aggregates import Costs, EntryCost, LevelCost, Remedy
-from registry.results.policies import NOBODY
-from registry.results.set_aside import SetAside
-from registry.results.terms import Place
+from registry.results.terms import NOBODY, Place, SetAside
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 

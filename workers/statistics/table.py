@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.grids.grid import Axis, Grid, Metric, Position
-from registry.results.series import XScale
+from registry.results.courses import XScale
 from registry.results.terms import KnownNoise, Place
 from workers.statistics.noise import CellErrors, Noise, binomial_errors, effect_of, kind_of, noise_of_cells
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable, decimals_of, ticks_of

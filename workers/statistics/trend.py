@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from registry.grids.grid import Axis
-from registry.results.gaps import GapTrend, SeriesGap
+from registry.results.comparison import GapTrend, SeriesGap
 from registry.results.terms import Interval
 from registry.results.trend_tests import (
     ExactOrNormal,

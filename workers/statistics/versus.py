@@ -22,12 +22,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
-from registry.results.gaps import Contrast, GapTest
-from registry.results.model_comparison import BenchmarkHeterogeneity
-from registry.results.pairs import Pair
-from registry.results.policies import Estimand
-from registry.results.stability import WithoutOne
-from registry.results.terms import Interval, Status
+from registry.results.comparison import BenchmarkHeterogeneity, Contrast, GapTest
+from registry.results.pairs import Pair, WithoutOne
+from registry.results.terms import Estimand, Interval, Status
 from workers.statistics.matching import around
 from workers.statistics.pairs import APART, estimand_of, pair_table
 from workers.statistics.rank_groups import without_one

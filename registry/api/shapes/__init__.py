@@ -12,12 +12,11 @@ from registry.api.shapes.projects import PROJECTS
 from registry.api.shapes.service import SERVICE
 from registry.api.shapes.words import PLAIN, Shape, extended, page
 from registry.results.aggregates import Aggregates
-from registry.results.comparison import Comparison
+from registry.results.comparison import Comparison, ModelComparison
 from registry.results.event_documents import CloudEvent
 from registry.results.gates import Baseline, Gate
 from registry.results.judgement import Judgement
 from registry.results.lines import Lines
-from registry.results.model_comparison import ModelComparison
 from registry.results.plans import Plan
 from registry.results.ranking import Ranking
 from registry.results.repeat_noise import RepeatNoise

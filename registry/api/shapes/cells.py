@@ -27,8 +27,8 @@ from registry.api.shapes.words import (
     record,
     ref,
 )
-from registry.renderings.rows import Field
-from registry.renderings.statistics_columns import MEASURED, STANDING
+from registry.renderings.grid import Field
+from registry.renderings.statistics import MEASURED, STANDING
 
 CELL_INTERVAL: dict[str, Shape] = {
     "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),

@@ -29,7 +29,7 @@ from registry.pages.administration.gate_preview import Preview, previewed
 from registry.pages.administration.layout import ROWS, path_of, show_section
 from registry.pages.administration.submitting import PREVIEW, Typed, asked, by_field, home, read_form, sent, submitted
 from registry.pages.gates import definition_of, where
-from registry.renderings.policy import policy_in_words, subject_in_words
+from registry.renderings.policies import policy_in_words, subject_in_words
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
 from registry.results.verdicts import DismissalReason
 

@@ -19,8 +19,8 @@ from registry.api import problems
 from registry.api.context import parts
 from registry.errors import Forbidden, Unauthenticated
 from registry.operations.sessions import form_key
+from registry.pages.choices import same_origin
 from registry.pages.failures import failure
-from registry.pages.forms import same_origin
 from registry.pages.front import describe
 from registry.pages.responses import furniture
 from registry.pages.visitors import visitor_of

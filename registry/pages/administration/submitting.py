@@ -1,4 +1,4 @@
-"""A form from what was typed to what was done: read by the API's own schemas, carried out once, then led on (303)."""
+"""Forms of settings: read, done and answered; a secret is shown once."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from registry.errors import Conflict, Fault, Invalid, PreconditionFailed
 from registry.operations.auth import authorize_operator
 from registry.operations.idempotency import claim_form, note_location
 from registry.pages.administration.blueprint import FORM, KEY
+from registry.pages.visitors import is_secure
 
 Act = Callable[[Connection, Any], str]
 """What a form does in a project (its row), or (None) in all; where its sender is led."""
@@ -125,3 +126,30 @@ def by_field(faults: Collection[Fault]) -> dict[str, str]:
         field = fault.pointer.removeprefix("/").partition("/")[0]
         found.setdefault(field, fault.detail)
     return found
+
+
+_COOKIE = "registry_secret"
+_SECONDS = 120
+"""How long a browser keeps the secret for the page that shows it."""
+
+
+def hand_over(response: Response, path: str, secret: str) -> None:
+    """Give the browser the secret for the page at this path."""
+    _set(response, path, secret, _SECONDS)
+
+
+def handed_over() -> str:
+    """The secret that the browser was given for this page; empty without one."""
+    return request.cookies.get(_COOKIE, "")
+
+
+def forget(response: Response, path: str) -> None:
+    """Take it back from the browser, if this answer shows it."""
+    if handed_over() and request.method == "GET":
+        _set(response, path, "", 0)
+
+
+def _set(response: Response, path: str, secret: str, seconds: int) -> None:
+    response.set_cookie(
+        _COOKIE, secret, max_age=seconds, path=path, secure=is_secure(), httponly=True, samesite="Strict"
+    )

@@ -20,8 +20,16 @@ from registry.operations import acts
 from registry.operations.auth import find_token, list_tokens
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
-from registry.pages.administration.secret_once import forget, hand_over, handed_over
-from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.pages.administration.submitting import (
+    Typed,
+    asked,
+    forget,
+    hand_over,
+    handed_over,
+    home,
+    read_form,
+    submitted,
+)
 
 _UNSEEN = timedelta(minutes=1)
 """A form that is sent again so soon was sent by a double click, whose first answer nobody saw."""

@@ -25,8 +25,16 @@ from registry.operations.deliveries import delivery_of, list_deliveries, owner_o
 from registry.operations.webhooks import find_webhook, list_webhooks
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
-from registry.pages.administration.secret_once import forget, hand_over, handed_over
-from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.pages.administration.submitting import (
+    Typed,
+    asked,
+    forget,
+    hand_over,
+    handed_over,
+    home,
+    read_form,
+    submitted,
+)
 from registry.results.webhooks import Format
 
 _FORMATS: tuple[tuple[Format, str], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.renderings.heatmap.options import PALETTES, THEMES, Options
+from registry.renderings.heatmap.scale import PALETTES, THEMES, Options
 from registry.renderings.heatmap.svg import heatmap_svg
 from registry.renderings.heatmap.vega import heatmap_vega
 

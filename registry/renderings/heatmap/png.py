@@ -9,9 +9,9 @@ from importlib.resources import as_file, files
 import orjson
 
 from registry.errors import Fault, Invalid
-from registry.renderings.heatmap.drawing import draw
 from registry.renderings.heatmap.fonts import beyond_ours, without_glyph
-from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.panels import draw
+from registry.renderings.heatmap.scale import Options
 from registry.renderings.heatmap.svg import heatmap_svg
 from registry.results.codec import from_document, to_document
 from registry.results.grid import GridDocument

@@ -1,4 +1,4 @@
-"""Which values the ends of the colours stand for."""
+"""The colours of a heat map: how they are asked for, the range, the palette."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from sys import float_info
+from typing import Literal
 
 from registry.errors import Fault, Invalid
-from registry.renderings.heatmap.options import Options
 from registry.results.grid import PostedMetric
 
 
@@ -61,3 +61,16 @@ def scale_of(values: Iterable[float | None], metric: PostedMetric, options: Opti
         return Scale(low, high, "bounds", falling=falling)
     low, high = options.span
     return Scale(low, high, "asked", sum(not low <= value <= high for value in measured), falling)
+
+
+PALETTES = ("cividis", "blues")
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`span`: the values at the ends of the colours, two numbers, the metric's bounds, or those of this grid."""
+
+    palette: str = "cividis"
+    theme: str = "light"
+    span: tuple[float, float] | Literal["own", "bounds"] = "own"

@@ -14,13 +14,23 @@ from dataclasses import dataclass
 
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, Theme, ink_on, ramp, step_of
-from registry.renderings.heatmap.draw import DASHES, outline, text
-from registry.renderings.heatmap.key import colour_bar, legend
-from registry.renderings.heatmap.layout import LABEL, LINE, MARGIN, NOTE, NUMBER, SUB, TITLE, Layout, layout_of, written
-from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.layout import (
+    LABEL,
+    LINE,
+    MARGIN,
+    NOTE,
+    NUMBER,
+    SUB,
+    TITLE,
+    Layout,
+    colour_bar,
+    layout_of,
+    legend,
+    written,
+)
 from registry.renderings.heatmap.panels import Panel, Planes, planes_of
-from registry.renderings.heatmap.scale import Scale, scale_of
-from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
+from registry.renderings.heatmap.scale import Options, Scale, scale_of
+from registry.renderings.heatmap.text import DASHES, FAMILY, fitted, outline, safe, text, width
 from registry.renderings.words import title, with_unit
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics

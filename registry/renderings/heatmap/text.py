@@ -1,14 +1,12 @@
-"""How wide a text is drawn, and how to make it fit.
-
-Widths are those of DejaVu Sans, which is wider than the other fonts that a browser may take in its place.
-"""
+"""Text in a picture: its width, its line breaks, the characters that a font has."""
 
 from __future__ import annotations
 
 import unicodedata
 from html import escape
 
-from registry.renderings.width import one_line
+from registry.renderings.heatmap.colours import Theme
+from registry.renderings.table import one_line
 
 FAMILY = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 _ELLIPSIS = "…"
@@ -81,3 +79,22 @@ def safe(text: str) -> str:
 def _allowed(character: str) -> bool:
     code = ord(character)
     return not (0xD800 <= code <= 0xDFFF or 0xFFFE <= code <= 0xFFFF)
+
+
+DASHES = ' stroke-dasharray="3 2.5"'
+"""What sets the frame of a tied cell apart from that of the best."""
+
+
+def text(content: str, x: float, y: float, size: float, ink: str, extra: str = "") -> str:
+    """A text with its baseline at y."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{ink}"{extra}>{safe(content)}</text>'
+
+
+def outline(x: float, y: float, wide: float, high: float, theme: Theme, dashes: str) -> str:
+    """A frame that is seen on every colour: the ground's under the mark's."""
+    inner = f'width="{max(0.5, wide - 2):.1f}" height="{max(0.5, high - 2):.1f}" fill="none"'
+    box = f'x="{x + 1:.1f}" y="{y + 1:.1f}" {inner}'
+    return (
+        f'<rect {box} stroke="{theme.ground}" stroke-width="3.6"/>'
+        f'<rect {box} stroke="{theme.peak}" stroke-width="2"{dashes}/>'
+    )

@@ -17,9 +17,8 @@ from typing import Any
 from registry.errors import TooLarge
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, ink_on, ramp, step_of
-from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Planes, planes_of
-from registry.renderings.heatmap.scale import Scale, scale_of, share_of
+from registry.renderings.heatmap.scale import Options, Scale, scale_of, share_of
 from registry.renderings.heatmap.text import broken, width
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import place, with_unit

@@ -8,7 +8,7 @@ from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.scale import Scale
 from registry.renderings.heatmap.text import broken
 from registry.renderings.numbers import decimals_of, fixed, rounded
-from registry.renderings.width import one_line
+from registry.renderings.table import one_line
 from registry.renderings.words import counted, label, place, slice_line, title, with_unit
 from registry.results.grid import GridDocument
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.renderings.lines.options import ChartOptions
+from registry.renderings.lines.paint import ChartOptions
 from registry.renderings.lines.svg import lines_svg
 from registry.renderings.lines.tables import lines_csv, lines_markdown, lines_text
 from registry.renderings.lines.vega import lines_vega

@@ -1,13 +1,8 @@
-"""Colours, dashes and markers of lines: told apart without colour, and with every common colour-blindness.
-
-Eight colours from the hues of Okabe and Ito 2008 (jfly.uni-koeln.de/color), with the lightness and chroma that keep the
-nearest two apart (OKLab, Ottosson 2020) as Machado et al. 2009 simulate colour-blindness, and a contrast of 4.5 to 1
-with the ground, as names are written in them (WCAG 2.2, 1.4.3). Each has a marker of its own; the second eight
-are dashed with hollow markers. A picture of its own carries its colours; on a page they are classes of its style sheet.
-"""
+"""How charts are asked for and painted: colours, dashes, markers, the places of names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,3 +82,50 @@ _SHAPES = (
     "m-4.6-1.8h9.2v3.6h-9.2z",
 )
 """Square, triangle, diamond, triangle on its tip, cross, slanted cross, bar; each from its middle."""
+
+
+XScale = Literal["linear", "log"]
+NARROW = 520
+"""Pixels below which a chart leaves less room for names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartOptions:
+    """`ground`: the theme of a picture of its own, `page` for one inside of a page, without title and notes. `x` None:
+    the axis's own scale; `y` likewise, of trade-offs."""
+
+    ground: Ground = "light"
+    width: int = 880
+    x: XScale | None = None
+    y: XScale | None = None
+    band: bool = True
+    name: str = "chart"
+    """What the ids begin with, so that several charts fit into one page."""
+
+    @property
+    def narrow(self) -> bool:
+        return self.width < NARROW
+
+    @property
+    def alone(self) -> bool:
+        """Whether the picture is a file, which says everything by itself."""
+        return self.ground != "page"
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places in the order of the wanted ones, at least `gap` apart, each as near to its own as that allows in the least
+    squares, and between the ends where there is room (pool-adjacent-violators: Ayer et al. 1955)."""
+    order = sorted(range(len(wanted)), key=lambda one: wanted[one])
+    blocks: list[tuple[float, int]] = []
+    for rank, one in enumerate(order):
+        mean, size = wanted[one] - rank * gap, 1
+        while blocks and blocks[-1][0] >= mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    bases = [mean for mean, size in blocks for _ in range(size)]
+    room = max(low, high - (len(order) - 1) * gap)
+    found = [0.0] * len(wanted)
+    for rank, one in enumerate(order):
+        found[one] = min(max(bases[rank], low), room) + rank * gap
+    return found

@@ -9,11 +9,8 @@ from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.panels import short_labels
 from registry.renderings.heatmap.text import fitted, safe, width
 from registry.renderings.lines import words
-from registry.renderings.lines.frame import Frame, Heads, drawn, frame_of
-from registry.renderings.lines.labels import spread
-from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.paint import colour_of, dashes, marker
-from registry.renderings.lines.span import Span, log_span, span_of
+from registry.renderings.lines.frame import Frame, Heads, Span, drawn, frame_of, log_span, span_of
+from registry.renderings.lines.paint import ChartOptions, colour_of, dashes, marker, spread
 from registry.results.lines import Line, LinePoint, Lines
 
 _APART = 3.0

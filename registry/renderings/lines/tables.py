@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from registry.renderings import sheet
 from registry.renderings.lines import words
-from registry.renderings.lines.options import ChartOptions
+from registry.renderings.lines.paint import ChartOptions
 from registry.renderings.lines.svg import value_span
 from registry.renderings.numbers import MISSING
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.results.lines import Lines
 
 _HEADER = ("level", "number", "mean", "stderr", "low", "high", "slots")

@@ -8,8 +8,7 @@ from typing import Any
 from registry.renderings.heatmap.colours import THEMES
 from registry.renderings.heatmap.text import broken
 from registry.renderings.lines import words
-from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.paint import COLOURS, HUES
+from registry.renderings.lines.paint import COLOURS, HUES, ChartOptions
 from registry.renderings.lines.svg import value_span
 from registry.results.lines import Lines
 

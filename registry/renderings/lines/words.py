@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from registry.renderings.assumptions import assumptions
-from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.span import Span
+from registry.renderings.lines.frame import Span
+from registry.renderings.lines.paint import ChartOptions
 from registry.renderings.numbers import fixed, places_of, short
 from registry.renderings.protocols import left_out_line
-from registry.renderings.words import about, counted, isolated, slice_line, with_unit
+from registry.renderings.words import about, assumptions, counted, isolated, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines
 
 _FACTOR, _SPAN = 1.5, 16

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.text import fitted, safe, width
-from registry.renderings.lines.frame import END, MIDDLE, Frame, Heads, drawn, frame_of
-from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.paint import RADIUS, dot
-from registry.renderings.lines.span import Span, log_span, span_of
+from registry.renderings.lines.frame import END, MIDDLE, Frame, Heads, Span, drawn, frame_of, log_span, span_of
+from registry.renderings.lines.paint import RADIUS, ChartOptions, dot
 from registry.renderings.trade_off import words
 from registry.results.lines import Estimate
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint

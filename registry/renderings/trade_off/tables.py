@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from registry.renderings import sheet
-from registry.renderings.lines.options import ChartOptions
+from registry.renderings.lines.paint import ChartOptions
 from registry.renderings.lines.words import estimate
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
-from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
+from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.trade_off import words
 from registry.renderings.trade_off.svg import spans
 from registry.results.lines import Estimate

@@ -7,8 +7,7 @@ from typing import Any
 
 from registry.renderings.heatmap.colours import THEMES
 from registry.renderings.heatmap.text import broken
-from registry.renderings.lines.options import ChartOptions
-from registry.renderings.lines.paint import COLOURS
+from registry.renderings.lines.paint import COLOURS, ChartOptions
 from registry.renderings.lines.vega import SCHEMA, look
 from registry.renderings.trade_off import words
 from registry.renderings.trade_off.svg import spans

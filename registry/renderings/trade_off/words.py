@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from registry.grids.slices import slice_of, with_slice
-from registry.renderings.assumptions import assumptions
-from registry.renderings.lines.options import ChartOptions, XScale
-from registry.renderings.lines.span import Span
+from registry.renderings.lines.frame import Span
+from registry.renderings.lines.paint import ChartOptions, XScale
 from registry.renderings.lines.words import axis_range, estimate, kinds, listed
 from registry.renderings.protocols import left_out_line
-from registry.renderings.words import counted, isolated, with_unit
+from registry.renderings.words import assumptions, counted, isolated, with_unit
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 
 PLACES = {"front": "on the front", "open": "may be on the front", "behind": "behind the front"}

@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from registry.renderings.cells import carried, flat
+from registry.renderings.grid import carried, flat
 from registry.renderings.numbers import decimals_of, fixed, level_of
 from registry.renderings.uncertainty import count_of, interval_of
-from registry.renderings.verdicts.terms import Verdict, joined, sentence
+from registry.renderings.verdicts.estimate import Verdict, joined, sentence
 from registry.renderings.words import counted, isolated, places
 from registry.results.grid import Carried, GridDocument
 from registry.results.peaks import Best, Peaks

@@ -6,12 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from registry.renderings.numbers import p_value
-from registry.renderings.verdicts.estimate import Estimate, Yardstick, margin_words
-from registry.renderings.verdicts.terms import Answer, Verdict, common_cells, joined, sentence, slice_words
+from registry.renderings.verdicts.estimate import (
+    Answer,
+    Estimate,
+    Verdict,
+    Yardstick,
+    common_cells,
+    joined,
+    margin_words,
+    sentence,
+    slice_words,
+)
 from registry.renderings.words import counted, isolated
-from registry.results.pairs import Pair
+from registry.results.pairs import Pair, WithoutOne
 from registry.results.ranking import Ranked, Ranking
-from registry.results.stability import WithoutOne
 
 FEW_BENCHMARKS = 8
 """Below so many benchmarks little can be said about others."""

@@ -15,8 +15,7 @@ from registry.grids.suspect_names import near_duplicates
 from registry.logs import redact
 from registry.pages.findings import missing_of
 from registry.renderings.badge import said
-from registry.renderings.cells import cells_csv
-from registry.renderings.grid import grid_markdown, grid_text
+from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
 from tests.importers.test_tables_of_people import read
 from tests.live.doubling import LINEAR, growth

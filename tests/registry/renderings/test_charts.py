@@ -14,10 +14,8 @@ from registry.pages.front import THEMES
 from registry.renderings.heatmap.colours import THEMES as GROUNDS
 from registry.renderings.heatmap.colours import luminance
 from registry.renderings.lines import ChartOptions, lines_csv, lines_svg, lines_text, lines_vega
-from registry.renderings.lines.labels import spread
-from registry.renderings.lines.paint import COLOURS, HUES
-from registry.renderings.lines.png import chart_png
-from registry.renderings.lines.span import log_span, span_of
+from registry.renderings.lines.frame import chart_png, log_span, span_of
+from registry.renderings.lines.paint import COLOURS, HUES, spread
 from registry.renderings.lines.words import x_scale
 from registry.renderings.trade_off import trade_off_csv, trade_off_svg, trade_off_text, trade_off_vega
 from registry.results.lines import Estimate, Line, LineLevel, LinePoint, Lines

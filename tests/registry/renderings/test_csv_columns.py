@@ -11,9 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.renderings.cells import cells_csv
 from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_text import csv_pieces
+from registry.renderings.grid import cells_csv
 from registry.storage.rows import axis_document, metric_document
 from tests.registry.renderings import grid_documents
 from tests.registry.renderings.documents import comparison_csv, of, ranking_csv, thresholds_csv

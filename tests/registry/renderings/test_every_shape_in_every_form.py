@@ -17,8 +17,7 @@ from registry.pages.findings import findings_of
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.spark import sparks_of
 from registry.renderings.badge import said
-from registry.renderings.cells import cells_csv
-from registry.renderings.grid import grid_markdown, grid_text
+from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import heatmap_png
 from registry.storage.rows import axis_document, metric_document

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from registry.renderings.cells import cells_csv
-from registry.renderings.grid import grid_markdown, grid_text
+from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 from tests.registry.renderings.grid_documents import axis, document, two_axes
 
 TYPES = axis("Type", ["1", "2", "3"])

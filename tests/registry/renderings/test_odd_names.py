@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from registry.renderings import sheet
-from registry.renderings.cells import cells_csv
-from registry.renderings.grid import grid_markdown, grid_text
+from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 from registry.renderings.sheet import Heading, Lines
-from registry.renderings.table import Column, Table, escaped
-from registry.renderings.width import display_width
+from registry.renderings.table import Column, Table, display_width, escaped
 from tests.registry.renderings.documents import of, ranking_csv, ranking_markdown, ranking_text
 from tests.registry.renderings.grid_documents import axis, document
 

@@ -12,9 +12,9 @@ from registry.renderings.comparison import comparison_markdown as markdown_of
 from registry.renderings.ranking import ranking_text as text_of
 from registry.renderings.uncertainty import count_of
 from registry.renderings.verdicts.comparison import comparison_verdict
+from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.grid import counts_note, grid_verdict
 from registry.renderings.verdicts.ranking import ranking_verdict
-from registry.renderings.verdicts.terms import Verdict
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument

@@ -9,8 +9,7 @@ from typing import Annotated
 import pytest
 
 from registry.results.codec import from_bytes, from_document, read, to_bytes, to_document
-from registry.results.courses import Monotone, MonotoneFit
-from registry.results.steps import Change, LevelSpan
+from registry.results.courses import Change, LevelSpan, Monotone, MonotoneFit
 from registry.results.terms import Interval, Presence
 
 

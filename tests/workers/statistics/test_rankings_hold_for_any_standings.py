@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from registry.results.policies import OF_UNITS
+from registry.results.terms import OF_UNITS
 from tests.workers.statistics.documents import rank
 from tests.workers.statistics.documents import standings as standings_of
 from workers.statistics import ScoreMatrix

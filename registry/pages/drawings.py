@@ -1,0 +1,278 @@
+"""Drawings of rankings and comparisons: whiskers, bars of ranks, the matrix and the table of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from registry.pages.blocks import MINUS, Part, parts_of, typeset
+from registry.pages.palette import difference_bin
+from registry.renderings.numbers import UNDEFINED, fixed, p_value, places_of, rough, signed
+from registry.renderings.pairs import pair_blocks
+from registry.renderings.ranking import cells_text, letters_text, mean_texts, rank_range
+from registry.results.pairs import Pair
+from registry.results.ranking import Ranked, Ranking
+from registry.results.terms import Interval
+
+WIDTH, _EDGE = 160, 6
+Estimates = Sequence[tuple[float | None, Interval | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Whisker:
+    """An estimate within a box `WIDTH` wide, and what is told about it; without an interval its ends are at its dot."""
+
+    x: str
+    low: str
+    high: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whiskers:
+    """Estimates, None where there is none, and the places of zero, "" where that is no matter, and of margins."""
+
+    rows: Sequence[Whisker | None]
+    zero: str = ""
+    margins: Sequence[str] = ()
+
+
+def whiskers_of(found: Estimates, *, around_zero: bool = False, margins: Sequence[float] = ()) -> Whiskers | None:
+    """The whiskers of these estimates, with the margins in their scale; None where there are none."""
+    known = [(value, (one.low, one.high) if one else (value, value)) for value, one in found if value is not None]
+    ends = [end for _, both in known for end in both] + [0.0] * around_zero + [*margins]
+    if not known:
+        return None
+    low, span, places = min(ends), max(ends) - min(ends) or 1.0, places_of(ends)
+
+    def at(value: float) -> str:
+        return f"{_EDGE + (WIDTH - 2 * _EDGE) * (value - low) / span:.1f}"
+
+    def whisker(value: float, one: Interval | None) -> Whisker:
+        ends = (one.low, one.high) if one else (value, value)
+        told = f"{fixed(value, places)}, {fixed(ends[0], places)} to {fixed(ends[1], places)}"
+        return Whisker(at(value), at(ends[0]), at(ends[1]), typeset(told) if one else fixed(value, places))
+
+    rows = [None if value is None else whisker(value, one) for value, one in found]
+    return Whiskers(rows, at(0.0) if around_zero else "", [at(one) for one in margins])
+
+
+RAIL = 260.0
+_GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
+_MORE = ("component", "stderr", "one benchmark less", "one model less")
+"""Columns of the ranking's table that are shown where the ranking has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A name with the ranks that the tests leave open; `x`, `wide`, `dot` and `size` are within a box `RAIL` wide."""
+
+    name: str
+    rank: str
+    ranks: str
+    group: str
+    score: str
+    mean: str
+    cells: str
+    record: str
+    more: Sequence[str]
+    """What stands in the further columns."""
+    x: str
+    wide: str
+    dot: str
+    size: str
+
+
+def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Bar]:
+    """One bar a name, in the order of the ranking, with its cells of the further columns."""
+    rows = ranking.ranking
+    most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
+    places, means = places_of(row.score for row in rows), mean_texts(rows) or [""] * len(rows)
+    written = signed if ranking.method == "mean_difference" else fixed
+    return [
+        _bar(
+            row,
+            RAIL / max(1, most),
+            typeset(written(row.score, places)) if row.score is not None else UNDEFINED,
+            means[number].strip(),
+            [cells[number] for _, cells in columns],
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
+    """The columns that not every ranking has, by name: the part that a name belongs to, the standard error, and how far
+    its rank moves without one benchmark."""
+    table = next((part for part in order if part.kind == "table"), None)
+    found: list[tuple[str, Sequence[str]]] = []
+    for place, (name, _) in enumerate(table.heads if table else ()):
+        if name in _MORE and table is not None:
+            found.append((name, [row[place] for row in table.rows]))
+    return found
+
+
+def _bar(row: Ranked, step: float, score: str, mean: str, more: Sequence[str]) -> Bar:
+    rank = row.rank or 1
+    low, high = row.rank_low or rank, row.rank_high or rank
+    start, wide, dot, size = _placed(low, high, rank, step)
+    return Bar(
+        row.name,
+        UNDEFINED if row.rank is None else str(rank),
+        UNDEFINED if row.rank_low is None else rank_range(low, high),
+        letters_text(row.group),
+        score,
+        mean,
+        cells_text(row),
+        f"{row.wins} · {row.ties} · {row.losses}",
+        more,
+        f"{start:.1f}",
+        f"{wide:.1f}",
+        f"{dot:.1f}",
+        f"{size:.1f}",
+    )
+
+
+def _placed(low: int, high: int, rank: int, step: float) -> tuple[float, float, float, float]:
+    """The start and the width of a bar and the place and the radius of its dot: within the box and within each other,
+    however many names there are."""
+    gap = min(_GAP, step / 8)
+    size = min(_DOT, max(_SMALLEST_DOT, step / 2 - gap))
+    wide = max((high - low + 1) * step - 2 * gap, 2 * size)
+    start = min(max(0.0, (low - 1) * step + gap), RAIL - wide)
+    dot = min(max(start + size, (rank - 0.5) * step), start + wide - size)
+    return start, wide, dot, size
+
+
+MOST_IN_MATRIX = 30
+MOST_LINKED = 190
+"""Pairs up to which each leads to where the two are compared: more addresses would outweigh the rest of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairSquare:
+    """A pair: its class, its number, what is told about it, and where the two are compared ("": nowhere)."""
+
+    kind: str
+    text: str
+    told: str
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Every pair, row minus column; None on the diagonal."""
+
+    names: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[PairSquare | None]]]
+    most: str
+    leads: bool = False
+    """Whether the numbers are leads and not differences."""
+    falling: bool = False
+    """Whether a lower number is the better one."""
+
+    @property
+    def linked(self) -> bool:
+        """Whether squares lead to where two names are compared."""
+        return any(square and square.href for _, squares in self.rows for square in squares)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The numbers at the ends of the colours, the better one last."""
+        ends = f"{MINUS}{self.most}", f"+{self.most}"
+        return ends[::-1] if self.falling else ends
+
+
+def matrix_of(
+    ranking: Ranking, *, lower: bool = False, link: Callable[[Sequence[str]], str] | None = None
+) -> Matrix | None:
+    """The differences of all pairs, or their leads where the order comes from those, in the order of the ranking; None
+    where there are too few or too many names. `lower`: whether lower values of the metric are better; `link`: the
+    address at which two names are compared."""
+    names = [row.name for row in ranking.ranking]
+    if not 2 <= len(names) <= MOST_IN_MATRIX:
+        return None
+    pairs = {(pair.a, pair.b): (pair, 1) for pair in ranking.pairs}
+    pairs |= {(b, a): (pair, -1) for (a, b), (pair, _) in pairs.items()}
+    sizes = [abs(size) for size in map(_estimate, ranking.pairs) if size is not None]
+    most, places = max(sizes, default=0.0), places_of(sizes)
+    leads = any(pair.estimand == "lead" for pair in ranking.pairs)
+    scale = _Scale(most, places, lower and not leads, ranking.alpha)
+
+    def square(a: str, b: str) -> PairSquare:
+        known = pairs.get((a, b))
+        href = link([known[0].a, known[0].b]) if link and known and len(ranking.pairs) <= MOST_LINKED else ""
+        return _square(a, b, known, scale, href)
+
+    rows = [(a, [None if a == b else square(a, b) for b in names]) for a in names]
+    return Matrix(names, rows, fixed(most, places), leads, scale.falling)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """How differences are coloured and written."""
+
+    most: float
+    places: int | None
+    falling: bool
+    alpha: float
+
+
+def _estimate(pair: Pair) -> float | None:
+    """Estimate that the order of a pair comes from."""
+    return pair.lead if pair.estimand == "lead" else pair.difference
+
+
+def _square(a: str, b: str, known: tuple[Pair, int] | None, scale: _Scale, href: str) -> PairSquare:
+    pair, sign = known or (None, 1)
+    found = _estimate(pair) if pair else None
+    if pair is None or found is None:
+        return PairSquare("bare", "", f"{a} and {b}: not compared, {(pair and pair.reason) or 'no slot in common'}")
+    difference = sign * found + 0.0
+    p = pair.p_holm if pair.status == "ok" else None
+    sure = p is not None and p < scale.alpha
+    won, lost = (pair.wins, pair.losses)[::sign]
+    seen = f", could have shown {rough(pair.detectable)}" if pair.detectable is not None else ""
+    named = f"{a} leads {b}" if pair.estimand == "lead" else f"{a} minus {b}"
+    written = typeset(signed(difference, scale.places))
+    told = (
+        f"{named}: {written} over {pair.n_common} slots, "
+        f"{won} won, {pair.ties} tied, {lost} lost, Holm p {p_value(p)}{seen}"
+    )
+    kind = difference_bin(difference, scale.most, falling=scale.falling)
+    return PairSquare(f"d{kind}{' sure' if sure else ''}", written, told, href)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The table with its notes, of how many pairs, and whose they are ("": all pairs are there)."""
+
+    parts: Sequence[Part]
+    total: int
+    name: str = ""
+
+
+def pairs_of(
+    pairs: Sequence[Pair], names: Sequence[str], wanted: str, link: Callable[[Sequence[str]], str] | None = None
+) -> Pairs:
+    """These pairs of a ranking of these names; of many names only those of the wanted one, the first if none is. With
+    `link`, the rows of a short table lead to where the two are compared."""
+    if len(names) <= MOST_IN_MATRIX:
+        return Pairs([_linked(part, link) for part in parts_of(pair_blocks(pairs))], len(pairs))
+    total = len(names) * (len(names) - 1) // 2
+    if len(pairs) < total and wanted not in names:
+        return Pairs([], total, names[0])  # neighbours in the order are listed, and nobody has chosen a name
+    name = wanted if wanted in names else names[0]
+    own = [pair for pair in pairs if name in (pair.a, pair.b)]
+    found = parts_of(pair_blocks(own))
+    tables = [
+        _linked(part, link) for part in found if part.kind != "lines"
+    ]  # the notes count pairs, which are not all here
+    return Pairs(tables, total, name)
+
+
+def _linked(part: Part, link: Callable[[Sequence[str]], str] | None) -> Part:
+    """The table with an address for each of its rows, if it is short: the addresses of many would outweigh it."""
+    if link is None or part.kind != "table" or len(part.rows) > MOST_LINKED:
+        return part
+    return replace(part, links=[link(row[:2]) for row in part.rows])
