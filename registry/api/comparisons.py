@@ -168,11 +168,11 @@ def read_comparison(query: dict[str, Any], project: str, suffix: str | None = No
     if of_models:
         part = part_asked(query, ModelComparison, form)
         return answer_to(models_asked(query, project, wanted), project, form, _RENDERERS_OF_MODELS, part)
-    if form not in _FORMS:
-        raise NotAcceptable("Two models are drawn, and not two grids; name the models (contender_model=…).")
-    part = part_asked(query, Comparison, form)
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").project_id
+        if form not in _FORMS:
+            raise NotAcceptable("Two models are drawn, and not two grids; name the models (contender_model=…).")
+        part = part_asked(query, Comparison, form)
         grids = query if "baseline" in query else query | _grids_named(connection, project_id, query)
         question = comparison_asked(connection, project_id, grids, wanted)
     return answer_to(question, project, form, _RENDERERS, part)

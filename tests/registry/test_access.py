@@ -76,7 +76,7 @@ QUERIES = {
     "/gate": "?contender={rival}",
     "rankings": "?experiment=type-by-length&metric=accuracy",
     "/noise": "?experiment=type-by-length&metric=accuracy",
-    "comparisons": "?baseline={grid}&contender={grid}",
+    "comparisons": "?experiment=type-by-length&metric=accuracy&baseline_model=Qwen-2.5+3B&contender_model=rival",
     "{project}/statistics": "?part=trends",
     "/difference": "?from=1&to=1",
     "aggregates": "?experiment=type-by-length&metric=accuracy&group_by=model",

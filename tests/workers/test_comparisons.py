@@ -76,7 +76,7 @@ def test_the_seed_models_are_compared_on_the_eight_cells_that_both_have_once_an_
     assert (document["baseline"]["model"], document["contender"]["model"]) == ("R1-Llama", "R1-Qwen")
     assert document["baseline"]["benchmark"] == "AIME'24"
     text = ask(project, llama, qwen, ".txt").text
-    assert text.startswith("R1-Qwen less R1-Llama — Pass@1 (%)\n")
+    assert text.startswith("R1-Qwen vs R1-Llama — Pass@1 (%)\n")
     assert "the contender wins 3, ties 1, loses 4" in text
     assert ask(project, llama, qwen, headers={"Accept": "text/plain"}).text == text
     assert "## By Ratio" in ask(project, llama, qwen, ".md").text
