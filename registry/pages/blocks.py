@@ -88,6 +88,7 @@ _LABELS: dict[Answer, str] = {
     "absent": "shown to be equal",
     "open": "left open",
     "none": "no answer",
+    "value": "measured",
 }
 
 

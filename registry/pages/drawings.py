@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from registry.pages.blocks import MINUS, Part, parts_of, typeset
 from registry.pages.palette import difference_bin
-from registry.renderings.numbers import UNDEFINED, fixed, p_value, places_of, rough, signed
+from registry.renderings.numbers import UNDEFINED, fixed, p_value, places_of, rank_range, rough, signed
 from registry.renderings.pairs import pair_blocks
-from registry.renderings.ranking import cells_text, letters_text, mean_texts, rank_range
+from registry.renderings.ranking import cells_text, letters_text, mean_texts
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranked, Ranking
 from registry.results.terms import Interval

@@ -22,6 +22,7 @@ from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
 from registry.renderings.ranking import group_word, order_blocks
+from registry.renderings.verdicts.ranking import of_measured
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -46,7 +47,7 @@ def find(asked: Asked) -> Found:
     if state_of(found) != "ready":
         waits = progress(found, question) if state_of(found) == "pending" else None
         return Found(found, tags=[waits], progress=waits)
-    answer = read(Ranking, found.document)
+    answer = of_measured(read(Ranking, found.document))
     pairs = _pairs_row(question, asked.slug, answer)
     cited = {"cited": cited_ranking(answer, found.etag)}
     return Found(found, lambda: _shown(answer, question, asked.slug, pairs) | cited, tags_of(pairs))

@@ -27,7 +27,7 @@ from registry.pages.prose import prose_of
 from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.view import Asked, Found, View
-from registry.renderings.policies import TARGETS
+from registry.renderings.policies import DRAWN, TARGETS
 from registry.renderings.ranking_change import change_blocks, change_sentence
 from registry.renderings.verdicts.ranking import ranking_verdict, short_verdict, verdict_with_targets
 from registry.results.codec import read
@@ -220,7 +220,9 @@ def _by_target(rows: Mapping[str, Any], rankings: Mapping[str, Ranking]) -> list
     if len(rows) < 2 or any(ranking_verdict(one).answer == "none" for one in rankings.values()):
         return []
     told = {one: short_verdict(rankings[one]) if one in rankings else ("none", "being computed") for one in rows}
-    return [(one, words, told[one][0], typeset(told[one][1])) for one, words in TARGETS.items() if one in told]
+    drawn = {one for one, found in rankings.items() if "exchangeable_cells" in found.assumes and one == "rerun"}
+    words = {one: DRAWN if one in drawn else TARGETS[one] for one in TARGETS if one in told}
+    return [(one, word, told[one][0], typeset(told[one][1])) for one, word in words.items()]
 
 
 @pages.get("/projects/<project>/<any(rankings,aggregates,lines,'trade-offs'):path>")

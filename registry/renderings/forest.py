@@ -16,7 +16,7 @@ from registry.renderings.numbers import fixed, level_of, places_of
 from registry.renderings.ranking import FEWER, MARK, over_fewer
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Yardstick
-from registry.renderings.verdicts.ranking import ranking_verdict, yardstick_of
+from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, yardstick_of
 from registry.renderings.words import about, counted, with_unit
 from registry.results.comparison import ModelComparison
 from registry.results.ranking import Ranking
@@ -74,6 +74,7 @@ class Forest:
 
 def forest_of_ranking(ranking: Ranking) -> Forest:
     """The means of the names in the order of the ranking; their scores where there are no means."""
+    ranking = of_measured(ranking)
     means = all(one.mean is not None for one in ranking.ranking)
     unit = ranking.scale.unit if ranking.scale else None
     fewer = over_fewer(ranking.ranking)

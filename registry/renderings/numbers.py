@@ -147,3 +147,10 @@ def wilson(value: float, trials: float, whole: float) -> tuple[float, float]:
 def around(value: float, stderr: float) -> tuple[float, float]:
     """The interval of a value with a standard error."""
     return value - Z * stderr, value + Z * stderr
+
+
+def rank_range(low: int | None, high: int | None) -> str:
+    """The ranks from the best to the worst."""
+    if low is None or high is None:
+        return UNDEFINED
+    return str(low) if low == high else f"{low}–{high}"

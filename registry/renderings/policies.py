@@ -21,6 +21,8 @@ TARGETS = {
     "new_benchmarks": "other benchmarks of this kind",
 }
 """What a target says that the errors of a ranking are about."""
+DRAWN = "these cells, as draws of such cells"
+"""What the first of them is where the cells' own noise is unknown or not used."""
 
 
 def policy_blocks(ranking: Ranking) -> Iterator[Block]:

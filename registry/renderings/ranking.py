@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, fixed, intervals, places_of, signed
+from registry.renderings.numbers import UNDEFINED, fixed, intervals, places_of, rank_range, signed
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, policy_blocks, target
 from registry.renderings.protocols import left_out_line
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, harmless, tidy
-from registry.renderings.verdicts.ranking import ranking_verdict, why_untested
+from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, why_untested
 from registry.renderings.words import about, assumptions, counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
 
@@ -93,6 +93,7 @@ def _row(one: Ranked) -> list[str | int | float | None]:
 
 def page(ranking: Ranking) -> Iterator[Block]:
     """The ranking's page: the order first, then what it comes from."""
+    ranking = of_measured(ranking)
     by = ranking.by or "model"
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
     yield Heading(f"Ranking of {who} — {about(ranking)}", 1)
@@ -176,13 +177,6 @@ def cells_text(row: Ranked) -> str:
 def group_word(ranking: Ranking) -> str:
     """The word for what weighs equally, and is left out in turn."""
     return "model" if ranking.by == "benchmark" else "benchmark"
-
-
-def rank_range(low: int | None, high: int | None) -> str:
-    """The ranks from the best to the worst."""
-    if low is None or high is None:
-        return UNDEFINED
-    return str(low) if low == high else f"{low}–{high}"
 
 
 def letters_text(group: Sequence[str]) -> str:

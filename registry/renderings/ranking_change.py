@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, signed
+from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, rank_range, signed
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, sentence
@@ -32,6 +32,7 @@ def change_sentence(ranking: Ranking) -> str:
         if (found := by[word])
     ]
     told += _moved(names) or ([] if told else ["the order is the same"])
+    told += _opened(names)
     own = [f"{isolated(one.name)} is {one.verdict}{_by(ranking, one)}" for one in _shown(names)[:_TOLD]]
     own += [f"{more:,} more are better or worse"] if (more := len(_shown(names)) - _TOLD) > 0 else []
     own += [f"of {counted(len(by['open']), 'name', 'names')} the tests do not tell"] if by["open"] else []
@@ -54,7 +55,32 @@ def change_cells(change: RankingChange) -> dict[str, list[Any]]:
 
 
 def _differs(one: NameChange) -> bool:
-    return one.verdict != "unchanged" or one.before != one.now
+    return one.verdict != "unchanged" or one.before != one.now or _is_opened(one)
+
+
+def _is_opened(one: NameChange) -> bool:
+    """Whether the tests leave a name that is in both rankings other ranks than before."""
+    before, now = (one.rank_low_before, one.rank_high_before), (one.rank_low, one.rank_high)
+    return None not in (*before, *now) and before != now
+
+
+def _opened(names: Sequence[NameChange]) -> list[str]:
+    """The first names to which the tests leave other ranks than before though their own is the same, and how many more
+    there are."""
+    found = [one for one in names if one.before == one.now and _is_opened(one)]
+    told = [
+        f"{isolated(one.name)} may have the ranks {rank_range(one.rank_low, one.rank_high)}"
+        f" ({rank_range(one.rank_low_before, one.rank_high_before)} before)"
+        for one in found[:_TOLD]
+    ]
+    return told + ([f"{len(found) - _TOLD:,} more may have others"] if len(found) > _TOLD else [])
+
+
+def _rank(rank: int | None, low: int | None, high: int | None) -> str:
+    """A rank, and those that the tests leave open where they are more."""
+    if rank is None:
+        return UNDEFINED
+    return str(rank) if low is None or low == high else f"{rank} ({rank_range(low, high)})"
 
 
 def _spoken(instant: str) -> str:
@@ -99,8 +125,8 @@ def _table(rows: Sequence[NameChange], by: str) -> Table:
     level = next((f"{level_of(one)} interval" for one in found if one), "interval")
     columns = [
         Column(by, [one.name for one in rows]),
-        Column("rank then", [UNDEFINED if one.before is None else str(one.before) for one in rows], True),
-        Column("rank now", [UNDEFINED if one.now is None else str(one.now) for one in rows], True),
+        Column("rank then", [_rank(one.before, one.rank_low_before, one.rank_high_before) for one in rows], True),
+        Column("rank now", [_rank(one.now, one.rank_low, one.rank_high) for one in rows], True),
         Column("now less then", [signed(one.difference, places) for one in rows], True),
         Column(level, intervals(found, places)),
         Column("Holm p", [p_value(one.p_holm) for one in rows], True),

@@ -63,6 +63,10 @@ class NameChange(Move):
     detectable: Detectable = None
     test: Annotated[str | None, "The test that was used; null: none.", Presence.OPTIONAL] = None
     reason: Annotated[str | None, "Why the tests do not tell.", Presence.OMITTED] = None
+    rank_low_before: Annotated[int | None, "The best rank that the tests left open before.", Presence.OMITTED] = None
+    rank_high_before: Annotated[int | None, "The worst one.", Presence.OMITTED] = None
+    rank_low: Annotated[int | None, "The best rank that they leave open now.", Presence.OMITTED] = None
+    rank_high: Annotated[int | None, "The worst one.", Presence.OMITTED] = None
 
 
 @dataclass(frozen=True, slots=True)

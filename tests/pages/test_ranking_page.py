@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -141,3 +142,19 @@ def test_the_page_of_very_many_names_shows_the_first_ones_and_says_so(
     page = visitor.computed(f"/projects/{public.slug}/rankings?experiment=single&metric=accuracy")
     assert "names after the first 2 of 3 (the JSON and the CSV have all)" in page.text
     assert [bool(page.links(f"models/{name}")) for name in ("alpha", "beta", "gamma")] == [True, True, False]
+
+
+def test_a_name_without_a_cell_of_a_slice_is_left_out_and_the_others_are_ranked(
+    public: Project, visitor: Browser
+) -> None:
+    axes = [{"name": "Context", "kind": "numeric", "levels": [4000, 64000, 128000]}]
+    for model, values in (("best", [90, 80, 70]), ("next", [80, 70, 50]), ("short", [85, 75, None])):
+        public.published(model=model, axes=axes, values=values, trials=1000)
+    scope = urlencode({"experiment": "type-by-length", "metric": "accuracy", "at.Context": ">=128000"})
+    page = visitor.computed(f"/projects/{public.slug}/rankings?{scope}")
+    assert "best is better than next by 20.0 points" in page.text
+    assert "parts that share no slot" not in page.text
+    assert "short (has no cell here)" in page.text
+    text = public.get(f"projects/{public.slug}/rankings.txt?{scope}").text
+    assert "best is better than next by 20.0 points" in text
+    assert "left out: short (has no cell here)" in text

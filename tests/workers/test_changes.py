@@ -222,7 +222,13 @@ def test_a_board_has_the_same_changes_and_reads_only_what_changed(measured: Proj
     def change(work: int) -> Any:
         found = compute(house.database, replace(house.settings, ranking_work=work), measured.id, question)
         assert isinstance(found, Ranking)
-        return to_document(found.change)
+        assert found.change is not None
+        # The tests of a board are others, and leave other ranks open.
+        names = (
+            replace(one, rank_low_before=None, rank_high_before=None, rank_low=None, rank_high=None)
+            for one in found.change.names
+        )
+        return to_document(replace(found.change, names=tuple(names)))
 
     of_cells, of_board, none = change(8_000_000), change(12), change(11)
     assert of_board == of_cells, "twelve cells of A at both instants are read"
@@ -230,7 +236,7 @@ def test_a_board_has_the_same_changes_and_reads_only_what_changed(measured: Proj
     assert none["names"][-1]["reason"].startswith("too many cells changed")
     again = compute_again(house.database, house.settings, measured.id, question)
     assert again is not None
-    assert again["change"] == of_cells
+    assert [one["verdict"] for one in again["change"]["names"]] == [one["verdict"] for one in of_cells["names"]]
 
 
 def test_where_one_of_the_two_has_no_order_the_change_is_left_out(measured: Project) -> None:
@@ -272,8 +278,8 @@ def test_every_form_tells_it(measured: Project) -> None:
     assert f'<option value="{then}" selected>' in page.text
     assert sentence in asked(measured, then, ".md").text
     text = asked(measured, then, ".txt").text
-    assert [line.split()[:6] for line in text.splitlines() if line.startswith("A  ") and "better" in line] == [
-        ["A", "3", "2", "+10.00", "[", "8.80,"]
+    assert [line.split()[:7] for line in text.splitlines() if line.startswith("A  ") and "better" in line] == [
+        ["A", "3", "2", "(2–3)", "+10.00", "[", "8.80,"]
     ]
     rows = [line.split(",") for line in asked(measured, then, ".csv").text.splitlines()]
     head = rows[0].index("since")
@@ -283,6 +289,20 @@ def test_every_form_tells_it(measured: Project) -> None:
     assert {row[8]: row[head + 1 : head + 3] for row in rows[1:]} == {
         "D": ["", "new"], "A": ["3", "better"], "B": ["2", "unchanged"], "C": ["1", "worse"]
     }  # fmt: skip
+
+
+def test_a_lead_that_is_not_shown_any_more_is_told_though_the_order_is_the_same(measured: Project) -> None:
+    then = now(measured)
+    first, second = BEFORE["C"], BEFORE["C"] - 0.2
+    for benchmark in ("X", "Y"):
+        put(measured, "B", second, second + 1, second + 2, benchmark=benchmark)
+    found = changes(measured, then)
+    assert ranks(found) == {"C": (1, 1), "B": (2, 2), "A": (3, 3)}
+    assert first > second
+    lead = {name: found["C"][name] for name in ("verdict", "rank_high_before", "rank_high")}
+    assert lead == {"verdict": "unchanged", "rank_high_before": 1, "rank_high": 2}
+    told = "the order is the same, C may have the ranks 1–2 (1 before), B may have the ranks 1–2 (2 before)"
+    assert told in asked(measured, then, ".txt").text.replace("\n  ", " ")
 
 
 def test_the_link_of_an_event_answers_what_the_event_says(measured: Project) -> None:

@@ -47,6 +47,10 @@ class Side:
     def ranks(self) -> dict[str, int | None]:
         return {row.name: row.rank for row in self.ranking.ranking}
 
+    def open_ranks(self) -> dict[str, tuple[int | None, int | None]]:
+        """The best and the worst rank that the tests leave open to each name."""
+        return {row.name: (row.rank_low, row.rank_high) for row in self.ranking.ranking}
+
     def parts(self, rows: Iterable[Any], aliases: Aliases) -> Mapping[str, Sequence[Any]]:
         """The rows by the name that each is of; by "" where levels are ranked."""
         found = defaultdict[str, list[Any]](list)
@@ -77,9 +81,16 @@ def with_change(connection: Connection, project_id: uuid.UUID, then: Side, now: 
         pairs |= _pairs(connection, project_id, then, now, parts, aliases)
     holm = adjusted([pair.p if pair else None for pair in pairs.values()], "holm")
     pairs = {name: pair and replace(pair, p_holm=p) for (name, pair), p in zip(pairs.items(), holm, strict=True)}
-    cells = {row.name: row.cells for row in now.ranking.ranking}
+    cells, opened = {row.name: row.cells for row in now.ranking.ranking}, (then.open_ranks(), now.open_ranks())
 
     def told(one: Move) -> NameChange:
+        ends = (end for side in opened for end in side.get(one.name, (None, None)))
+        low_before, high_before, low, high = ends
+        return replace(
+            changed(one), rank_low_before=low_before, rank_high_before=high_before, rank_low=low, rank_high=high
+        )
+
+    def changed(one: Move) -> NameChange:
         where = (one.name, one.before, one.now)
         if one.name not in ranks[0] or one.name not in ranks[1]:
             return NameChange(*where, "new" if one.name in ranks[1] else "gone")

@@ -180,7 +180,7 @@ def _nothing_left(entries: Sequence[Entry], question: Question, told: Collection
             more = f" and {len(dropped) - MOST_NAMED} more" if len(dropped) > MOST_NAMED else ""
             has = "has" if len(dropped) == 1 else "have"
             rest = f"only {left[0]} is left" if len(left) == 1 else f"{len(left)} {kind}s are left"
-            yield Warning("dropped", f"{', '.join(dropped[:MOST_NAMED])}{more} {has} no measured cell here: {rest}.")
+            yield Warning("dropped", f"{', '.join(dropped[:MOST_NAMED])}{more} {has} no counted cell here: {rest}.")
 
 
 def _places(table: CellTable, group_by: Sequence[str]) -> Places:

@@ -119,7 +119,7 @@ def margin_words(yardstick: Yardstick) -> str:
     return f"{yardstick.sized(f'{yardstick.margin:g}')} (2 % of the metric's range)"
 
 
-Answer = Literal["shown", "absent", "open", "none"]
+Answer = Literal["shown", "absent", "open", "none", "value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Verdict:
     """One sentence, which kind of answer it is, and sentences that locate or weaken it.
 
     shown: the tests show it. absent: it is shown to lie within the margin of equivalence. open: neither. none: the
-    question has no answer, and the sentence says why.
+    question has no answer, and the sentence says why. value: nothing is asked of a single number but what it is.
     """
 
     answer: Answer

@@ -36,7 +36,7 @@ def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdi
     if not known:
         return Verdict("none", "Nothing was measured yet.")
     if len(values) == 1:
-        return Verdict("none", _single(document, known[0]))
+        return Verdict("value", _single(document, known[0]))
     courses = dict(_courses(document, statistics)) if statistics else {}
     first = [courses.pop(along) for along in _trends(document, statistics) if along in courses] if statistics else []
     more = (*courses.values(), *_holes(len(values) - len(known), len(values)))

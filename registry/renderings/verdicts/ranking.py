@@ -19,7 +19,7 @@ from registry.renderings.verdicts.estimate import (
 )
 from registry.renderings.words import counted, isolated
 from registry.results.pairs import Pair, WithoutOne
-from registry.results.ranking import Ranked, Ranking
+from registry.results.ranking import Omission, Ranked, Ranking
 
 FEW_BENCHMARKS = 8
 """Below so many benchmarks little can be said about others."""
@@ -36,6 +36,25 @@ def ranking_verdict(ranking: Ranking) -> Verdict:
     return _verdict(ranking, _turns(ranking))
 
 
+def of_measured(ranking: Ranking) -> Ranking:
+    """The ranking of the names that have a cell here, if there are any: others have a place in no order, and are left
+    out with a word."""
+    absent = {row.name for row in ranking.ranking if not row.cells}
+    if not 0 < len(absent) < len(ranking.ranking):
+        return ranking
+    components = tuple(part for part in ranking.components if not absent.issuperset(part))
+    place = {name: number for number, part in enumerate(components) for name in part}
+    rows = (row for row in ranking.ranking if row.name not in absent)
+    return replace(
+        ranking,
+        ranking=tuple(replace(row, component=place.get(row.name, row.component)) for row in rows),
+        components=components,
+        pairs=tuple(pair for pair in ranking.pairs if not {pair.a, pair.b} & absent),
+        groups=tuple(group for group in ranking.groups if not absent.issuperset(group)),
+        left_out=(*ranking.left_out, *(Omission(name, "has no cell here") for name in sorted(absent))),
+    )
+
+
 def verdict_with_targets(ranking: Ranking, others: Sequence[Ranking]) -> Verdict:
     """The verdict on a ranking beside those of its other targets, which say by how much and whether it could turn: it
     is shown for these cells alone where another one does not show it."""
@@ -50,6 +69,7 @@ def verdict_with_targets(ranking: Ranking, others: Sequence[Ranking]) -> Verdict
 def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     """What the verdict says of its target, in a few words: `better than all 7 others, than Orion-8B, the next one, by
     3.4 points (95 % interval 1.2 to 5.5)`."""
+    ranking = of_measured(ranking)
     answer, rows = ranking_verdict(ranking).answer, ranking.ranking
     best = [row for row in rows if row.rank == 1]
     why = why_untested(ranking)
@@ -72,6 +92,7 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
 
 
 def _verdict(ranking: Ranking, turns: str) -> Verdict:
+    ranking = of_measured(ranking)
     rows, several = ranking.ranking, plural_of(ranking.by)
     if not rows or ranking.status not in (None, "ok"):
         return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))

@@ -264,7 +264,7 @@ def test_available_entries_that_lack_slots_are_named() -> None:
     rows = [("b0", "m0", "", 0.1, 90.0), ("b1", "m0", "", 0.1, 60.0), ("b0", "m1", "", 0.1, 70.0)]
     found = aggregate(table(rows), Question(("model",), ("benchmark",), missing="available"))
     dropped, warning = found.warnings
-    assert (dropped.code, dropped.detail) == ("dropped", "m2 has no measured cell here: 2 models are left.")
+    assert (dropped.code, dropped.detail) == ("dropped", "m2 has no counted cell here: 2 models are left.")
     assert warning.code == "not_comparable"
     assert "m1 (1 of 2)" in warning.detail
     assert [one.value for one in found.entries] == [75.0, 70.0, None]
