@@ -74,7 +74,6 @@ class Standing:
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
-    groups: tuple[str, ...] = ()
     parted: bool = False
     """Whether several names are first: ranks are then only among names that the data connect, or tied."""
 
@@ -201,5 +200,5 @@ def _standing(found: Any) -> Standing:
         return Standing(query, "stale" if found.state == "ready" else found.state)
     if found.row is None:
         return Standing(query, "ready", found.names)
-    rank, _, _, low, high, _, _, _, _, groups = found.row
-    return Standing(query, "ready", found.names, True, rank, low, high, tuple(groups), found.parted)
+    rank, _, _, low, high, *_ = found.row
+    return Standing(query, "ready", found.names, True, rank, low, high, found.parted)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from flask import Response, redirect, request
@@ -15,6 +15,7 @@ from registry.api.paging import read_text, write_text
 from registry.api.schemas import NamesInUseParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
+from registry.operations.cached_results import find_result
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import Akin, count_names, names_akin, names_in_use
 from registry.operations.overview import (
@@ -26,12 +27,16 @@ from registry.operations.overview import (
     scopes_of,
     standings_of,
 )
+from registry.pages.blocks import typeset
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
-from registry.pages.queries import checked
+from registry.pages.queries import checked, state_of
 from registry.pages.responses import page
 from registry.query import TARGETS, RankingQuery
+from registry.renderings.numbers import fixed, places_of
+from registry.results.codec import read
+from registry.results.ranking import Ranking
 
 _LISTED = 100
 NAME = "name"
@@ -76,7 +81,7 @@ def _page_of_name(project: str, kind: str, name: str) -> Response:
     return show_name(project, kind, name)
 
 
-_SCOPES, _GRIDS_EACH, _STANDINGS = 30, 6, 60
+_SCOPES, _GRIDS_EACH, _MEANS, _STANDINGS = 30, 6, 12, 60
 RANKED = ("model", "benchmark", "variant")
 _SETTINGS = ("method", "missing", "alpha", "target", "suite")
 
@@ -88,6 +93,8 @@ class Overview:
     scopes: Sequence[Scope]
     entries: Mapping[tuple[str, str], Sequence[Entry]]
     standings: Sequence[Standing]
+    means: Sequence[str]
+    """How good it is in the first of these rankings: its mean with the interval; "" where there is none."""
     akin: Akin
 
     @property
@@ -115,7 +122,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         raise NotFound(f"No {kind} has such a name.")
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        found = _overview(connection, row.id, kind, name)
+        found = _overview(connection, row, kind, name)
     scopes = found.scopes[:_SCOPES]
 
     def context() -> dict[str, Any]:
@@ -127,7 +134,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "scopes": scopes,
             "each": _GRIDS_EACH,
             "more": len(found.scopes) >= MOST_SCOPES,
-            "standings": found.standings[:_STANDINGS],
+            "standings": list(zip_longest(found.standings[:_STANDINGS], found.means, fillvalue="")),
             "more_standings": len(found.standings) > _STANDINGS,
             "of_entry": _words_of_entry(kind),
             "asked_with": settings_of,
@@ -142,16 +149,16 @@ def show_name(project: str, kind: str, name: str) -> Response:
     return page("name.html", [row.updated_at, found], context)
 
 
-def _overview(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> Overview:
+def _overview(connection: Connection, project: Any, kind: str, name: str) -> Overview:
     wanted: dict[str, Any] = {kind: [name]}
-    filters = Filters(**wanted)
+    filters, project_id = Filters(**wanted), project.id
     scopes = scopes_of(connection, project_id, filters)
     if not scopes:
         raise NotFound(f'No grid of the project has the {kind} "{name}".')
     akin = names_akin(connection, project_id, kind, name)
     entries = entries_of(connection, project_id, filters, scopes[:_SCOPES], _GRIDS_EACH)
     if kind not in RANKED:
-        return Overview(scopes, entries, (), akin)
+        return Overview(scopes, entries, (), (), akin)
     standings = standings_of(connection, project_id, kind, akin.alias_of or name, _STANDINGS + 1)
     measured = {(one.experiment, one.metric) for one in scopes}
     told = [
@@ -159,7 +166,21 @@ def _overview(connection: Connection, project_id: uuid.UUID, kind: str, name: st
         for one in standings
         if one.query.target == TARGETS[0] and (one.is_in or (one.query.experiment, one.query.metric) in measured)
     ]
-    return Overview(scopes, entries, told, akin)
+    means = [_mean(connection, project.slug, one, akin.alias_of or name) for one in told[:_MEANS]]
+    return Overview(scopes, entries, told, means, akin)
+
+
+def _mean(connection: Connection, project: str, standing: Standing, name: str) -> str:
+    """The mean of a name in a stored ranking, with its interval; "" where there is none."""
+    row = find_result(connection, project, standing.query) if standing.is_in else None
+    found = read(Ranking, row.document).ranking if row is not None and state_of(row) == "ready" else ()
+    places = places_of(one.mean for one in found)
+    for one in found:
+        if one.name == name and one.mean is not None:
+            ends = one.mean_interval
+            around = f" ({fixed(ends.low, places)} to {fixed(ends.high, places)})" if ends else ""
+            return typeset(f"{fixed(one.mean, places)}{around}")
+    return ""
 
 
 def _words_of_entry(kind: str) -> Any:

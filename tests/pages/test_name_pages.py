@@ -81,7 +81,9 @@ def test_a_model_has_the_place_that_the_stored_ranking_gives_it(ranked: Project)
     ranking = ranked.get(f"{home[1:]}/rankings?{SCOPE}").get_json()
     row = next(one for one in ranking["ranking"] if one["name"] == "fair")
     assert (row["rank"], row["rank_low"], row["rank_high"]) == (2, 2, 2)
-    assert f"accuracy 2 [2 to 2] of 3 {row['group'][0]} the usual settings" in text
+    mean, ends = row["mean"], row["mean_interval"]
+    around = f"{mean:.2f} ({ends['low']:.2f} to {ends['high']:.2f})"
+    assert f"accuracy 2 [2 to 2] of 3 {around} the usual settings" in text
     ranked.published(model="best", values=[[99.0] * 3, [98.0] * 3], trials=1000)
     assert "2 [2 to 2]" not in visitor.read(path).text
     # A ranking with other settings says which, and has no rank while it is pending.
