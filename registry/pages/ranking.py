@@ -22,7 +22,7 @@ from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
 from registry.renderings.ranking import group_word, order_blocks
-from registry.renderings.verdicts.ranking import of_measured
+from registry.renderings.verdicts.ranking import MOST_LETTERS, of_measured
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -32,8 +32,6 @@ MOST_WITH_PAIRS = 100
 """Names up to which a ranking lists every pair."""
 MOST_GROUPS = 50
 """Groups that the page lists; the rest is counted."""
-MOST_LETTERS = 26
-"""Groups up to which a letter names each of them; more say nothing beside the ranges of ranks."""
 MOST_LINKED = 12
 """Names of a group up to which it leads to a ranking of its own."""
 PAIRS = "pairs_of"

@@ -23,6 +23,8 @@ from registry.results.ranking import Omission, Ranked, Ranking
 
 FEW_BENCHMARKS = 8
 """Below so many benchmarks little can be said about others."""
+MOST_LETTERS = 26
+"""Groups up to which a letter names each of them; more say nothing beside the ranges of ranks."""
 _LISTED, _CARRYING = 4, 3
 """Names, and benchmarks that carry a claim, as far as they are written out."""
 _TURNS = {
@@ -86,9 +88,8 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
     all_ = "both others" if others == 2 else f"all {others:,} others"
     than = all_ if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
-    return answer, f"{_word(ranking)} than {than}" + (
-        f", than the next by {size}" if size and answer == "shown" else ""
-    )
+    lead = f", than {isolated(rows[1].name)}, the next one, by {size}" if size and answer == "shown" else ""
+    return answer, f"{_word(ranking)} than {than}{lead}"
 
 
 def _verdict(ranking: Ranking, turns: str) -> Verdict:
@@ -233,7 +234,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if worse == count - len(best):
         others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
         told = f"{first}, shown to be {_word(ranking)} than {others}{fewer(ranking.stability.without, worse)}"
-        return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), _groups(ranking)))
+        return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), *_groups(ranking)))
     told = f"{first}, shown to be {_word(ranking)} than {f'{worse:,}' if worse else 'none'} of them"
     told += fewer(ranking.stability.without, worse)
     if open_:
@@ -242,7 +243,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if equal:
         told += f", and shown to be equal to {'it' if len(open_) == 1 else 'them'}"
         told += f" within {margin_words(yardstick_of(ranking))}"
-    return Verdict("absent" if equal else "open", sentence(f"{told}{turns}"), (_groups(ranking),))
+    return Verdict("absent" if equal else "open", sentence(f"{told}{turns}"), tuple(_groups(ranking)))
 
 
 def why_untested(ranking: Ranking) -> str | None:
@@ -280,13 +281,13 @@ def _lead(ranking: Ranking) -> Iterator[str]:
         yield f"It leads {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
 
-def _groups(ranking: Ranking) -> str:
-    """How many groups the tests leave."""
+def _groups(ranking: Ranking) -> Iterator[str]:
+    """How many groups the tests leave, where letters name them."""
     count = len(ranking.groups)
-    several = plural_of(ranking.by)
-    shared = sum(map(len, ranking.groups)) > len({name for group in ranking.groups for name in group})
-    overlap = ", which overlap" if shared else ""
-    return f"The tests separate the {several} into {counted(count, 'group', 'groups')}{overlap}."
+    if count <= MOST_LETTERS:
+        shared = sum(map(len, ranking.groups)) > len({name for group in ranking.groups for name in group})
+        groups = counted(count, "group", "groups")
+        yield f"The tests separate the {plural_of(ranking.by)} into {groups}{', which overlap' if shared else ''}."
 
 
 def _nothing_separated(ranking: Ranking) -> Verdict:
