@@ -108,11 +108,11 @@ def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_
     project.house.compute()
     before = stored()
     page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
-    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "preview": "1"}
-    wait = person.send(page, **about, margin="3")
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A"}
+    wait = person.send(page, f"{page}/preview", **about, margin="3")
     assert (wait.status_code, "being computed 3. " in " ".join(wait.text.split())) == (200, True)
     project.house.compute()
-    told = " ".join(person.send(page, **about, margin="3").text.split())
+    told = " ".join(person.send(page, f"{page}/preview", **about, margin="3").text.split())
     assert "Of the 3 contenders last published within 30 days: fails 1, not shown 1, passes 1." in told
     assert "Worse is worse than the baseline best by more than 3 points" in told
     assert "Old is" not in told
@@ -120,15 +120,15 @@ def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_
     assert order == sorted(order)
     # What was typed stands in the form, and is saved from there.
     assert Forms(told).forms[page]["margin"] == "3"
-    person.send(page, **about, margin="20")
+    person.send(page, f"{page}/preview", **about, margin="20")
     project.house.compute()
-    assert "days: passes 3." in " ".join(person.send(page, **about, margin="20").text.split())
-    wrong = person.send(page, **about | {"model": "Z"})
+    assert "days: passes 3." in " ".join(person.send(page, f"{page}/preview", **about, margin="20").text.split())
+    wrong = person.send(page, f"{page}/preview", **about | {"model": "Z"})
     assert (wrong.status_code, list(Forms(wrong.text).faults)) == (422, ["model"])
     # Without a model each contender is judged against the one before; the first has none.
-    person.send(page, **about | {"model": ""}, margin="20")
+    person.send(page, f"{page}/preview", **about | {"model": ""}, margin="20")
     project.house.compute()
-    told = " ".join(person.send(page, **about | {"model": ""}, margin="20").text.split())
+    told = " ".join(person.send(page, f"{page}/preview", **about | {"model": ""}, margin="20").text.split())
     assert "Of the 3 contenders last published within 30 days: passes 3." in told
     assert stored() == before
 
@@ -137,8 +137,8 @@ def test_a_preview_asks_about_twelve_contenders_and_counts_the_others(project: P
     for number in range(15):
         put(project, f"model {number}", 70.0)
     page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
-    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "model 0", "preview": "1"}
-    told = " ".join(person.send(page, **about).text.split())
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "model 0"}
+    told = " ".join(person.send(page, f"{page}/preview", **about).text.split())
     assert "Of the 12 contenders last published within 30 days: being computed 12. " in told
     assert "2 more were published, and not asked about." in told
 

@@ -1,12 +1,11 @@
-"""Members: what users and groups, who sign in without a token, may do in a project or in all."""
+"""Members: what users and groups, who sign in without a token, may do in a project or in all; the visitor's account."""
 
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import Any
 
-from flask import Response
+from flask import Response, g
 from marshmallow import Schema
 from sqlalchemy import Connection
 
@@ -15,10 +14,11 @@ from registry.api.context import parts
 from registry.api.fields import Choice, Name
 from registry.operations import acts
 from registry.operations.auth import ROLES
+from registry.operations.projects import list_roles
 from registry.operations.users import MEMBER_KINDS, list_members
-from registry.pages.administration.blueprint import administration
-from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
-from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.pages.administration.blueprint import administration, settings_page
+from registry.pages.administration.layout import ROWS, Section, after, cut
+from registry.pages.administration.submitting import Typed, read_form
 
 
 class MemberIn(Schema):
@@ -27,42 +27,32 @@ class MemberIn(Schema):
     role = Choice(*ROLES, required=True)
 
 
-@administration.get("/settings/members", defaults={"project": None})
-@administration.get("/projects/<project>/settings/members")
-def members(project: str | None) -> Response:
+MEMBERS = Section("members", of=("project", "all"))
+
+
+@MEMBERS.page
+def members(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The members, and a form to add one."""
-    return _members(project, asked(), 200)
-
-
-def _members(project: str | None, typed: Typed, status: int) -> Response:
     settings = parts().settings
-    with parts().database.reading() as connection:
-        row = home(connection, project)
-        rows, more = cut(list_members(connection, None if row is None else row.id, after(), ROWS + 1))
-    can_come = settings.trusts_proxy or settings.has_oidc
-    return show_section(row, "members", typed, status, rows=rows, more=more, can_come=can_come)
+    rows, more = cut(list_members(connection, row and row.id, after(), ROWS + 1))
+    return {"rows": rows, "more": more, "can_come": settings.trusts_proxy or settings.has_oidc}
 
 
-@administration.post("/settings/members", defaults={"project": None})
-@administration.post("/projects/<project>/settings/members")
-def add_member(project: str | None) -> Response:
+@MEMBERS.form(conflict_at="name")
+def add_member(connection: Connection, row: Any) -> None:
     """Give a user or a group a role."""
-
-    def act(connection: Connection, row: Any) -> str:
-        of = None if row is None else row.id
-        acts.create_member(connection, actor(connection), of, **read_form(MemberIn()))
-        return path_of(project, "members")
-
-    return submitted(project, partial(_members, project), act, conflict_at="name")
+    acts.create_member(connection, actor(connection), row and row.id, **read_form(MemberIn()))
 
 
-@administration.post("/settings/members/<uuid:member>/remove", defaults={"project": None})
-@administration.post("/projects/<project>/settings/members/<uuid:member>/remove")
-def remove_member(project: str | None, member: uuid.UUID) -> Response:
+@MEMBERS.form("/<uuid:member>/remove")
+def remove_member(connection: Connection, row: Any, member: uuid.UUID) -> None:
     """Take a role back."""
+    acts.delete_member(connection, actor(connection), row and row.id, member)
 
-    def act(connection: Connection, row: Any) -> str:
-        acts.delete_member(connection, actor(connection), None if row is None else row.id, member)
-        return path_of(project, "members")
 
-    return submitted(project, partial(_members, project), act)
+@administration.get("/account")
+def account() -> Response:
+    """Name of the visitor, what they may do, and until when."""
+    with parts().database.reading() as connection:
+        roles = list_roles(connection, g.visitor.caller)
+    return settings_page("account.html", {"roles": roles})

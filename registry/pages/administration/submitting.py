@@ -7,25 +7,20 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from flask import Response, g, redirect, request
+from flask import Response, after_this_request, g, request
 from marshmallow import RAISE, Schema, ValidationError
 from sqlalchemy import Connection
 
 from registry.api.arguments import faults_of
 from registry.api.context import caller, enter, parts
-from registry.errors import Conflict, Fault, Invalid, PreconditionFailed
+from registry.errors import Fault, Invalid
 from registry.operations.auth import authorize_operator
 from registry.operations.idempotency import claim_form, note_location
 from registry.pages.administration.blueprint import FORM, KEY
 from registry.pages.visitors import is_secure
 
-Act = Callable[[Connection, Any], str]
-"""What a form does in a project (its row), or (None) in all; where its sender is led."""
 Again = Callable[[Connection, Any, str], str]
 """What a form does that was carried out before, and led there."""
-Show = Callable[["Typed", int], Response]
-PREVIEW = "preview"
-"""Name of a button that asks what a form would do."""
 _DIGITS = re.compile("[0-9]{1,15}")
 _LONGEST_TEXT = 500_000
 
@@ -45,7 +40,7 @@ def asked() -> Typed:
 
 def sent() -> dict[str, str]:
     """What was typed, without the hidden fields."""
-    return {name: text for name, text in request.form.items() if name not in (KEY, FORM, PREVIEW)}
+    return {name: text for name, text in request.form.items() if name not in (KEY, FORM)}
 
 
 def read_form(schema: Schema, *, lists: Collection[str] = ()) -> dict[str, Any]:
@@ -78,25 +73,8 @@ def home(connection: Connection, project: str | None) -> Any:
     return None
 
 
-def submitted(
-    project: str | None, show: Show, act: Act, *, conflict_at: str = "", again: Again | None = None
-) -> Response:
-    """Carry out what was typed and lead its sender on; with a fault, show the form again as it was typed."""
-    try:
-        location = _carried_out(project, act, again)
-    except Invalid as error:
-        return show(Typed(sent(), by_field(error.faults)), 422)
-    except Conflict as error:
-        return show(Typed(sent(), {conflict_at: error.detail}), 409)
-    except PreconditionFailed as error:
-        return show(Typed(sent(), {"": error.detail}), 412)
-    parts().notifier.notify()
-    response: Response = redirect(location, 303)  # type: ignore[assignment]
-    response.headers["Cache-Control"] = "no-store"
-    return response
-
-
-def _carried_out(project: str | None, act: Act, again: Again | None) -> str:
+def carried_out(project: str | None, act: Callable[[Connection, Any], str], again: Again | None) -> str:
+    """Where a form leads that does this in a project (its row), or (None) in all: the same twice, unless `again`."""
     form_id = _form_id()
     with parts().database.transaction() as connection:
         led = claim_form(connection, form_id)
@@ -133,23 +111,25 @@ _SECONDS = 120
 """How long a browser keeps the secret for the page that shows it."""
 
 
-def hand_over(response: Response, path: str, secret: str) -> None:
-    """Give the browser the secret for the page at this path."""
-    _set(response, path, secret, _SECONDS)
+def hand_over(path: str, secret: str) -> None:
+    """Give the browser the secret for the page at this path, with the answer to this request."""
+    _set(path, secret, _SECONDS)
 
 
-def handed_over() -> str:
-    """The secret that the browser was given for this page; empty without one."""
-    return request.cookies.get(_COOKIE, "")
+def handed_over(is_its: Callable[[bytes], bool]) -> str:
+    """The secret that the browser was given for this page, if it is the one; it is taken back, unless a form is shown
+    again."""
+    secret = request.cookies.get(_COOKIE, "")
+    if secret and request.method == "GET":
+        _set(request.path, "", 0)
+    return secret if is_its(secret.encode("utf-8", "replace")) else ""
 
 
-def forget(response: Response, path: str) -> None:
-    """Take it back from the browser, if this answer shows it."""
-    if handed_over() and request.method == "GET":
-        _set(response, path, "", 0)
+def _set(path: str, secret: str, seconds: int) -> None:
+    def give(response: Response) -> Response:
+        response.set_cookie(
+            _COOKIE, secret, max_age=seconds, path=path, secure=is_secure(), httponly=True, samesite="Strict"
+        )
+        return response
 
-
-def _set(response: Response, path: str, secret: str, seconds: int) -> None:
-    response.set_cookie(
-        _COOKIE, secret, max_age=seconds, path=path, secure=is_secure(), httponly=True, samesite="Strict"
-    )
+    after_this_request(give)
