@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flask import request
-
 from registry.api.aggregates import AggregatesParameters, aggregates_query
 from registry.api.cached_results import ask
-from registry.errors import Fault, Invalid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
 from registry.pages.heatmap import Square
 from registry.pages.palette import BINS, bin_of
+from registry.pages.queries import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import (
     AXIS,
@@ -45,7 +42,8 @@ _REDUCTIONS = {"mean": "mean of the cells", "best": "best cell", "count": "numbe
 
 def find(asked: Asked) -> Found:
     """The table of the selection: of models by benchmarks, if nothing else is named."""
-    query, first = {"group_by": _USUAL, **asked.query}, _first_row()
+    query = {"group_by": _USUAL, **asked.query}
+    first = int(argument(_FROM, "[0-9]{1,6}", "is the number of a row, from 0") or 0)
     row = ask(aggregates_query(query, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [] if "group_by" in asked.query else [("group_by", ",".join(_USUAL))]
     return Found(row, lambda: _shown(read(Aggregates, row.document), first), meant=meant)
@@ -62,13 +60,6 @@ def _shown(found: Aggregates, first: int) -> dict[str, Any]:
         "bins": range(BINS),
         "drawn": bool(found.entries),
     }
-
-
-def _first_row() -> int:
-    text = request.args.get(_FROM) or "0"
-    if not re.fullmatch("[0-9]{1,6}", text):
-        raise Invalid([Fault(f"/{_FROM}", "is the number of a row, from 0")])
-    return int(text)
 
 
 def beside(asked: Asked) -> list[Field]:

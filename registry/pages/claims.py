@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -19,7 +19,6 @@ from registry.operations.auth import authorize
 from registry.operations.find_claims import (
     ORDER,
     ClaimFilters,
-    Place,
     claims_in_order,
     experiment_of_grid,
     experiments_of_claims,
@@ -34,6 +33,7 @@ from registry.operations.find_claims import (
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import CLAIMS, PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.queries import ID, argument, number
 from registry.pages.responses import page
 from registry.pages.said import (
     WORDS,
@@ -50,13 +50,18 @@ from registry.pages.said import (
 from registry.results.codec import from_bytes
 
 _CLAIMS, _NAMES, _JUDGEMENTS, _CELLS, _INPUTS = 50, 200, 20, 12, 20
-_ID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+_NO_CURSOR = "is not a cursor of this list"
 
 
 @pages.get("/projects/<project>/claims")
 def claims(project: str) -> Response:
     """The claims of a project, those that its numbers contradict first."""
-    verdicts, filters, grid, after = _chosen("verdict", ORDER), _filters(), _grid(), _after()
+    verdicts, filters = (
+        _chosen("verdict", ORDER),
+        ClaimFilters(experiment=_chosen("experiment"), source=_chosen("source")),
+    )
+    of, cursor = argument("grid", ID, "is no id of a grid"), argument("cursor", f"[0-4]~{ID}", _NO_CURSOR)
+    grid, after = uuid.UUID(of) if of else None, (int(cursor[0]), uuid.UUID(cursor[2:])) if cursor else None
     chosen = filters.experiment
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -102,14 +107,15 @@ def claim(claim: uuid.UUID) -> Response:
     with parts().database.reading() as connection:
         row = find_claim(connection, claim)
         authorize(caller(connection), row, "reader")
-        history = list_judgements(connection, claim, _before(), _JUDGEMENTS + 1)
+        before = number("before", "is the number of a judgement")
+        history = list_judgements(connection, claim, before, _JUDGEMENTS + 1)
         document = from_bytes(row.document) if row.document else None
         inputs = document["inputs"][:_INPUTS] if document else []
         names = names_of_grids(connection, [uuid.UUID(one["grid"]) for one in inputs])
 
     def context() -> dict[str, Any]:
         read = read_claim(orjson.loads(row.normal))
-        project = {"slug": row.project, "id": row.project_id, "visibility": row.visibility}
+        project = SimpleNamespace(slug=row.project, id=row.project_id, visibility=row.visibility)
         return {
             "project": project,
             "claim": shown_claim(row),
@@ -140,18 +146,6 @@ def _recorded(row: Any) -> dict[str, Any]:
     return {"number": row.number, "at": row.judged_at, "verdict": row.verdict, "sentence": sentence_of(row)}
 
 
-def _before() -> int | None:
-    """The number of the judgement before which the history begins."""
-    text = request.args.get("before") or ""
-    if text and not re.fullmatch("[0-9]{1,9}", text):
-        raise Invalid([Fault("/before", "is the number of a judgement")])
-    return int(text) if text else None
-
-
-def _filters() -> ClaimFilters:
-    return ClaimFilters(experiment=_chosen("experiment"), source=_chosen("source"))
-
-
 def _chosen(name: str, known: Sequence[str] = ()) -> tuple[str, ...]:
     """The texts of a filter; `Invalid` for one that is none of those known, or cannot be one."""
     texts = tuple(filter(None, request.args.getlist(name)))
@@ -160,24 +154,6 @@ def _chosen(name: str, known: Sequence[str] = ()) -> tuple[str, ...]:
     if known and not set(texts) <= set(known):
         raise Invalid([Fault(f"/{name}", f"is one of {', '.join(known)}")])
     return texts
-
-
-def _grid() -> uuid.UUID | None:
-    text = request.args.get("grid")
-    if text and not re.fullmatch(_ID, text):
-        raise Invalid([Fault("/grid", "is no id of a grid")])
-    return uuid.UUID(text) if text else None
-
-
-def _after() -> Place | None:
-    """The place after which the page begins, None for the first one."""
-    text = request.args.get("cursor")
-    if not text:
-        return None
-    found = re.fullmatch(f"([0-4])~({_ID})", text)
-    if found is None:
-        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
-    return int(found[1]), uuid.UUID(found[2])
 
 
 def _with(known: Sequence[str], chosen: Sequence[str]) -> list[str]:

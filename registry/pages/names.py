@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, redirect, request
@@ -16,16 +15,8 @@ from registry.api.schemas import NamesInUseParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.find import FILTERED, Filters
-from registry.operations.names import Akin, count_names, names_akin, names_in_use
-from registry.operations.overview import (
-    MOST_SCOPES,
-    Entry,
-    Scope,
-    Standing,
-    entries_of,
-    scopes_of,
-    standings_of,
-)
+from registry.operations.names import count_names, names_akin, names_in_use
+from registry.operations.overview import MOST_SCOPES, Scope, Standing, entries_of, scopes_of, standings_of
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
@@ -81,28 +72,6 @@ RANKED = ("model", "benchmark", "variant")
 _SETTINGS = ("method", "missing", "alpha", "target", "suite")
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What there is of a name."""
-
-    scopes: Sequence[Scope]
-    entries: Mapping[tuple[str, str], Sequence[Entry]]
-    standings: Sequence[Standing]
-    akin: Akin
-
-    @property
-    def grids(self) -> int:
-        return sum(one.grids for one in self.scopes)
-
-    @property
-    def measured(self) -> int:
-        return sum(one.measured for one in self.scopes)
-
-    @property
-    def possible(self) -> int:
-        return sum(one.possible for one in self.scopes)
-
-
 @pages.get("/projects/<project>/<any(benchmarks,models,variants,metrics):kinds>/<path:name>")
 def name(project: str, kinds: str, name: str) -> Response:
     """What was measured of a name, where it stands, and what it is also called."""
@@ -113,22 +82,31 @@ def show_name(project: str, kind: str, name: str) -> Response:
     """The page of a name; `NotFound` for one that no grid carries."""
     if has_control(name):
         raise NotFound(f"No {kind} has such a name.")
+    wanted: dict[str, Any] = {kind: [name]}
+    filters = Filters(**wanted)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        found = _overview(connection, row.id, kind, name)
-    scopes = found.scopes[:_SCOPES]
+        scopes = scopes_of(connection, row.id, filters)
+        if not scopes:
+            raise NotFound(f'No grid of the project has the {kind} "{name}".')
+        akin = names_akin(connection, row.id, kind, name)
+        entries = entries_of(connection, row.id, filters, scopes[:_SCOPES], _GRIDS_EACH)
+        standings = _standings(connection, row.id, kind, akin.alias_of or name, scopes) if kind in RANKED else []
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
             "kind": kind,
             "name": name,
-            "overview": found,
-            "scopes": scopes,
+            "akin": akin,
+            "entries": entries,
+            "total": {one: sum(getattr(scope, one) for scope in scopes) for one in ("grids", "measured", "possible")},
+            "every_scope": scopes,
+            "scopes": scopes[:_SCOPES],
             "each": _GRIDS_EACH,
-            "more": len(found.scopes) >= MOST_SCOPES,
-            "standings": found.standings[:_STANDINGS],
-            "more_standings": len(found.standings) > _STANDINGS,
+            "more": len(scopes) >= MOST_SCOPES,
+            "standings": standings[:_STANDINGS],
+            "more_standings": len(standings) > _STANDINGS,
             "of_entry": _words_of_entry(kind),
             "asked_with": settings_of,
             "ranking_of": lambda query: ranking_path(project, query),
@@ -139,27 +117,19 @@ def show_name(project: str, kind: str, name: str) -> Response:
             ),
         }
 
-    return page("name.html", [row.updated_at, found], context)
+    return page("name.html", [row.updated_at, scopes, akin, entries, standings], context)
 
 
-def _overview(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> Overview:
-    wanted: dict[str, Any] = {kind: [name]}
-    filters = Filters(**wanted)
-    scopes = scopes_of(connection, project_id, filters)
-    if not scopes:
-        raise NotFound(f'No grid of the project has the {kind} "{name}".')
-    akin = names_akin(connection, project_id, kind, name)
-    entries = entries_of(connection, project_id, filters, scopes[:_SCOPES], _GRIDS_EACH)
-    if kind not in RANKED:
-        return Overview(scopes, entries, (), akin)
-    standings = standings_of(connection, project_id, kind, akin.alias_of or name, _STANDINGS + 1)
+def _standings(
+    connection: Connection, project_id: uuid.UUID, kind: str, name: str, scopes: Sequence[Scope]
+) -> list[Standing]:
+    """Where the name stands in the rankings that have it, or are of what it was measured by."""
     measured = {(one.experiment, one.metric) for one in scopes}
-    told = [
+    return [
         one
-        for one in standings
+        for one in standings_of(connection, project_id, kind, name, _STANDINGS + 1)
         if one.query.target == TARGETS[0] and (one.is_in or (one.query.experiment, one.query.metric) in measured)
     ]
-    return Overview(scopes, entries, told, akin)
 
 
 def _words_of_entry(kind: str) -> Any:

@@ -11,8 +11,7 @@ from registry.api.audit_log import actor
 from registry.api.schemas import KINDS, AliasIn
 from registry.operations import acts
 from registry.operations.names import list_aliases, look_alikes
-from registry.pages.administration.layout import ROWS, Section, after, cut
-from registry.pages.administration.submitting import Typed, read_form
+from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, read_form
 
 _SUGGESTED = 20
 

@@ -11,16 +11,15 @@ from sqlalchemy import Connection
 
 from registry.api.audit_log import actor
 from registry.api.fields import Whole
-from registry.api.paging import read_key, write_key
-from registry.api.schemas import FindParameters
-from registry.errors import Fault, Invalid, NotFound
+from registry.api.paging import write_key
+from registry.errors import NotFound
 from registry.operations import amend
 from registry.operations.audit_log import deletions_of
 from registry.operations.find import Filters, Page, find_grids, sort_key
 from registry.operations.read import find_owner, find_summary
 from registry.operations.stored_grids import grid_summary
-from registry.pages.administration.layout import ROWS, Section
-from registry.pages.administration.submitting import Typed, read_form
+from registry.pages.administration.layout import ROWS, Section, Typed, read_form
+from registry.pages.queries import cursor_of
 
 _SORT = "-updated_at"
 
@@ -31,7 +30,7 @@ DELETED = Section("deleted")
 @DELETED.page
 def deleted(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The grids with a tombstone, the last deleted first."""
-    found = find_grids(connection, row.id, Filters(deleted="only"), Page(_SORT, _after(), ROWS))
+    found = find_grids(connection, row.id, Filters(deleted="only"), Page(_SORT, cursor_of(_SORT, "after"), ROWS))
     shown = found[:ROWS]
     return {
         "rows": shown,
@@ -51,16 +50,6 @@ def _to_delete(connection: Connection, project_id: uuid.UUID) -> Any:
     if owner is None or owner.project_id != project_id:
         return None
     return grid_summary(find_summary(connection, grid, owner.revision))
-
-
-def _after() -> Any:
-    text = request.args.get("after", "")
-    try:
-        if not FindParameters(only=("cursor",)).validate({"cursor": text} if text else {}):
-            return read_key(text, _SORT) if text else None
-    except ValueError:
-        pass
-    raise Invalid([Fault("/after", "is not a place in this list")])
 
 
 class _Deletion(Schema):

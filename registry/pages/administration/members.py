@@ -17,8 +17,7 @@ from registry.operations.auth import ROLES
 from registry.operations.projects import list_roles
 from registry.operations.users import MEMBER_KINDS, list_members
 from registry.pages.administration.blueprint import administration, settings_page
-from registry.pages.administration.layout import ROWS, Section, after, cut
-from registry.pages.administration.submitting import Typed, read_form
+from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, read_form
 
 
 class MemberIn(Schema):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from flask import request
 from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
@@ -15,8 +13,8 @@ from registry.api.schemas import SLUG, ProjectChange, ProjectIn
 from registry.errors import Fault, Forbidden, Invalid, NotFound, PreconditionFailed
 from registry.operations import acts
 from registry.operations.projects import find_restorable, list_administered, lock_project
-from registry.pages.administration.layout import ROWS, Section, path_of
-from registry.pages.administration.submitting import Typed, read_form
+from registry.pages.administration.layout import ROWS, Section, Typed, path_of, read_form
+from registry.pages.queries import argument
 
 _SEEN = "seen"
 """Field of the form of a project: when it was last changed as the form shows it."""
@@ -34,9 +32,7 @@ PROJECTS, GENERAL = Section("", of=("all",), enter=_enter), Section("")
 @PROJECTS.page
 def projects(connection: Connection, _all: None, _typed: Typed) -> dict[str, Any]:
     """The projects that the visitor administers; for who administers all, a form to make one."""
-    after, who = request.args.get("after", ""), caller(connection)
-    if after and not re.fullmatch(SLUG, after):
-        raise Invalid([Fault("/after", "is not the name of a project")])
+    after, who = argument("after", SLUG, "is not the name of a project"), caller(connection)
     rows = list_administered(connection, who, after or None, ROWS + 1)
     more = rows[ROWS - 1].slug if len(rows) > ROWS else None
     return {"rows": rows[:ROWS], "more": more, "gone": list_administered(connection, who, None, ROWS, deleted=True)}

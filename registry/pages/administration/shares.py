@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from string import punctuation
 from typing import Any
@@ -19,9 +18,9 @@ from registry.api.schemas import ShareIn
 from registry.errors import Fault, Invalid
 from registry.operations import shares as stored
 from registry.operations.shares import list_shares, share_address, share_with_id
-from registry.pages.administration.layout import ROWS, Section, after, cut, path_of
-from registry.pages.administration.submitting import Typed, read_form
+from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, path_of, read_form
 from registry.pages.links import LOOKS, located, page_path
+from registry.pages.queries import ID, argument
 
 _DAY = 86_400
 _MADE, _QUERY = "made", "query"
@@ -41,7 +40,8 @@ def shares(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The links that have not expired, each to be copied, and a form to make one."""
     site = parts().settings.url
     rows, more = cut(list_shares(connection, row.id, after(), ROWS + 1))
-    made = share_with_id(connection, row.id, uuid.UUID(_made())) if _made() else None
+    of_made = argument(_MADE, ID, "is no id of a share")
+    made = share_with_id(connection, row.id, uuid.UUID(of_made)) if of_made else None
     return {
         "rows": rows,
         "more": more,
@@ -49,11 +49,6 @@ def shares(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
         "made": made,
         "link": site + share_address(connection, made, _kept(request.args.get(_QUERY, ""))) if made else "",
     }
-
-
-def _made() -> str:
-    text = request.args.get(_MADE, "")
-    return text if re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) else ""
 
 
 @SHARES.form()

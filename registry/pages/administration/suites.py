@@ -16,8 +16,8 @@ from registry.errors import NotFound
 from registry.operations import suites as stored
 from registry.operations.names import names_in_use
 from registry.operations.suites import find_suite, list_suites
-from registry.pages.administration.layout import ROWS, Section
-from registry.pages.administration.submitting import Typed, read_form
+from registry.pages.administration.layout import ROWS, Section, Typed, read_form
+from registry.pages.queries import argument
 
 _LISTED = 200
 
@@ -36,9 +36,8 @@ SUITES = Section("suites")
 @SUITES.page
 def suites(connection: Connection, row: Any, typed: Typed) -> dict[str, Any]:
     """The suites, and a form that makes or changes one."""
-    after, chosen = request.args.get("after", ""), request.args.get("suite", "")
-    begin = read_text(after) if after and set(after) <= set("0123456789abcdef") else None
-    rows = list_suites(connection, row.id, begin, ROWS + 1)
+    after, chosen = argument("after", "[0-9a-f]+", "is not a place in this list"), request.args.get("suite", "")
+    rows = list_suites(connection, row.id, read_text(after) if after else None, ROWS + 1)
     benchmarks = [one["name"] for one in names_in_use(connection, row.id, "benchmark", limit=_LISTED + 1)]
     if chosen and not typed.faults:
         _fill(typed, connection, row.id, chosen)

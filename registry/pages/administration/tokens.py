@@ -17,8 +17,17 @@ from registry.api.schemas import TokenIn
 from registry.errors import Conflict, NotFound
 from registry.operations import acts
 from registry.operations.auth import find_token, list_tokens
-from registry.pages.administration.layout import ROWS, Section, after, cut, path_of
-from registry.pages.administration.submitting import Typed, hand_over, handed_over, read_form
+from registry.pages.administration.layout import (
+    ROWS,
+    Section,
+    Typed,
+    after,
+    cut,
+    hand_over,
+    handed_over,
+    path_of,
+    read_form,
+)
 
 _UNSEEN = timedelta(minutes=1)
 """A form that is sent again so soon was sent by a double click, whose first answer nobody saw."""

@@ -21,8 +21,17 @@ from registry.operations import deliveries
 from registry.operations import webhooks as stored
 from registry.operations.deliveries import delivery_of, list_deliveries, owner_of_delivery
 from registry.operations.webhooks import find_webhook, list_webhooks
-from registry.pages.administration.layout import ROWS, Section, after, cut, path_of
-from registry.pages.administration.submitting import Typed, hand_over, handed_over, read_form
+from registry.pages.administration.layout import (
+    ROWS,
+    Section,
+    Typed,
+    after,
+    cut,
+    hand_over,
+    handed_over,
+    path_of,
+    read_form,
+)
 from registry.results.webhooks import Format
 
 _FORMATS: tuple[tuple[Format, str], ...] = (
