@@ -127,7 +127,7 @@ def claim(claim: uuid.UUID) -> Response:
             "cells": cells_of(document, _CELLS) if document else [],
             "inputs": [one | {"names": names.get(one["grid"], "a grid that is gone")} for one in inputs],
             "normal": orjson.dumps(orjson.loads(row.normal), option=orjson.OPT_INDENT_2).decode(),
-            "history": [_recorded(one) for one in history[:_JUDGEMENTS]],
+            "history": [(one, sentence_of(one)) for one in history[:_JUDGEMENTS]],
             "older": history[_JUDGEMENTS - 1].number if len(history) > _JUDGEMENTS else None,
             "words": WORDS,
             "badge": data_path(f"/claims/{row.id}/badge.svg", row.visibility),
@@ -140,10 +140,6 @@ def claim(claim: uuid.UUID) -> Response:
         }
 
     return page("claim.html", [tags_of_claims([row]), row.visibility, [one.number for one in history]], context)
-
-
-def _recorded(row: Any) -> dict[str, Any]:
-    return {"number": row.number, "at": row.judged_at, "verdict": row.verdict, "sentence": sentence_of(row)}
 
 
 def _chosen(name: str, known: Sequence[str] = ()) -> tuple[str, ...]:

@@ -166,14 +166,14 @@ def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> lis
     alerts_by = {(one.model, where(one)): alert_of(one) for one in going}
     found = []
     for one in sorted(verdicts, key=worst_first):
-        alert = alerts_by.get((one.contender, _WHOLE))
-        found.append(
-            Stands(one.contender, one, WORDS[one.passes], typeset(one.sentence), one.against or "", alert=alert)
-        )
-        for failing in one.failing[:_PLACES]:
-            if (there := where(failing)) != _WHOLE:
-                alert = alerts_by.get((one.contender, there))
-                found.append(Stands(one.contender, failing, _FAILS, "", place=there, alert=alert))
+        alert, name = alerts_by.get((one.contender, _WHOLE)), one.contender
+        found.append(Stands(name, one, WORDS[one.passes], typeset(one.sentence), one.against or "", alert=alert))
+        places = ((where(failing), failing) for failing in one.failing[:_PLACES])
+        found += [
+            Stands(name, failing, _FAILS, "", place=there, alert=alerts_by.get((name, there)))
+            for there, failing in places
+            if there != _WHOLE
+        ]
     return found
 
 

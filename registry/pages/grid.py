@@ -35,14 +35,13 @@ from registry.pages.prose import prose_of
 from registry.pages.queries import choice, idle, look, number, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
-from registry.pages.sharing import cited_grid, picture_of, shares_of
+from registry.pages.sharing import about_grid, picture_of, shares_of
 from registry.pages.spark import HEIGHT, WIDTH, sparks_of
 from registry.query import StatisticsQuery
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.table import Table
 from registry.renderings.verdicts.grid import grid_verdict
-from registry.renderings.words import title
 from registry.results.codec import read, to_document
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
@@ -183,11 +182,8 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
     state = seen.state if statistics is None else "ready"
     project = SimpleNamespace(slug=stored.project, id=seen.project_id, visibility=seen.visibility)
     return {
+        **about_grid(stored, seen),
         "grid": document,
-        "cited": cited_grid(stored),
-        "project_id": seen.project_id,
-        "visibility": seen.visibility,
-        "title": title(document),
         "warning_count": number_of(document["warnings"]),
         "prose_": prose_of(stored.description),
         "state_word": seen.state,

@@ -23,10 +23,10 @@ from registry.pages.links import data_path
 from registry.pages.live import live_on
 from registry.pages.queries import salvaged
 from registry.pages.responses import page
-from registry.pages.sharing import cited_grid
+from registry.pages.sharing import about_grid
 from registry.pages.spark import Point, Spark, line_of
 from registry.renderings.numbers import decimals_of, fixed
-from registry.renderings.words import place, title
+from registry.renderings.words import place
 
 Document = Mapping[str, Any]
 MOST_COLUMNS = 8
@@ -50,11 +50,7 @@ def history(grid: uuid.UUID) -> Response:
     def context() -> dict[str, Any]:
         project = SimpleNamespace(slug=stored.project, visibility=row.visibility)
         return {
-            "grid": serializers.summary(stored),
-            "cited": cited_grid(stored),
-            "project_id": row.project_id,
-            "visibility": row.visibility,
-            "title": title(serializers.summary(stored)),
+            **about_grid(stored, row),
             "faults": faults,
             "slices": slice_lists(stored.grid.axes, wanted),
             "where": slice_text(wanted),

@@ -6,7 +6,6 @@ import uuid
 from typing import Any, cast
 
 from flask import Response
-from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.cached_results import ask
@@ -23,10 +22,10 @@ from registry.pages.live import PENDING_SECONDS
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.responses import page
-from registry.pages.sharing import cited_grid
+from registry.pages.sharing import about_grid
 from registry.query import ComparisonQuery
 from registry.renderings.verdicts.comparison import comparison_verdict
-from registry.renderings.words import label, place, title
+from registry.renderings.words import label, place
 from registry.results.codec import read
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -43,8 +42,13 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
         row = grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
         before, after = (serializers.summary(grid_summary(find_summary(connection, grid, number))) for number in (a, b))
-        same = not (found.added or found.removed or found.changed)
-        question = None if same else _question(connection, row.project_id, before, after)
+        differ = bool(found.added or found.removed or found.changed)
+        axes, other_axes = ({axis["name"] for axis in one["axes"]} for one in (before, after))
+        question: ComparisonQuery | None = None
+        if differ and axes == other_axes and before["metric"]["unit"] == after["metric"]["unit"]:
+            # The later revision less the earlier one.
+            asked = ComparisonParameters().load(_sides(before, after))
+            question = comparison_asked(connection, row.project_id, asked)
     stored = stored_grid(row)
     answer: Any = ask(question, stored.project, patience=2.0)[1] if question else None
     state = state_of(answer)
@@ -53,11 +57,7 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
         document = serializers.difference(found)
         compared = read(Comparison, answer.document) if state == "ready" else None
         return {
-            "grid": serializers.summary(stored),
-            "cited": cited_grid(stored),
-            "project_id": row.project_id,
-            "visibility": row.visibility,
-            "title": title(serializers.summary(stored)),
+            **about_grid(stored, row),
             "found": document,
             "map": _map(before, after, compared) if question else None,
             "verdict": shown(comparison_verdict(compared)) if compared else None,
@@ -83,16 +83,6 @@ def _sides(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """Parameters of the comparison of the later revision with the earlier one."""
     of_grid = {side: str(one["id"]) for side, one in (("baseline", before), ("contender", after))}
     return of_grid | {"baseline_revision": before["revision"], "contender_revision": after["revision"]}
-
-
-def _question(
-    connection: Connection, project_id: uuid.UUID, before: dict[str, Any], after: dict[str, Any]
-) -> ComparisonQuery | None:
-    """The later revision less the earlier one; None where that cannot be subtracted."""
-    same = {axis["name"] for axis in before["axes"]} == {axis["name"] for axis in after["axes"]}
-    if not (same and before["metric"]["unit"] == after["metric"]["unit"]):
-        return None
-    return comparison_asked(connection, project_id, ComparisonParameters().load(_sides(before, after)))
 
 
 def _map(before: dict[str, Any], after: dict[str, Any], compared: Comparison | None) -> Heatmap | None:

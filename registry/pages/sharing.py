@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape, unescape
+from typing import Any
 
 from flask import g, request
 
+from registry.api import serializers
 from registry.api.context import parts
 from registry.api.smorest import API_PREFIX
 from registry.operations.stored_grids import GridSummary
 from registry.pages.embedding import EMBEDDABLE
 from registry.pages.links import EMBED, LOOKS, Query, here, located
-from registry.renderings.words import counted
+from registry.renderings.words import counted, title
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
 
@@ -33,6 +35,18 @@ def cited_grid(grid: GridSummary) -> Cited:
     return str(grid.updated_at)[:4], f"revision {grid.revision}, {grid.digest}"
 
 
+def about_grid(stored: GridSummary, row: Any) -> dict[str, Any]:
+    """What the templates of pages about a grid take alike; the row has its project."""
+    summary = serializers.summary(stored)
+    return {
+        "grid": summary,
+        "cited": cited_grid(stored),
+        "project_id": row.project_id,
+        "visibility": row.visibility,
+        "title": title(summary),
+    }
+
+
 def cited_ranking(ranking: Ranking, etag: str) -> Cited:
     """A ranking by its time, by how much was counted, and by the entity tag of its JSON, which tells whether it still
     is the same: its link shows it as it is now."""
@@ -44,15 +58,15 @@ def cited_ranking(ranking: Ranking, etag: str) -> Cited:
     return at[:4], f"computed {at[:10]} {at[11:16]} UTC from {told}, ETag {etag}"
 
 
-def sharing_of(title: str, picture: str | None, cited: Cited | None) -> list[tuple[str, str]]:
+def sharing_of(heading: str, picture: str | None, cited: Cited | None) -> list[tuple[str, str]]:
     """Names and texts to copy from this page, all with whole addresses; none from one that does not stand by itself.
 
-    `title` is HTML, as a template's block is.
+    `heading` is HTML, as a template's block is.
     """
     if request.endpoint not in EMBEDDABLE:
         return []
     site, address = parts().settings.url, here(**dict.fromkeys(LOOKS))
-    link, name = site + address, " ".join(unescape(title).split())
+    link, name = site + address, " ".join(unescape(heading).split())
     written = f"![{_markdown(name)}]({picture})" if picture else _markdown(name)
     frame = f'<iframe src="{escape(site + EMBED + address)}" title="{escape(name)}" width="100%" height="640"'
     return [
