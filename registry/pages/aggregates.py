@@ -140,9 +140,8 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     metric = {"direction": None if found.value == "count" else found.direction, "lower": None, "upper": None}
     scale = scale_of((one.value for one in found.entries), metric, Options())  # type: ignore[arg-type]
     places = value_places(found)
-    sorts = (
-        [str(level) for level in found.dimensions[-1].levels] if is_sortable(found) and across else [""] * len(columns)
-    )
+    by_column = is_sortable(found) and across
+    sorts = [str(level) for level in found.dimensions[-1].levels] if by_column else [""] * len(columns)
     rows = range(first, min(total, first + step))
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
     squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
@@ -198,13 +197,8 @@ def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, 
     kind, text = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places)
     if not detailed:
         return Square(kind, text)
-    return Square(
-        kind,
-        text,
-        _ends(one.interval, places),
-        "",
-        f"{entry_name(one.at)}: {text} · {' · '.join(_details(one, found))}",
-    )
+    tip = " · ".join([f"{entry_name(one.at)}: {text}", *_details(one, found)])
+    return Square(kind, text, _ends(one.interval, places), "", tip)
 
 
 def _ends(interval: Interval | None, places: int | None) -> str:

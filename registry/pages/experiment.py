@@ -68,9 +68,8 @@ def find(asked: Asked) -> Found:
         listed = _listed(connection, asked.project.id, selection)
         said = said_of(connection, asked.project, experiment)
     recompute_old(listed.statistics)
-    if not listed.before and (
-        faults := slice_faults((a for one in listed.grids for a in one.axes), asked.wanted, "no grid")
-    ):
+    faults = slice_faults((axis for one in listed.grids for axis in one.axes), asked.wanted, "no grid")
+    if faults and not listed.before:
         raise Invalid(faults)
     repeated = any(one.grid.sd is not None for one in listed.grids)
     noise: Any = ask(RepeatNoiseQuery(**selection), asked.slug)[1] if repeated else None
@@ -86,6 +85,7 @@ def find(asked: Asked) -> Found:
         # What is best in a whole grid need not be in the slice.
         cut = ((in_slice(one, asked.wanted), None) if asked.wanted else (one, known) for one, known in both)
         sides = [(part, known) for part, known in cut if part is not None]
+        every = [[axis.name for axis in one.axes] for one in listed.grids] or [[]]
         return {
             "experiment": experiment,
             "metric": asked.query["metric"],
@@ -97,7 +97,8 @@ def find(asked: Asked) -> Found:
             "last": listed.before + len(listed.grids),
             "cursor": listed.cursor,
             "said": said,
-            "axes": _shared_axes(listed.grids) if listed.total > 1 else (),
+            # Those that all of these grids have, of which a ranking orders the levels.
+            "axes": [name for name in every[0] if all(name in other for other in every)] if listed.total > 1 else (),
             "verdicts": [],
             "noise": noise_parts(noise),
             "noise_state": state_of(noise),
@@ -141,8 +142,9 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[s
         options = replace(options, span=(min(values), max(values)))
     panels = [_panel(grid, known, options) for grid, known in sides]
     grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
+    digest = sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
     if shown and not any(one.axes for one in shown):
-        return {"singles": [_singles(panels)], "groups": [], "ranges": [], "shown": _digest(shown)}
+        return {"singles": [_singles(panels)], "groups": [], "ranges": [], "shown": digest}
     return {
         "singles": [],
         "groups": [(" · ".join(filter(None, names)), list(group)) for names, group in grouped],
@@ -153,7 +155,7 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[s
         "range": asked,
         "bounds": bool(shown) and all(one.grid.metric.range is not None for one in shown),
         "unit": next((one.grid.metric.unit for one in shown), None),
-        "shown": _digest(shown),
+        "shown": digest,
     }
 
 
@@ -170,17 +172,6 @@ def _singles(panels: Sequence[Panel]) -> Part:
         for one in panels
     ]
     return Part("table", heads=heads, rows=rows, keys=2, links=[to(f"/grids/{one.grid['id']}") for one in panels])
-
-
-def _digest(shown: Sequence[StoredGrid]) -> str:
-    """Changes when any value on the page does."""
-    return sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
-
-
-def _shared_axes(shown: Sequence[StoredGrid]) -> list[str]:
-    """The names of the axes that all of these grids have, of which a ranking orders the levels."""
-    every = [[axis.name for axis in one.axes] for one in shown]
-    return [name for name in every[0] if all(name in other for other in every)] if every else []
 
 
 VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experiment.html", SelectedParameters, find,

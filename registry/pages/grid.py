@@ -81,10 +81,8 @@ class _Seen:
     @property
     def current(self) -> bool:
         """Whether the statistics are those of the revision that is shown."""
-        stored, found = self.stored, self.derivation
-        return bool(stored.revision == stored.current_revision) and bool(
-            self.wanted or found.revision == stored.revision
-        )
+        number = self.stored.revision
+        return number == self.stored.current_revision and bool(self.wanted or self.derivation.revision == number)
 
     @property
     def state(self) -> str:
@@ -105,16 +103,15 @@ class _Seen:
     def shown(self) -> tuple[tuple[str, str], ...]:
         """Query string that names the revision, if it is not the current one, and the slice."""
         older = self.stored.revision != self.stored.current_revision
-        sliced = ((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts)
-        return (*((("revision", str(self.stored.revision)),) if older else ()), *sliced)
+        revision = [("revision", str(self.stored.revision))] if older else []
+        return (*revision, *((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts))
 
     @property
     def made_of(self) -> list[object]:
         """Entity tags of everything that the page is made of."""
         stored, found = self.stored, self.derivation
-        tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
-        tags += [*self.said.tags, self.publishers]
-        return [*tags, self.is_pending and idle(), *tags_of(self.asked)]
+        tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility, *self.said.tags]
+        return [*tags, self.publishers, self.is_pending and idle(), *tags_of(self.asked)]
 
     def statistics(self) -> Statistics | None:
         """The statistics, if they are there."""
@@ -166,9 +163,8 @@ def _seen(connection: Connection, grid: uuid.UUID, revision: int | None, before:
     found = find_statistics(connection, grid)
     newest = max(1, min(stored.current_revision, (before or stored.current_revision + 1) - 1))
     revisions = list_revisions(connection, grid, max(0, newest - _REVISIONS), min(newest, _REVISIONS))
-    publishers = (
-        names_of_publishers(connection, grid, [one.number for one in revisions]) if knows_tokens(row.project_id) else {}
-    )
+    named = [one.number for one in revisions] if knows_tokens(row.project_id) else []
+    publishers = names_of_publishers(connection, grid, named)
     said = said_of(connection, row, stored.names.experiment, grid)
     return _Seen(stored, row.project_id, row.visibility, found, revisions, publishers, said)
 

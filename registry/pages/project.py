@@ -68,11 +68,8 @@ def projects() -> Response:
     listed = rows[:_PROJECTS]
     more = f"{write_instant(listed[-1].used_at)}~{listed[-1].slug}" if len(rows) > _PROJECTS else None
     json = data_path("/projects", "private" if "visitor" in g else "public")
-    return page(
-        "projects.html",
-        [rows, total],
-        lambda: {"projects": listed, "total": total, "more": more, "json": json},
-    )
+    context = {"projects": listed, "total": total, "more": more, "json": json}
+    return page("projects.html", [rows, total], lambda: context)
 
 
 @pages.get("/projects/<project>")

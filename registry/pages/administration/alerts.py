@@ -24,9 +24,8 @@ from registry.operations.alerts import find_alert, tag_of
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.scope_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
-from registry.pages.administration.gate_preview import previewed
 from registry.pages.administration.layout import ROWS, Section, Typed, by_field, home, read_form, sent
-from registry.pages.gates import definition_of, where
+from registry.pages.gates import definition_of, previewed, where
 from registry.renderings.policies import policy_in_words, subject_in_words
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
 from registry.results.verdicts import DismissalReason
