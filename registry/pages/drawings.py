@@ -89,16 +89,24 @@ def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ())
     most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
     places, means = places_of(row.score for row in rows), mean_texts(rows) or [""] * len(rows)
     written = signed if ranking.method == "mean_difference" else fixed
-    return [
-        _bar(
-            row,
-            RAIL / max(1, most),
-            typeset(written(row.score, places)) if row.score is not None else UNDEFINED,
+
+    def bar(number: int, row: Ranked) -> Bar:
+        rank = row.rank or 1
+        low, high = row.rank_low or rank, row.rank_high or rank
+        return Bar(
+            row.name,
+            UNDEFINED if row.rank is None else str(rank),
+            UNDEFINED if row.rank_low is None else rank_range(low, high),
+            letters_text(row.group),
+            UNDEFINED if row.score is None else typeset(written(row.score, places)),
             means[number].strip(),
+            cells_text(row),
+            f"{row.wins} · {row.ties} · {row.losses}",
             [cells[number] for _, cells in columns],
+            *(f"{size:.1f}" for size in _placed(low, high, rank, RAIL / max(1, most))),
         )
-        for number, row in enumerate(rows)
-    ]
+
+    return [bar(number, row) for number, row in enumerate(rows)]
 
 
 def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
@@ -111,23 +119,6 @@ def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, 
         for place, (name, _) in enumerate(table.heads)
         if name in _MORE
     ]
-
-
-def _bar(row: Ranked, step: float, score: str, mean: str, more: Sequence[str]) -> Bar:
-    rank = row.rank or 1
-    low, high = row.rank_low or rank, row.rank_high or rank
-    return Bar(
-        row.name,
-        UNDEFINED if row.rank is None else str(rank),
-        UNDEFINED if row.rank_low is None else rank_range(low, high),
-        letters_text(row.group),
-        score,
-        mean,
-        cells_text(row),
-        f"{row.wins} · {row.ties} · {row.losses}",
-        more,
-        *(f"{number:.1f}" for number in _placed(low, high, rank, step)),
-    )
 
 
 def _placed(low: int, high: int, rank: int, step: float) -> tuple[float, float, float, float]:
