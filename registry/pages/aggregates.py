@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flask import request
-
 from registry.api.aggregates import AggregatesParameters, aggregates_query
 from registry.api.cached_results import ask
-from registry.errors import Fault, Invalid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
-from registry.pages.heatmap import Square
+from registry.pages.heatmap import Plate, Square
 from registry.pages.palette import BINS, bin_of
+from registry.pages.queries import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import (
     AXIS,
@@ -33,6 +31,7 @@ from registry.renderings.sheet import Lines
 from registry.renderings.words import counted
 from registry.results.aggregates import Aggregates, Entry, RowMean
 from registry.results.codec import read
+from registry.results.terms import Interval
 from registry.selection import KINDS
 
 _FROM = "from"
@@ -45,7 +44,8 @@ _REDUCTIONS = {"mean": "mean of the cells", "best": "best cell", "count": "numbe
 
 def find(asked: Asked) -> Found:
     """The table of the selection: of models by benchmarks, if nothing else is named."""
-    query, first = {"group_by": _USUAL, **asked.query}, _first_row()
+    query = {"group_by": _USUAL, **asked.query}
+    first = int(argument(_FROM, "[0-9]{1,6}", "is the number of a row, from 0") or 0)
     row = ask(aggregates_query(query, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [] if "group_by" in asked.query else [("group_by", ",".join(_USUAL))]
     return Found(row, lambda: _shown(read(Aggregates, row.document), first), meant=meant)
@@ -62,13 +62,6 @@ def _shown(found: Aggregates, first: int) -> dict[str, Any]:
         "bins": range(BINS),
         "drawn": bool(found.entries),
     }
-
-
-def _first_row() -> int:
-    text = request.args.get(_FROM) or "0"
-    if not re.fullmatch("[0-9]{1,6}", text):
-        raise Invalid([Fault(f"/{_FROM}", "is the number of a row, from 0")])
-    return int(text)
 
 
 def beside(asked: Asked) -> list[Field]:
@@ -95,14 +88,6 @@ MOST_SHOWN = 1_225
 """Entries of a larger table that are shown at a time."""
 _TOO_MANY = 3
 """Dimensions of a table that is several tables, which have their rows in one order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plate:
-    """Rows by columns, at one level of a third dimension."""
-
-    heading: str
-    rows: list[tuple[str, list[Square]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +140,8 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     metric = {"direction": None if found.value == "count" else found.direction, "lower": None, "upper": None}
     scale = scale_of((one.value for one in found.entries), metric, Options())  # type: ignore[arg-type]
     places = value_places(found)
-    sorts = (
-        [str(level) for level in found.dimensions[-1].levels] if is_sortable(found) and across else [""] * len(columns)
-    )
+    by_column = is_sortable(found) and across
+    sorts = [str(level) for level in found.dimensions[-1].levels] if by_column else [""] * len(columns)
     rows = range(first, min(total, first + step))
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
     squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
@@ -182,24 +166,15 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
 
 
 def _plates(
-    found: Aggregates,
-    above: Sequence[str],
-    down: str,
-    rows: range,
-    squares: Sequence[Square],
-    means: Sequence[Square],
+    found: Aggregates, above: Sequence[str], down: str, rows: range, squares: Sequence[Square], means: Sequence[Square]
 ) -> Iterator[Plate]:
     """The rows that are shown, by the level of the dimension above them."""
     labels = labels_of(found)
     names, width = list(labels[down].values()), len(squares) // len(rows)
     lines = [(row, [*means[i : i + 1], *squares[i * width : (i + 1) * width]]) for i, row in enumerate(rows)]
-    if not above:
-        yield Plate("", [(names[row], list(line)) for row, line in lines])
-        return
-    for number, label in enumerate(labels[above[0]].values()):
-        here = [(names[row % len(names)], list(line)) for row, line in lines if row // len(names) == number]
-        if here:
-            yield Plate(f"{dimension_name(above[0])} {label}", here)
+    headings = [f"{dimension_name(above[0])} {label}" for label in labels[above[0]].values()] if above else [""]
+    for number, of_plate in itertools.groupby(lines, key=lambda line: line[0] // len(names)):
+        yield Plate(headings[number], [(names[row % len(names)], line) for row, line in of_plate])
 
 
 def is_sortable(found: Aggregates) -> bool:
@@ -211,20 +186,23 @@ def _mean(one: RowMean, places: int | None, *, detailed: bool) -> Square:
     if not detailed:
         return Square("mean", fixed(one.mean, places, UNDEFINED))
     ends = one.mean_interval
-    below = f"{fixed(ends.low, places)}–{fixed(ends.high, places)}" if ends else ""
     tip = f"mean over {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
-    return Square("mean", fixed(one.mean, places, UNDEFINED), below, "", tip)
+    return Square("mean", fixed(one.mean, places, UNDEFINED), _ends(ends, places), "", tip)
 
 
 def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, detailed: bool) -> Square:
     if one.value is None:
         told = "no cell counted" if one.cells else "not measured"
         return Square("bare", "", "", told, f"{entry_name(one.at)}: {told}" if detailed else "")
-    kind, text, interval = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places), one.interval
+    kind, text = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places)
     if not detailed:
         return Square(kind, text)
-    below = f"{fixed(interval.low, places)}–{fixed(interval.high, places)}" if interval else ""
-    return Square(kind, text, below, "", f"{entry_name(one.at)}: {text} · {' · '.join(_details(one, found))}")
+    tip = " · ".join([f"{entry_name(one.at)}: {text}", *_details(one, found)])
+    return Square(kind, text, _ends(one.interval, places), "", tip)
+
+
+def _ends(interval: Interval | None, places: int | None) -> str:
+    return f"{fixed(interval.low, places)}–{fixed(interval.high, places)}" if interval else ""
 
 
 def _details(one: Entry, found: Aggregates) -> Iterator[str]:

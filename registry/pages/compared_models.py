@@ -99,7 +99,8 @@ def _linked(part: Part, found: ModelComparison, project: str) -> Part:
     if part.kind != "table":
         return part
     shown, whole = found.by_benchmark[:_MOST_ROWS], found.whole
-    links = [_page_of(one.href, project) for one in shown]
+    home = f"/projects/{quote(project)}/comparisons"
+    links = [carried(home, parse_qsl(urlsplit(one.href).query)) if one.href else "" for one in shown]
     rows = [*part.rows[:_MOST_ROWS]]
     sizes = [(one.test.difference, one.test.interval) if one.test else (None, None) for one in shown]
     if whole is not None and whole.difference is not None:
@@ -120,11 +121,6 @@ def _together(part: Part, whole: WholeGap) -> list[str]:
         "could show": rough(whole.detectable),
     }
     return [cells.get(name, "") for name, _ in part.heads]
-
-
-def _page_of(href: str | None, project: str) -> str:
-    """The page of the comparison whose data are at this address of the API."""
-    return carried(f"/projects/{quote(project)}/comparisons", parse_qsl(urlsplit(href).query)) if href else ""
 
 
 _WANTS = "Name two models: they are compared on every benchmark that both have."

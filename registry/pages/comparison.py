@@ -96,25 +96,33 @@ def comparison(project: str) -> Response:
     found: Any = ask(asked.question, project, patience=2.0)[1] if asked.question else None
     state = state_of(found)
 
+    path, asked_for = f"/projects/{project}/comparisons", [one for one in request.args.items(multi=True) if one[1]]
+    given = [one for one in asked_for if one[0] not in (*LOOK, FIND)]
+
     def context() -> dict[str, Any]:
         document = read(Comparison, found.document) if state == "ready" else None
+        sides = [cut(one, wanted) for one in asked.sides]
+        known = [read(Statistics, one.document, PICTURED) if one and one.document else None for one in asked.known]
         return {
             "project": asked.project,
             "query": query,
             "offer": asked.offer,
             "faults": asked.faults,
             "find": " ".join(asked.words),
-            "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in LOOK],
+            "kept": [one for one in asked_for if one[0] in LOOK],
             "state_word": state,
             "reason": found.reason if state == "failed" else None,
             "slice_text": slice_text(wanted),
             "slices": slice_lists((axis for one in asked.sides for axis in one.axes), wanted),
             "grid_page": lambda grid: to(f"/grids/{grid}", **{PARAMETER + axis: texts for axis, texts in wanted}),
-            "data": lambda suffix="": _data(asked.project, suffix),
+            "data": lambda suffix="": data_path(f"{path}{suffix}", asked.project.visibility, given),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
             "feed": live_on(asked.project, ANSWERS, grid=[one.id for one in asked.sides]),
             **_answered(document),
-            **_pictured(asked, document, options),
+            "maps": _maps(sides, known, options, document) if sides else None,
+            "palette": options.palette,
+            "bins": range(BINS),
+            "difference_bins": range(DIFFERENCES),
         }
 
     return page("comparison.html", [*asked.tags, *tags_of(found)], context, status=asked.status)
@@ -130,7 +138,8 @@ def _asked(
         return asked
     try:
         question = comparison_asked(connection, project.project_id, dict(query), wanted)
-        sides = [stored_grid(find_grid(connection, uuid.UUID(i), n)) for i, n in _sides(question)]
+        which = ((getattr(question, side), getattr(question, f"{side}_revision")) for side in SIDES)
+        sides = [stored_grid(find_grid(connection, uuid.UUID(grid), number)) for grid, number in which]
     except NotFound as error:
         return replace(asked, faults=[Fault("/baseline", error.detail)], absent=True)
     except Invalid as error:
@@ -138,12 +147,6 @@ def _asked(
     # What is best in a whole grid need not be in the slice.
     known = [None if wanted else find_statistics(connection, one.id) for one in sides]
     return replace(asked, question=question, sides=sides, known=known)
-
-
-def _data(project: Any, suffix: str) -> str:
-    """Where the comparison is read as data."""
-    given = [(name, text) for name, text in request.args.items(multi=True) if text and name not in (*LOOK, FIND)]
-    return data_path(f"/projects/{project.slug}/comparisons{suffix}", project.visibility, given)
 
 
 def _answered(document: Comparison | None) -> dict[str, Any]:
@@ -155,17 +158,6 @@ def _answered(document: Comparison | None) -> dict[str, Any]:
     return {"comparison": document, "verdict": shown(verdict), "sections": sections_of(told, "All cells together")}
 
 
-def _pictured(asked: _Asked, document: Comparison | None, options: Options) -> dict[str, Any]:
-    """The maps of both grids and of their difference, as far as the slice has them."""
-    sides = [cut(one, asked.wanted) for one in asked.sides]
-    return {
-        "maps": _maps(sides, [_statistics(one) for one in asked.known], options, document) if sides else None,
-        "palette": options.palette,
-        "bins": range(BINS),
-        "difference_bins": range(DIFFERENCES),
-    }
-
-
 def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], chosen: Sequence[str]) -> Offer:
     found = search_grids(connection, project_id, Filters(), _LISTED + 1, words)
     listed = found[:_LISTED]
@@ -175,15 +167,6 @@ def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], 
         for one in search_grids(connection, project_id, Filters(id=name.lower()), 1)
     ]  # fmt: skip
     return Offer((*also, *listed), len(listed), len(found) > _LISTED)
-
-
-def _sides(question: ComparisonQuery) -> list[tuple[str, int]]:
-    return [(question.baseline, question.baseline_revision), (question.contender, question.contender_revision)]
-
-
-def _statistics(known: Any) -> Statistics | None:
-    """The statistics of a grid's current revision, if they are there."""
-    return None if known is None or known.document is None else read(Statistics, known.document, PICTURED)
 
 
 def _maps(

@@ -89,48 +89,36 @@ def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ())
     most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
     places, means = places_of(row.score for row in rows), mean_texts(rows) or [""] * len(rows)
     written = signed if ranking.method == "mean_difference" else fixed
-    return [
-        _bar(
-            row,
-            RAIL / max(1, most),
-            typeset(written(row.score, places)) if row.score is not None else UNDEFINED,
+
+    def bar(number: int, row: Ranked) -> Bar:
+        rank = row.rank or 1
+        low, high = row.rank_low or rank, row.rank_high or rank
+        return Bar(
+            row.name,
+            UNDEFINED if row.rank is None else str(rank),
+            UNDEFINED if row.rank_low is None else rank_range(low, high),
+            letters_text(row.group),
+            UNDEFINED if row.score is None else typeset(written(row.score, places)),
             means[number].strip(),
+            cells_text(row),
+            f"{row.wins} · {row.ties} · {row.losses}",
             [cells[number] for _, cells in columns],
+            *(f"{size:.1f}" for size in _placed(low, high, rank, RAIL / max(1, most))),
         )
-        for number, row in enumerate(rows)
-    ]
+
+    return [bar(number, row) for number, row in enumerate(rows)]
 
 
 def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
     """The columns that not every ranking has, by name: the part that a name belongs to, the standard error, and how far
     its rank moves without one benchmark."""
-    table = next((part for part in order if part.kind == "table"), None)
-    found: list[tuple[str, Sequence[str]]] = []
-    for place, (name, _) in enumerate(table.heads if table else ()):
-        if name in _MORE and table is not None:
-            found.append((name, [row[place] for row in table.rows]))
-    return found
-
-
-def _bar(row: Ranked, step: float, score: str, mean: str, more: Sequence[str]) -> Bar:
-    rank = row.rank or 1
-    low, high = row.rank_low or rank, row.rank_high or rank
-    start, wide, dot, size = _placed(low, high, rank, step)
-    return Bar(
-        row.name,
-        UNDEFINED if row.rank is None else str(rank),
-        UNDEFINED if row.rank_low is None else rank_range(low, high),
-        letters_text(row.group),
-        score,
-        mean,
-        cells_text(row),
-        f"{row.wins} · {row.ties} · {row.losses}",
-        more,
-        f"{start:.1f}",
-        f"{wide:.1f}",
-        f"{dot:.1f}",
-        f"{size:.1f}",
-    )
+    tables = [part for part in order if part.kind == "table"][:1]
+    return [
+        (name, [row[place] for row in table.rows])
+        for table in tables
+        for place, (name, _) in enumerate(table.heads)
+        if name in _MORE
+    ]
 
 
 def _placed(low: int, high: int, rank: int, step: float) -> tuple[float, float, float, float]:
@@ -197,50 +185,34 @@ def matrix_of(
     sizes = [abs(size) for size in map(_estimate, ranking.pairs) if size is not None]
     most, places = max(sizes, default=0.0), places_of(sizes)
     leads = any(pair.estimand == "lead" for pair in ranking.pairs)
-    scale = _Scale(most, places, lower and not leads, ranking.alpha)
+    falling = lower and not leads
 
     def square(a: str, b: str) -> PairSquare:
-        known = pairs.get((a, b))
-        href = link([known[0].a, known[0].b]) if link and known and len(ranking.pairs) <= MOST_LINKED else ""
-        return _square(a, b, known, scale, href)
+        pair, sign = pairs.get((a, b)) or (None, 1)
+        found = _estimate(pair) if pair else None
+        if pair is None or found is None:
+            return PairSquare("bare", "", f"{a} and {b}: not compared, {(pair and pair.reason) or 'no slot in common'}")
+        difference = sign * found + 0.0
+        p = pair.p_holm if pair.status == "ok" else None
+        won, lost = (pair.wins, pair.losses)[::sign]
+        seen = f", could have shown {rough(pair.detectable)}" if pair.detectable is not None else ""
+        named = f"{a} leads {b}" if pair.estimand == "lead" else f"{a} minus {b}"
+        written = typeset(signed(difference, places))
+        told = (
+            f"{named}: {written} over {pair.n_common} slots, "
+            f"{won} won, {pair.ties} tied, {lost} lost, Holm p {p_value(p)}{seen}"
+        )
+        sure = " sure" if p is not None and p < ranking.alpha else ""
+        href = link([pair.a, pair.b]) if link and len(ranking.pairs) <= MOST_LINKED else ""
+        return PairSquare(f"d{difference_bin(difference, most, falling=falling)}{sure}", written, told, href)
 
     rows = [(a, [None if a == b else square(a, b) for b in names]) for a in names]
-    return Matrix(names, rows, fixed(most, places), leads, scale.falling)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """How differences are coloured and written."""
-
-    most: float
-    places: int | None
-    falling: bool
-    alpha: float
+    return Matrix(names, rows, fixed(most, places), leads, falling)
 
 
 def _estimate(pair: Pair) -> float | None:
     """Estimate that the order of a pair comes from."""
     return pair.lead if pair.estimand == "lead" else pair.difference
-
-
-def _square(a: str, b: str, known: tuple[Pair, int] | None, scale: _Scale, href: str) -> PairSquare:
-    pair, sign = known or (None, 1)
-    found = _estimate(pair) if pair else None
-    if pair is None or found is None:
-        return PairSquare("bare", "", f"{a} and {b}: not compared, {(pair and pair.reason) or 'no slot in common'}")
-    difference = sign * found + 0.0
-    p = pair.p_holm if pair.status == "ok" else None
-    sure = p is not None and p < scale.alpha
-    won, lost = (pair.wins, pair.losses)[::sign]
-    seen = f", could have shown {rough(pair.detectable)}" if pair.detectable is not None else ""
-    named = f"{a} leads {b}" if pair.estimand == "lead" else f"{a} minus {b}"
-    written = typeset(signed(difference, scale.places))
-    told = (
-        f"{named}: {written} over {pair.n_common} slots, "
-        f"{won} won, {pair.ties} tied, {lost} lost, Holm p {p_value(p)}{seen}"
-    )
-    kind = difference_bin(difference, scale.most, falling=scale.falling)
-    return PairSquare(f"d{kind}{' sure' if sure else ''}", written, told, href)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,11 +236,8 @@ def pairs_of(
         return Pairs([], total, names[0])  # neighbours in the order are listed, and nobody has chosen a name
     name = wanted if wanted in names else names[0]
     own = [pair for pair in pairs if name in (pair.a, pair.b)]
-    found = parts_of(pair_blocks(own))
-    tables = [
-        _linked(part, link) for part in found if part.kind != "lines"
-    ]  # the notes count pairs, which are not all here
-    return Pairs(tables, total, name)
+    # The notes count pairs, which are not all here.
+    return Pairs([_linked(part, link) for part in parts_of(pair_blocks(own)) if part.kind != "lines"], total, name)
 
 
 def _linked(part: Part, link: Callable[[Sequence[str]], str] | None) -> Part:

@@ -18,6 +18,7 @@ from registry.operations.events import Wanted, latest_events, still_there
 from registry.pages.front import pages
 from registry.pages.links import data_path, to
 from registry.pages.live import live_on
+from registry.pages.queries import number
 from registry.pages.responses import page
 from registry.results.event_sentences import event_sentence
 from registry.results.events import OF_ADMINISTRATION, TYPES
@@ -26,7 +27,6 @@ from registry.results.target_pages import page_of_target
 from registry.storage.arrivals import EVERYTHING
 
 _EVENTS = 100
-_DIGITS = 18
 NEWS = (
     "ranking.changed", "claim.flipped", "claim.deleted", "alert.*", "baseline.*",
     "grid.deleted", "grid.restored", "grid.purged", "statistics.failed",
@@ -77,7 +77,8 @@ def latest(
 def events(project: str) -> Response:
     """The news of a project behind which no later one stands, or the events of the types in the address; older ones by
     `before`."""
-    asked, before = _asked(), _before()
+    asked = _asked()
+    before = number("before", "is the position of an event: a whole number from 1", digits=18)
     chosen = () if EVERYTHING in asked else asked or NEWS
     with parts().database.snapshot() as connection:
         row = enter(connection, project, "reader")
@@ -125,12 +126,3 @@ def _asked() -> tuple[str, ...]:
     if not set(asked) <= known:
         raise Invalid([Fault("/type", f"is *, one of {', '.join(_KINDS)}, or a type of these such as claim.flipped")])
     return asked
-
-
-def _before() -> int | None:
-    text = request.args.get("before")
-    if not text:
-        return None
-    if not (len(text) <= _DIGITS and text.isascii() and text.isdecimal() and int(text) > 0):
-        raise Invalid([Fault("/before", "is the position of an event: a whole number from 1")])
-    return int(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -19,7 +19,7 @@ from registry.api.paging import write_key
 from registry.api.query_schemas import SelectedParameters
 from registry.api.statistics import recompute_old
 from registry.errors import Invalid
-from registry.grids.slices import PARAMETER, Slice, slice_faults
+from registry.grids.slices import PARAMETER, slice_faults
 from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids, sort_key
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
@@ -57,17 +57,6 @@ class Listed:
     before: int
     cursor: str | None
 
-    @property
-    def pending(self) -> bool:
-        """Whether statistics are being computed."""
-        return any(one.state == "pending" for one in self.statistics)
-
-    @property
-    def tags(self) -> list[object]:
-        """Entity tags of everything that a page of these grids is made of."""
-        tags = [(one.id, one.etag) for one in self.grids], [one.etag for one in self.statistics]
-        return [*tags, self.total]
-
 
 _TOLD = (*ANSWERS, *STATISTICS, "claim.*", "experiment.updated", "ranking.changed")
 
@@ -79,19 +68,24 @@ def find(asked: Asked) -> Found:
         listed = _listed(connection, asked.project.id, selection)
         said = said_of(connection, asked.project, experiment)
     recompute_old(listed.statistics)
-    if not listed.before and (
-        faults := slice_faults((a for one in listed.grids for a in one.axes), asked.wanted, "no grid")
-    ):
+    faults = slice_faults((axis for one in listed.grids for axis in one.axes), asked.wanted, "no grid")
+    if faults and not listed.before:
         raise Invalid(faults)
-    noise = asked_noise(RepeatNoiseQuery(**selection), asked.slug, listed.grids)
-    due = said.is_due or listed.pending or (noise is not None and not settled(noise))
+    repeated = any(one.grid.sd is not None for one in listed.grids)
+    noise: Any = ask(RepeatNoiseQuery(**selection), asked.slug)[1] if repeated else None
+    pending = any(one.state == "pending" for one in listed.statistics)
+    due = said.is_due or pending or (noise is not None and not settled(noise))
 
     def data(path: str = "", **more: str) -> str:
         narrowed = [one for one in asked.given() if one[0] not in ("experiment", "metric")]
         return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
 
     def shown() -> dict[str, Any]:
-        sides = [(part, known) for part, known in _in_slice(listed, asked.wanted) if part is not None]
+        both = zip(listed.grids, listed.statistics, strict=True)
+        # What is best in a whole grid need not be in the slice.
+        cut = ((in_slice(one, asked.wanted), None) if asked.wanted else (one, known) for one, known in both)
+        sides = [(part, known) for part, known in cut if part is not None]
+        every = [[axis.name for axis in one.axes] for one in listed.grids] or [[]]
         return {
             "experiment": experiment,
             "metric": asked.query["metric"],
@@ -103,14 +97,16 @@ def find(asked: Asked) -> Found:
             "last": listed.before + len(listed.grids),
             "cursor": listed.cursor,
             "said": said,
-            "axes": _shared_axes(listed.grids) if listed.total > 1 else (),
+            # Those that all of these grids have, of which a ranking orders the levels.
+            "axes": [name for name in every[0] if all(name in other for other in every)] if listed.total > 1 else (),
             "verdicts": [],
             "noise": noise_parts(noise),
             "noise_state": state_of(noise),
             "data": data,
         }
 
-    tags = [*said.tags, *listed.tags, *tags_of(noise)]
+    of_grids = [(one.id, one.etag) for one in listed.grids], [one.etag for one in listed.statistics], listed.total
+    tags = [*said.tags, *of_grids, *tags_of(noise)]
     return Found(None, shown, tags, computed="ready", pending=due)
 
 
@@ -136,28 +132,22 @@ def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[st
     return Listed(shown, [known[one.id] for one in shown], total, before, cursor)
 
 
-def _in_slice(listed: Listed, wanted: Slice) -> Iterator[tuple[StoredGrid | None, Any]]:
-    """Each grid as far as the slice has it, with its statistics: what is best in all of it may be outside."""
-    for one, known in zip(listed.grids, listed.statistics, strict=True):
-        yield (in_slice(one, wanted), None) if wanted else (one, known)
-
-
 def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[str, Any]:
     """The heatmaps: in one range of colours, if their unit is one and the address asks for no other."""
     shown = [grid for grid, _ in sides]
     values = [value for one in shown for value in one.grid.values if value is not None]
     shared = len({one.grid.metric.unit for one in shown}) == 1 and min(values, default=0) < max(values, default=0)
     asked = request.args.get("range") or ("shared" if shared else "own")
-    panels = panels_of(
-        shown,
-        [known for _, known in sides],
-        replace(options, span=(min(values), max(values))) if asked == "shared" else options,
-    )
+    if asked == "shared":
+        options = replace(options, span=(min(values), max(values)))
+    panels = [_panel(grid, known, options) for grid, known in sides]
+    grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
+    digest = sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
     if shown and not any(one.axes for one in shown):
-        return {"singles": [_singles(panels)], "groups": [], "ranges": [], "shown": _digest(shown)}
+        return {"singles": [_singles(panels)], "groups": [], "ranges": [], "shown": digest}
     return {
         "singles": [],
-        "groups": groups_of(panels),
+        "groups": [(" · ".join(filter(None, names)), list(group)) for names, group in grouped],
         "palette": options.palette,
         "bins": range(BINS),
         "ranges": [panel for panel in panels if panel.low is not None],
@@ -165,7 +155,7 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[s
         "range": asked,
         "bounds": bool(shown) and all(one.grid.metric.range is not None for one in shown),
         "unit": next((one.grid.metric.unit for one in shown), None),
-        "shown": _digest(shown),
+        "shown": digest,
     }
 
 
@@ -184,17 +174,6 @@ def _singles(panels: Sequence[Panel]) -> Part:
     return Part("table", heads=heads, rows=rows, keys=2, links=[to(f"/grids/{one.grid['id']}") for one in panels])
 
 
-def _digest(shown: Sequence[StoredGrid]) -> str:
-    """Changes when any value on the page does."""
-    return sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
-
-
-def _shared_axes(shown: Sequence[StoredGrid]) -> list[str]:
-    """The names of the axes that all of these grids have, of which a ranking orders the levels."""
-    every = [[axis.name for axis in one.axes] for one in shown]
-    return [name for name in every[0] if all(name in other for other in every)] if every else []
-
-
 VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experiment.html", SelectedParameters, find,
             own=(*LOOK, "cursor"), forms=(), events=_TOLD)  # fmt: skip
 
@@ -209,34 +188,16 @@ class Panel:
     high: float | None
 
 
-def panels_of(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Options) -> list[Panel]:
-    """A panel for each grid, marked by its statistics where there are those of its revision."""
-    return [_panel(one, known, options) for one, known in zip(shown, statistics, strict=True)]
-
-
 def _panel(one: StoredGrid, known: Any, options: Options) -> Panel:
+    """A grid marked by its statistics where there are those of its revision."""
     document = serializers.grid(one)
     ready = known is not None and known.document is not None and known.revision == one.revision
     stored = read(Statistics, known.document, PICTURED) if ready else None
-    map_ = heatmap_of(document, stored, _possible(options, one)) if fits(document) else None
+    if options.span == "bounds" and one.grid.metric.range is None:  # a job may post a metric without its bounds
+        options = Options(palette=options.palette)
+    map_ = heatmap_of(document, stored, options) if fits(document) else None
     measured = [value for value in one.grid.values if value is not None]
     return Panel(document, map_, min(measured, default=None), max(measured, default=None))
-
-
-def _possible(options: Options, one: StoredGrid) -> Options:
-    """The bounds only where the metric has them; a metric may be posted without them by one job."""
-    return Options(palette=options.palette) if options.span == "bounds" and one.grid.metric.range is None else options
-
-
-def groups_of(panels: Sequence[Panel]) -> list[tuple[str, list[Panel]]]:
-    """The panels by model and variant."""
-    grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
-    return [(" · ".join(filter(None, names)), list(group)) for names, group in grouped]
-
-
-def asked_noise(query: RepeatNoiseQuery, project: str, shown: Sequence[StoredGrid]) -> Any:
-    """The row of the answer; None, and nothing is asked, where none of the grids that are shown has repeats."""
-    return ask(query, project)[1] if any(one.grid.sd is not None for one in shown) else None
 
 
 def noise_parts(found: Any) -> list[Part]:

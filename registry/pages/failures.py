@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from flask import Flask, Response, g, render_template, request
@@ -15,6 +16,8 @@ from registry.pages.links import here
 from registry.pages.responses import furniture
 from registry.pages.status import outage
 from registry.storage.circuit_breaker import AWAY
+
+_SECTION = re.compile(r"(?:/projects/[^/]+)?/settings(?:/[a-z]+)?|/account")
 
 
 def register(app: Flask) -> None:
@@ -62,9 +65,16 @@ def _no_such_path(error: NotFound) -> Response:
     return describe(failure(problems.http_problem(error), {}))
 
 
+def section_of_form() -> str:
+    """The page of the settings on which the form of this request stands."""
+    found = _SECTION.match(request.path)
+    return found[0] if found else "/"
+
+
 def failure(problem: dict[str, Any], headers: dict[str, str], back: str | None = None) -> Response:
     """The page of a problem; who is not signed in gets the form to sign in with a 401, and is then led `back`."""
-    back = back or (here() if request.method == "GET" else "/")
+    # A form of the settings that is too long cannot be read a second time: it is only shown again.
+    back = back or (here() if request.method == "GET" else section_of_form())
     led = back if request.method != "GET" else ""
     body = render_template("problem.html", **furniture() | {"every": 0}, problem=problem, back=back, led=led)
     response = Response(body, problem["status"], content_type="text/html; charset=utf-8")

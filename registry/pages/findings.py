@@ -16,7 +16,6 @@ from registry.renderings.trends import shape
 from registry.renderings.words import counted, differs, label, place, places, spoken
 from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
-from registry.results.peaks import Peaks
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
 
@@ -57,18 +56,12 @@ class Finding:
 
 def findings_of(document: GridDocument, statistics: Statistics) -> list[Finding]:
     """The findings about a grid with its values, from the statistics of the same revision."""
-    return [
-        *_trends(statistics),
-        *_breaks(statistics),
-        *_best(document, statistics),
-        *missing_of(document),
-    ]
+    return [*_trends(statistics), *_breaks(statistics), *_best(document, statistics), *missing_of(document)]
 
 
 def _limited(about: str, entries: Sequence[tuple[str, str]], note: str = "") -> Finding:
-    return Finding(
-        about, [(name, typeset(told)) for name, told in entries[:LISTED]], max(0, len(entries) - LISTED), note
-    )
+    told = [(name, typeset(said)) for name, said in entries[:LISTED]]
+    return Finding(about, told, max(0, len(entries) - LISTED), note)
 
 
 def _trends(statistics: Statistics) -> Iterator[Finding]:
@@ -140,33 +133,24 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
             yield Finding("Best", [], note=_sentence(peaks.reason))
         return
     best, within = peaks.best, peaks.best_set
-    decimals = decimals_of(value for value in flat(document["values"], len(document["axes"])) if value is not None)
+    values = [value for value in flat(document["values"], len(document["axes"])) if value is not None]
+    decimals = decimals_of(values)
     unit = f"\u00a0{document['metric']['unit']}" if document["metric"]["unit"] else ""
     where = places(best.at, ties=best.ties)
     told = [(f"{fixed(best.value, decimals)}{unit}", f"at {where}" if where else "")]
     others = [at for at in within.at if at not in best.at] if within else []
     size = within.size if within else 0
-    if (
-        within
-        and size > 1
-        and size == sum(value is not None for value in flat(document["values"], len(document["axes"])))
-    ):
+    if within and size > 1 and size == len(values):
         told.append((f"none of the {size:,} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
     elif within and others:
         sure = f"or one of {size - len(best.at)} others, with {level_of(within)} confidence"
         told.append((sure, places(others[:_MOST], ties=size - len(best.at))))
-    yield Finding("Best", told, note=_noise(document, peaks, decimals))
-
-
-def _noise(document: GridDocument, peaks: Peaks, decimals: int | None) -> str:
     floor = floor_of_noise(document["metric"], peaks, decimals)
-    if floor is None:
-        return _sentence(peaks.noise_reason) if peaks.noise_reason else ""
-    return _sentence(floor)
+    yield Finding("Best", told, note=_sentence(peaks.noise_reason if floor is None else floor))
 
 
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+def _sentence(text: str | None) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def missing_of(document: GridDocument) -> Iterator[Finding]:

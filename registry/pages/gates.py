@@ -1,14 +1,19 @@
-"""The pages of what baselines found: the alerts of a project, and a baseline with its verdicts."""
+"""What baselines find: the alerts of a project, a baseline with its verdicts, and what a candidate would have said of
+what was published lately, before it is saved."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from flask import Response
 
 from registry.api.baselines import reached
+from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.operations.alerts import (
     LIVE,
@@ -21,18 +26,20 @@ from registry.operations.alerts import (
 )
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.find import Filters
+from registry.operations.gate_questions import gates_since
 from registry.operations.scope_options import is_lower_better
 from registry.pages.blocks import typeset
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, live_on
+from registry.pages.queries import state_of
 from registry.pages.responses import page
 from registry.renderings.numbers import places_of, signed
 from registry.renderings.policies import policy_in_words, subject_in_words
 from registry.renderings.words import place
-from registry.results.codec import from_document
-from registry.results.gates import Definition, Gate, PolicyKind
+from registry.results.codec import from_document, read, to_document
+from registry.results.gates import Definition, Gate, PolicyKind, Reachable
 from registry.results.terms import Interval
 from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 
@@ -166,14 +173,14 @@ def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> lis
     alerts_by = {(one.model, where(one)): alert_of(one) for one in going}
     found = []
     for one in sorted(verdicts, key=worst_first):
-        alert = alerts_by.get((one.contender, _WHOLE))
-        found.append(
-            Stands(one.contender, one, WORDS[one.passes], typeset(one.sentence), one.against or "", alert=alert)
-        )
-        for failing in one.failing[:_PLACES]:
-            if (there := where(failing)) != _WHOLE:
-                alert = alerts_by.get((one.contender, there))
-                found.append(Stands(one.contender, failing, _FAILS, "", place=there, alert=alert))
+        alert, name = alerts_by.get((one.contender, _WHOLE)), one.contender
+        found.append(Stands(name, one, WORDS[one.passes], typeset(one.sentence), one.against or "", alert=alert))
+        places = ((where(failing), failing) for failing in one.failing[:_PLACES])
+        found += [
+            Stands(name, failing, _FAILS, "", place=there, alert=alerts_by.get((name, there)))
+            for there, failing in places
+            if there != _WHOLE
+        ]
     return found
 
 
@@ -201,3 +208,60 @@ def where(row: Any) -> str:
 def tags(rows: Sequence[Any]) -> list[tuple[Any, int]]:
     """What tells one state of a list of alerts from another."""
     return [(one.id, one.version) for one in rows]
+
+
+DAYS, _MOST = 30, 12
+_PATIENCE = 8.0
+"""Seconds for which all answers are awaited together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a candidate says of the contenders that were `asked` about, and how many were not; `pending` answers are
+    being computed."""
+
+    name: str
+    reached: Reachable
+    standings: Standings
+    tally: str
+    asked: int
+    more: int
+    pending: int
+    spends: bool
+    """Whether its stored verdicts are by less than alpha each."""
+    days: int = DAYS
+
+
+def previewed(project: Any, name: str, definition: Definition, reached: Reachable) -> Preview:
+    """Ask the gate about the latest contenders; nothing but its answers is kept, as those of any question are."""
+    candidate = SimpleNamespace(name=name, version=0, definition=to_document(definition))
+    scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
+    with parts().database.reading() as connection:
+        lower = is_lower_better(connection, project.id, scope)
+        every = gates_since(connection, project.id, candidate, datetime.now(UTC) - timedelta(DAYS))
+    questions = every[:_MOST]
+    for question in questions:
+        ask(question, project.slug)
+    until = time.monotonic() + _PATIENCE
+    rows = [ask(question, project.slug, patience=max(0.0, until - time.monotonic()))[1] for question in questions]
+    ready = [(read(Gate, row.document), question) for row, question in zip(rows, questions, strict=True)
+             if state_of(row) == "ready"]  # fmt: skip
+    ready.sort(key=lambda pair: worst_first(pair[0]))
+    shown = [
+        Stands(gate.contender, gate, WORDS[gate.passes], typeset(gate.sentence), question.baseline_model)
+        for gate, question in ready
+    ]
+    gates = [gate for gate, _ in ready]
+    pending = sum(not settled(row) for row in rows)
+    counts = {word: sum(gate.passes is passes for gate in gates) for passes, (_, word) in WORDS.items()}
+    counts |= {"being computed": pending, "failed to be computed": len(rows) - len(ready) - pending}
+    return Preview(
+        name,
+        reached,
+        standings_shown(shown, gates, definition, lower),
+        ", ".join(f"{word} {count}" for word, count in counts.items() if count),
+        len(questions),
+        len(every) - len(questions),
+        pending,
+        definition.policy.looks == "alpha_spending",
+    )

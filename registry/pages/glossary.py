@@ -16,44 +16,33 @@ from markupsafe import Markup, escape
 
 _WORDS = {
     "adjusted": "adjusted mean",
-    "as posted": "as posted",
-    "beyond noise": "beyond noise",
-    "block": "block",
     "change": "change (fitted)",
-    "component": "component",
-    "contradicted": "contradicted",
     "could show": "detectable, could show",
-    "direction": "direction",
-    "group": "group",
     "holes": "coverage",
-    "ill-posed": "ill-posed",
     "Holm p": "Holm",
     "interval": "interval",
     "lead": "wins, ties, losses",
-    "missing": "missing",
-    "not decidable": "not decidable",
     "one benchmark less": "rank range",
     "P(best)": "probability of being best",
     "picked, interval": "picked",
-    "picked": "picked",
     "points": "series",
     "policy": "missing",
-    "q": "q",
     "range": "rank range",
-    "rank range": "rank range",
     "ranks that the tests leave open": "rank range",
     "score": "pool",
     "shape": "hinge, step",
-    "sharp": "sharp",
-    "slope": "slope",
     "slots": "slot",
-    "supported": "supported",
-    "tau": "tau",
     "trend p": "p",
     "won \u00b7 tied \u00b7 lost": "wins, ties, losses",
-    "variance ratio": "variance ratio",
     "wins": "wins, ties, losses",
 }
+_WORDS |= {
+    one: one
+    for one in (
+        "as posted", "beyond noise", "block", "component", "contradicted", "direction", "group", "ill-posed", "missing",
+        "not decidable", "picked", "q", "rank range", "sharp", "slope", "supported", "tau", "variance ratio",
+    )
+}  # fmt: skip
 """Words of tables and notes, and the terms that explain them."""
 _SAID = ("adjusted", "could show", "group", "picked", "rank range", "score")
 """Words whose notes say what their terms do."""

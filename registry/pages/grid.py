@@ -6,6 +6,7 @@ import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 from flask import Response, g, redirect, request
@@ -26,22 +27,21 @@ from registry.pages.blocks import Part, parts_of, shown, table_part
 from registry.pages.choices import cut, slice_lists, slice_of_page
 from registry.pages.findings import findings_of, missing_of
 from registry.pages.front import knows_tokens, pages
-from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
+from registry.pages.heatmap import SHOWS, fits, heatmap_of
 from registry.pages.links import EMBED, carried, data_path, to
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
 from registry.pages.palette import BINS
 from registry.pages.prose import prose_of
-from registry.pages.queries import idle, look, state_of, tags_of
+from registry.pages.queries import choice, idle, look, number, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
-from registry.pages.sharing import cited_grid, picture_of, shares_of
+from registry.pages.sharing import about_grid, picture_of, shares_of
 from registry.pages.spark import HEIGHT, WIDTH, sparks_of
 from registry.query import StatisticsQuery
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.table import Table
 from registry.renderings.verdicts.grid import grid_verdict
-from registry.renderings.words import title
 from registry.results.codec import read, to_document
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
@@ -49,8 +49,6 @@ from registry.results.statistics import Statistics
 _REVISIONS = 20
 _MOST_BESIDE_OTHERS = 100_000
 """Cells of a grid from which on its page is one of few large answers: each takes a hundred megabytes meanwhile."""
-_DIGITS = 10
-"""Of the number of a revision; a very long number is not even read."""
 _KEPT = ("show", "palette", "range", "revision")
 """What stays as it is when another slice is chosen."""
 _TOLD = (*GRIDS, *STATISTICS, "claim.*")
@@ -83,10 +81,8 @@ class _Seen:
     @property
     def current(self) -> bool:
         """Whether the statistics are those of the revision that is shown."""
-        stored, found = self.stored, self.derivation
-        return bool(stored.revision == stored.current_revision) and bool(
-            self.wanted or found.revision == stored.revision
-        )
+        number = self.stored.revision
+        return number == self.stored.current_revision and bool(self.wanted or self.derivation.revision == number)
 
     @property
     def state(self) -> str:
@@ -107,16 +103,15 @@ class _Seen:
     def shown(self) -> tuple[tuple[str, str], ...]:
         """Query string that names the revision, if it is not the current one, and the slice."""
         older = self.stored.revision != self.stored.current_revision
-        sliced = ((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts)
-        return (*((("revision", str(self.stored.revision)),) if older else ()), *sliced)
+        revision = [("revision", str(self.stored.revision))] if older else []
+        return (*revision, *((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts))
 
     @property
     def made_of(self) -> list[object]:
         """Entity tags of everything that the page is made of."""
         stored, found = self.stored, self.derivation
-        tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
-        tags += [*self.said.tags, self.publishers]
-        return [*tags, self.is_pending and idle(), *tags_of(self.asked)]
+        tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility, *self.said.tags]
+        return [*tags, self.publishers, self.is_pending and idle(), *tags_of(self.asked)]
 
     def statistics(self) -> Statistics | None:
         """The statistics, if they are there."""
@@ -135,13 +130,16 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     """A grid at its current revision, or at an older one without statistics; a slice of it if the address has one."""
     if request.args.get("show") == "difference":
         return _difference(grid)
-    options, show, wanted = look(), _show(), slice_of_page()
+    options, show, wanted = look(), choice("show", SHOWS), slice_of_page()
+    revision, before = (number(name, "is a whole number from 1") for name in ("revision", "before"))
     with parts().database.reading() as connection:
-        seen = _seen(connection, grid, _whole("revision"), _whole("before"))
+        seen = _seen(connection, grid, revision, before)
     if wanted:
         seen = replace(seen, stored=cut(seen.stored, wanted), wanted=wanted, whole=seen.stored.axes)
     recompute_old([seen.derivation])
-    seen = _with_statistics(seen)
+    if wanted and seen.current:
+        question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=seen.stored.revision)
+        seen = replace(seen, asked=ask(question, seen.stored.project, patience=1.0)[1])
     return page("grid.html", seen.made_of, lambda: _context(seen, options, show))
 
 
@@ -158,25 +156,15 @@ def _difference(grid: uuid.UUID) -> Response:
     return redirect(address, 308)  # type: ignore[return-value]
 
 
-def _with_statistics(seen: _Seen) -> _Seen:
-    """The same with the statistics of its slice, if it is one of the current revision."""
-    stored = seen.stored
-    if not (seen.wanted and seen.current):
-        return seen
-    question = StatisticsQuery("", "", at=seen.wanted, grid=str(stored.id), revision=stored.revision)
-    return replace(seen, asked=ask(question, stored.project, patience=1.0)[1])
-
-
-def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: int | None) -> _Seen:
+def _seen(connection: Connection, grid: uuid.UUID, revision: int | None, before: int | None) -> _Seen:
     """The grid with those of its revisions that are before one, the newest of them last."""
-    row = grid_row(connection, grid, "reader", number)
+    row = grid_row(connection, grid, "reader", revision)
     stored = stored_grid(row)
     found = find_statistics(connection, grid)
     newest = max(1, min(stored.current_revision, (before or stored.current_revision + 1) - 1))
     revisions = list_revisions(connection, grid, max(0, newest - _REVISIONS), min(newest, _REVISIONS))
-    publishers = (
-        names_of_publishers(connection, grid, [one.number for one in revisions]) if knows_tokens(row.project_id) else {}
-    )
+    named = [one.number for one in revisions] if knows_tokens(row.project_id) else []
+    publishers = names_of_publishers(connection, grid, named)
     said = said_of(connection, row, stored.names.experiment, grid)
     return _Seen(stored, row.project_id, row.visibility, found, revisions, publishers, said)
 
@@ -186,13 +174,12 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
     if seen.stored.cell_count > _MOST_BESIDE_OTHERS:
         take_turn()
     document, stored, statistics = serializers.grid(seen.stored), seen.stored, seen.statistics()
-    project = {"slug": stored.project, "id": seen.project_id, "visibility": seen.visibility}
+    map_ = heatmap_of(document, statistics, options, show) if fits(document) else None
+    state = seen.state if statistics is None else "ready"
+    project = SimpleNamespace(slug=stored.project, id=seen.project_id, visibility=seen.visibility)
     return {
+        **about_grid(stored, seen),
         "grid": document,
-        "cited": cited_grid(stored),
-        "project_id": seen.project_id,
-        "visibility": seen.visibility,
-        "title": title(document),
         "warning_count": number_of(document["warnings"]),
         "prose_": prose_of(stored.description),
         "state_word": seen.state,
@@ -212,7 +199,14 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
         "whole": {PARAMETER + axis: None for axis, _ in seen.wanted},
         "every": PENDING_SECONDS if seen.is_pending else SETTLED_SECONDS,
         "feed": live_on(project, _TOLD, told=not seen.wanted, experiment=stored.names.experiment, grid=[stored.id]),
-        **_of_heatmap(seen, document, statistics, options, show),
+        "small": map_ is not None,
+        "heatmap_": map_,
+        # Among which cells the best one is, or why that is not said; empty where no cell is the best.
+        "marked": _UNMARKED.get(state, map_.marked) if map_ and map_.marked else "",
+        "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
+        "palette": options.palette,
+        "range": request.args.get("range", "own"),
+        "bins": range(BINS),
         **of_statistics(document, statistics),
     }
 
@@ -224,44 +218,6 @@ def _compared(seen: _Seen) -> str:
     asked = {"contender": stored.id, "contender_revision": revision, "find": stored.names.experiment}
     slices = {PARAMETER + axis: texts for axis, texts in seen.wanted}
     return to(f"/projects/{stored.project}/comparisons", **asked, **slices)
-
-
-def _of_heatmap(
-    seen: _Seen, document: GridDocument, statistics: Statistics | None, options: Options, show: str
-) -> dict[str, Any]:
-    """The table with its colours."""
-    map_ = heatmap_of(document, statistics, options, show) if fits(document) else None
-    return {
-        "small": map_ is not None,
-        "heatmap_": map_,
-        "marked": _marked(map_, seen.state if statistics is None else "ready") if map_ else "",
-        "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
-        "palette": options.palette,
-        "range": request.args.get("range", "own"),
-        "bins": range(BINS),
-    }
-
-
-def _marked(map_: Heatmap, state: str) -> str:
-    """Among which cells the best one is, or why that is not said; empty where no cell is the best."""
-    return _UNMARKED.get(state, map_.marked) if map_.marked else ""
-
-
-def _show() -> str:
-    show = request.args.get("show") or ""
-    if show and show not in SHOWS:
-        raise Invalid([Fault("/show", f"is one of {', '.join(SHOWS)}")])
-    return show
-
-
-def _whole(name: str) -> int | None:
-    """The number of a revision in the address."""
-    text = request.args.get(name)
-    if not text:
-        return None
-    if not (len(text) <= _DIGITS and text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
-        raise Invalid([Fault(f"/{name}", "is a whole number from 1")])
-    return int(text)
 
 
 _MOST_SPARKS = 200

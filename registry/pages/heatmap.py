@@ -19,7 +19,7 @@ from registry.renderings.numbers import decimals_of, fixed, p_value, signed
 from registry.renderings.uncertainty import count_of, interval_of
 from registry.renderings.words import counted, label, place, with_unit
 from registry.results.comparison import Comparison
-from registry.results.grid import GridDocument
+from registry.results.grid import Carried, GridDocument
 from registry.results.statistics import Statistics
 
 SHOWS = ("value", "colour", "interval")
@@ -149,9 +149,11 @@ def heatmap_of(
     decimals = decimals_of(value for value in planes.values if value is not None)
     told, most = planes.marks.told, 0.0
     if show == "difference" and baseline is not None:
-        tests = _Tests.of(comparison)
-        differences, told = _Differences.of(document, planes, baseline), tests.told
-        squares, most = list(differences.squares(decimals, tests, scale.falling)), differences.most
+        p_holm, told = _tests(comparison)
+        found = _differences(document, planes, baseline)
+        sizes = (abs(a - b) for _, a, b in found if a is not None and b is not None)
+        most, alpha = min(max(sizes, default=0.0), float_info.max), comparison.alpha if comparison else 0.0
+        squares = list(_of_differences(found, most, decimals, scale.falling, p_holm, alpha))
     else:
         if show not in ("value", "interval", "colour"):
             show = "colour" if len(planes.columns) > _MOST_NUMBERED else "value"
@@ -172,23 +174,23 @@ def _values(
     document: GridDocument, planes: Planes, scale: Scale, decimals: int | None, with_intervals: bool
 ) -> Iterator[Square]:
     """Every cell with its value, and its interval where the noise is known."""
-    trials = carried(document, "trials") if document.get("trials") is not None else None
-    stderr = carried(document, "stderr") if document.get("stderr") is not None else None
+    trials, stderr = carried_or_none(document, "trials"), carried_or_none(document, "stderr")
     unit = f" {document['metric']['unit']}" if document["metric"]["unit"] else ""
     for index, value in enumerate(planes.values):
         where = place(coordinate(document, index))
         if value is None:
-            yield _bare(planes.reasons.get(index), where)
+            told = f"not measured: {planes.reasons[index]}" if planes.reasons.get(index) else "not measured"
+            yield Square("bare", "", "", told, f"{where}: {told}" if where else told)
             continue
-        known = trials[index] if trials else None
-        ends = interval_of(value, document["metric"], known, stderr[index] if stderr else None)
+        known = trials[index]
+        ends = interval_of(value, document["metric"], known, stderr[index])
         text = fixed(value, decimals)
-        told = _mark(planes, index)
+        mark, told = _mark(planes, index)
         parts = [f"{where}: {text}{unit}" if where else f"{text}{unit}"]
         parts += [f"95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)}"] if ends else []
         parts += [_trials(value, document, known, decimals)] if known is not None else []
         parts += [told] if index in planes.marks.best else []
-        kind = f"c{bin_of(scale.share(value))}" + _mark_class(planes, index)
+        kind = f"c{bin_of(scale.share(value))}{mark}"
         below = f"{fixed(ends[0], decimals)}–{fixed(ends[1], decimals)}" if ends and with_intervals else ""
         yield Square(kind, text, below, told, " · ".join(parts))
 
@@ -199,83 +201,61 @@ def _trials(value: float, document: GridDocument, trials: int, decimals: int | N
     return f"{trials} trials" if count is None else f"{count} of {trials} trials"
 
 
-def _bare(reason: str | None, where: str) -> Square:
-    told = f"not measured: {reason}" if reason else "not measured"
-    return Square("bare", "", "", told, f"{where}: {told}" if where else told)
-
-
-def _mark(planes: Planes, index: int) -> str:
+def _mark(planes: Planes, index: int) -> tuple[str, str]:
+    """The class of a cell that is the best one or may be, and that in words."""
     if index in planes.marks.best:
-        return "best value"
-    return "may be the best" if index in planes.marks.tied else ""
+        return " best", "best value"
+    return (" tied", "may be the best") if index in planes.marks.tied else ("", "")
 
 
-def _mark_class(planes: Planes, index: int) -> str:
-    if index in planes.marks.best:
-        return " best"
-    return " tied" if index in planes.marks.tied else ""
+Key = frozenset[tuple[str, str]]
+"""The levels of a cell."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Tests:
+def _tests(comparison: Comparison | None) -> tuple[Mapping[Key, float], str]:
     """The p-values of a comparison's cells after Holm, by their levels, and what they say in a sentence."""
-
-    p_holm: Mapping[frozenset[tuple[str, str]], float]
-    alpha: float
-    told: str
-
-    @classmethod
-    def of(cls, comparison: Comparison | None) -> _Tests:
-        if comparison is None:
-            return cls({}, 0.0, "")
-        alpha = comparison.alpha
-        found = {_levels(cell.at): cell.p_holm for cell in comparison.cells if cell.p_holm is not None}
-        sure = sum(p < alpha for p in found.values())
-        if not found and comparison.status in ("not_comparable", "undefined"):
-            told = f"No cell was tested: {comparison.reason}."
-        elif not found:
-            told = "No cell was tested: the noise of one of the grids is not known."
-        elif not sure:
-            none = (
-                "The tested cell does not differ" if len(found) == 1 else f"None of {len(found)} tested cells differs"
-            )
-            told = f"{none} by more than noise (Holm p < {alpha:g}): the colours show sizes, not findings."
-        else:
-            told = f"Outlined: {sure} of {counted(len(found), 'tested cell', 'tested cells')}, which " + (
-                f"{'differs' if sure == 1 else 'differ'} by more than noise (Holm p < {alpha:g})."
-            )
-        return cls(found, alpha, told)
+    if comparison is None:
+        return {}, ""
+    below = f"by more than noise (Holm p < {comparison.alpha:g})"
+    found = {_levels(cell.at): cell.p_holm for cell in comparison.cells if cell.p_holm is not None}
+    sure = sum(p < comparison.alpha for p in found.values())
+    if not found and comparison.status in ("not_comparable", "undefined"):
+        return found, f"No cell was tested: {comparison.reason}."
+    if not found:
+        return found, "No cell was tested: the noise of one of the grids is not known."
+    if not sure:
+        none = "The tested cell does not differ" if len(found) == 1 else f"None of {len(found)} tested cells differs"
+        return found, f"{none} {below}: the colours show sizes, not findings."
+    tested = counted(len(found), "tested cell", "tested cells")
+    return found, f"Outlined: {sure} of {tested}, which {'differs' if sure == 1 else 'differ'} {below}."
 
 
-@dataclass(frozen=True, slots=True)
-class _Differences:
-    """The levels of every cell, its value, and the baseline's at the same levels."""
+Difference = tuple[dict[str, str], float | None, float | None]
+"""The levels of a cell, its value, and the baseline's at the same levels."""
 
-    found: list[tuple[dict[str, str], float | None, float | None]]
-    most: float
-    """The largest difference."""
 
-    @classmethod
-    def of(cls, document: GridDocument, planes: Planes, baseline: GridDocument) -> _Differences:
-        theirs = _by_levels(baseline)
-        places = [coordinate(document, index) for index in range(len(planes.values))]
-        found = [(at, value, theirs.get(_levels(at))) for at, value in zip(places, planes.values, strict=True)]
-        sizes = (abs(a - b) for _, a, b in found if a is not None and b is not None)
-        return cls(found, min(max(sizes, default=0.0), float_info.max))
+def _differences(document: GridDocument, planes: Planes, baseline: GridDocument) -> list[Difference]:
+    theirs = {_levels(coordinate(baseline, index)): value for index, value in enumerate(carried(baseline, "values"))}
+    places = (coordinate(document, index) for index in range(len(planes.values)))
+    return [(at, value, theirs.get(_levels(at))) for at, value in zip(places, planes.values, strict=True)]
 
-    def squares(self, decimals: int | None, tests: _Tests, falling: bool) -> Iterator[Square]:
-        for at, a, b in self.found:
-            where = f"{place(at)}: " if at else ""
-            if a is None or b is None:
-                yield _alone(where, a, b, decimals)
-                continue
-            p = tests.p_holm.get(_levels(at))
-            sure = p is not None and p < tests.alpha
-            written = typeset(signed(a - b, decimals)) if math.isfinite(a - b) else "too large"
-            tip = f"{where}{written} ({fixed(a, decimals)} against {fixed(b, decimals)})"
-            tip += f" · Holm p {p_value(p)}" if p is not None else ""
-            kind = f"d{difference_bin(a - b, self.most, falling=falling)}{' apart' if sure else ''}"
-            yield Square(kind, written, "", "more than noise" if sure else "", tip)
+
+def _of_differences(
+    found: Sequence[Difference], most: float, decimals: int | None, falling: bool,
+    p_holm: Mapping[Key, float], alpha: float,
+) -> Iterator[Square]:  # fmt: skip
+    for at, a, b in found:
+        where = f"{place(at)}: " if at else ""
+        if a is None or b is None:
+            yield _alone(where, a, b, decimals)
+            continue
+        p = p_holm.get(_levels(at))
+        sure = p is not None and p < alpha
+        written = typeset(signed(a - b, decimals)) if math.isfinite(a - b) else "too large"
+        tip = f"{where}{written} ({fixed(a, decimals)} against {fixed(b, decimals)})"
+        tip += f" · Holm p {p_value(p)}" if p is not None else ""
+        kind = f"d{difference_bin(a - b, most, falling=falling)}{' apart' if sure else ''}"
+        yield Square(kind, written, "", "more than noise" if sure else "", tip)
 
 
 def _alone(where: str, a: float | None, b: float | None, decimals: int | None) -> Square:
@@ -286,10 +266,12 @@ def _alone(where: str, a: float | None, b: float | None, decimals: int | None) -
     return Square("bare", "", "", told, f"{where}{told}")
 
 
-def _levels(at: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+def _levels(at: Mapping[str, Any]) -> Key:
     return frozenset((name, label(level)) for name, level in at.items())
 
 
-def _by_levels(document: GridDocument) -> dict[frozenset[tuple[str, str]], float | None]:
-    """The values of a grid by the labels of their levels."""
-    return {_levels(coordinate(document, index)): value for index, value in enumerate(carried(document, "values"))}
+def carried_or_none(document: GridDocument, name: Carried) -> Sequence[Any]:
+    """What the cells of a grid carry beside their values; None for each where they have no such member."""
+    if document.get(name) is None:
+        return [None] * math.prod(len(axis["levels"]) for axis in document["axes"])
+    return carried(document, name)

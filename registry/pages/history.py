@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from flask import Response, request
@@ -23,23 +23,14 @@ from registry.pages.links import data_path
 from registry.pages.live import live_on
 from registry.pages.queries import salvaged
 from registry.pages.responses import page
-from registry.pages.sharing import cited_grid
+from registry.pages.sharing import about_grid
 from registry.pages.spark import Point, Spark, line_of
 from registry.renderings.numbers import decimals_of, fixed
-from registry.renderings.words import place, title
+from registry.renderings.words import place
 
 Document = Mapping[str, Any]
 MOST_COLUMNS = 8
 """Cells that the page shows beside each other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A cell at one revision: its value, its interval, and whether the revision before had another."""
-
-    value: str
-    interval: str
-    changed: bool
 
 
 @pages.get("/grids/<uuid:grid>/history")
@@ -57,13 +48,9 @@ def history(grid: uuid.UUID) -> Response:
     shown = places if len(places) <= MOST_COLUMNS else []
 
     def context() -> dict[str, Any]:
-        project = {"slug": stored.project, "id": row.project_id, "visibility": row.visibility}
+        project = SimpleNamespace(slug=stored.project, visibility=row.visibility)
         return {
-            "grid": serializers.summary(stored),
-            "cited": cited_grid(stored),
-            "project_id": row.project_id,
-            "visibility": row.visibility,
-            "title": title(serializers.summary(stored)),
+            **about_grid(stored, row),
             "faults": faults,
             "slices": slice_lists(stored.grid.axes, wanted),
             "where": slice_text(wanted),
@@ -128,12 +115,12 @@ def _by_place(document: Document) -> dict[str, Document]:
     return {place(cell["at"]): cell for cell in document["cells"]}
 
 
-def _told(cell: Document | None, changed: bool, decimals: int | None) -> Told:
-    if cell is None:
-        return Told("", "", changed)
-    ends = (cell["ci_low"], cell["ci_high"])
-    interval = "" if None in ends else f"{fixed(ends[0], decimals)}–{fixed(ends[1], decimals)}"
-    return Told(fixed(cell["value"], decimals), interval, changed)
+def _told(cell: Document | None, changed: bool, decimals: int | None) -> dict[str, Any]:
+    """A cell at one revision: its value, its interval, and whether the revision before had another."""
+    found = cell or {"value": None, "ci_low": None, "ci_high": None}
+    ends = (found["ci_low"], found["ci_high"])
+    interval = "" if None in ends else "–".join(fixed(end, decimals) for end in ends)
+    return {"value": fixed(found["value"], decimals, ""), "interval": interval, "changed": changed}
 
 
 def _lines(documents: Sequence[Document], places: Sequence[str]) -> Iterator[Spark]:

@@ -6,7 +6,6 @@ The share of a grid or an experiment does not: events name grids beside it. Such
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,18 +57,12 @@ def live_on(
     `project` has a slug, an id and a visibility. An experiment is meant by every name that aliases join with it. A page
     in a frame has no stream: a site may show many frames, and a browser opens six connections to a server.
     """
-    slug, project_id, visibility = _of(project)
-    address = "" if "embedded" in g else data_path(f"/projects/{slug}/events", visibility, [("type", t) for t in types])
+    path, asked = f"/projects/{project.slug}/events", [("type", one) for one in types]
+    address = "" if "embedded" in g else data_path(path, project.visibility, asked)
     if not address:
         return None
     found = {name: [str(one) for one in texts] for name, texts in about.items()}
     if experiment is not None:
         with parts().database.reading() as connection:
-            found["experiment"] = list(names_of_experiment(connection, project_id, experiment))
+            found["experiment"] = list(names_of_experiment(connection, project.id, experiment))
     return Live(address, found, told)
-
-
-def _of(project: Any) -> tuple[str, uuid.UUID, str]:
-    if isinstance(project, Mapping):
-        return project["slug"], project["id"], project["visibility"]
-    return project.slug, project.id, project.visibility

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import uuid
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -17,16 +17,8 @@ from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
 from registry.operations.find import FILTERED, Filters
-from registry.operations.names import Akin, count_names, names_akin, names_in_use
-from registry.operations.overview import (
-    MOST_SCOPES,
-    Entry,
-    Scope,
-    Standing,
-    entries_of,
-    scopes_of,
-    standings_of,
-)
+from registry.operations.names import count_names, names_akin, names_in_use
+from registry.operations.overview import MOST_SCOPES, Scope, Standing, entries_of, scopes_of, standings_of
 from registry.pages.blocks import typeset
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
@@ -83,31 +75,7 @@ def _page_of_name(project: str, kind: str, name: str) -> Response:
 
 _SCOPES, _GRIDS_EACH, _MEANS, _STANDINGS = 30, 6, 12, 60
 RANKED = ("model", "benchmark", "variant")
-_SETTINGS = ("method", "missing", "alpha", "target", "suite")
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What there is of a name."""
-
-    scopes: Sequence[Scope]
-    entries: Mapping[tuple[str, str], Sequence[Entry]]
-    standings: Sequence[Standing]
-    means: Sequence[str]
-    """How good it is in the first of these rankings: its mean with the interval; "" where there is none."""
-    akin: Akin
-
-    @property
-    def grids(self) -> int:
-        return sum(one.grids for one in self.scopes)
-
-    @property
-    def measured(self) -> int:
-        return sum(one.measured for one in self.scopes)
-
-    @property
-    def possible(self) -> int:
-        return sum(one.possible for one in self.scopes)
+_SETTINGS = ("method", "missing", "alpha", "target", "suite", "as_of", "since", "set_aside")
 
 
 @pages.get("/projects/<project>/<any(benchmarks,models,variants,metrics):kinds>/<path:name>")
@@ -120,22 +88,33 @@ def show_name(project: str, kind: str, name: str) -> Response:
     """The page of a name; `NotFound` for one that no grid carries."""
     if has_control(name):
         raise NotFound(f"No {kind} has such a name.")
+    wanted: dict[str, Any] = {kind: [name]}
+    filters = Filters(**wanted)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        found = _overview(connection, row, kind, name)
-    scopes = found.scopes[:_SCOPES]
+        scopes = scopes_of(connection, row.id, filters)
+        if not scopes:
+            raise NotFound(f'No grid of the project has the {kind} "{name}".')
+        akin = names_akin(connection, row.id, kind, name)
+        entries = entries_of(connection, row.id, filters, scopes[:_SCOPES], _GRIDS_EACH)
+        called = akin.alias_of or name
+        standings = _standings(connection, row.id, kind, called, scopes) if kind in RANKED else []
+        means = [_mean(connection, project, one, called) for one in standings[:_MEANS]]
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
             "kind": kind,
             "name": name,
-            "overview": found,
-            "scopes": scopes,
+            "akin": akin,
+            "entries": entries,
+            "total": {one: sum(getattr(scope, one) for scope in scopes) for one in ("grids", "measured", "possible")},
+            "every_scope": scopes,
+            "scopes": scopes[:_SCOPES],
             "each": _GRIDS_EACH,
-            "more": len(found.scopes) >= MOST_SCOPES,
-            "standings": list(zip_longest(found.standings[:_STANDINGS], found.means, fillvalue="")),
-            "more_standings": len(found.standings) > _STANDINGS,
+            "more": len(scopes) >= MOST_SCOPES,
+            "standings": list(zip_longest(standings[:_STANDINGS], means, fillvalue="")),
+            "more_standings": len(standings) > _STANDINGS,
             "of_entry": _words_of_entry(kind),
             "asked_with": settings_of,
             "ranking_of": lambda query: ranking_path(project, query),
@@ -146,28 +125,19 @@ def show_name(project: str, kind: str, name: str) -> Response:
             ),
         }
 
-    return page("name.html", [row.updated_at, found], context)
+    return page("name.html", [row.updated_at, scopes, akin, entries, standings, means], context)
 
 
-def _overview(connection: Connection, project: Any, kind: str, name: str) -> Overview:
-    wanted: dict[str, Any] = {kind: [name]}
-    filters, project_id = Filters(**wanted), project.id
-    scopes = scopes_of(connection, project_id, filters)
-    if not scopes:
-        raise NotFound(f'No grid of the project has the {kind} "{name}".')
-    akin = names_akin(connection, project_id, kind, name)
-    entries = entries_of(connection, project_id, filters, scopes[:_SCOPES], _GRIDS_EACH)
-    if kind not in RANKED:
-        return Overview(scopes, entries, (), (), akin)
-    standings = standings_of(connection, project_id, kind, akin.alias_of or name, _STANDINGS + 1)
+def _standings(
+    connection: Connection, project_id: uuid.UUID, kind: str, name: str, scopes: Sequence[Scope]
+) -> list[Standing]:
+    """Where the name stands in the rankings that have it, or are of what it was measured by."""
     measured = {(one.experiment, one.metric) for one in scopes}
-    told = [
+    return [
         one
-        for one in standings
+        for one in standings_of(connection, project_id, kind, name, _STANDINGS + 1)
         if one.query.target == TARGETS[0] and (one.is_in or (one.query.experiment, one.query.metric) in measured)
     ]
-    means = [_mean(connection, project.slug, one, akin.alias_of or name) for one in told[:_MEANS]]
-    return Overview(scopes, entries, told, means, akin)
 
 
 def _mean(connection: Connection, project: str, standing: Standing, name: str) -> str:
@@ -192,7 +162,8 @@ def _words_of_entry(kind: str) -> Any:
 def settings_of(query: RankingQuery) -> str:
     """What a ranking was asked for besides its experiment and metric, in words; "" for the usual one."""
     usual = RankingQuery(query.experiment, query.metric)
-    chosen = [f"{name} {getattr(query, name)}" for name in _SETTINGS if getattr(query, name) != getattr(usual, name)]
+    own = {name: getattr(query, name) for name in _SETTINGS if getattr(query, name) != getattr(usual, name)}
+    chosen = [f"{name} {', '.join(one) if isinstance(one, tuple) else one}" for name, one in own.items()]
     names = [f"{kind} {', '.join(getattr(query, kind))}" for kind in RANKED if getattr(query, kind)]
     return "; ".join([*chosen, *names])
 

@@ -6,7 +6,6 @@ its middle is no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 
 from flask import Response
@@ -18,7 +17,7 @@ from registry.renderings.heatmap.scale import PALETTES
 BINS = 32
 DIFFERENCES = 21
 """Odd, so that no difference has a bin of its own in the middle."""
-_DIVERGING = (
+_DIVERGING = [
     "67001f",
     "b2182b",
     "d6604d",
@@ -30,7 +29,7 @@ _DIVERGING = (
     "4393c3",
     "2166ac",
     "053061",
-)
+]
 
 
 def bin_of(share: float) -> int:
@@ -51,16 +50,14 @@ def difference_bin(difference: float, most: float, *, falling: bool = False) -> 
 @cache
 def style_sheet() -> str:
     """`.c0` … of each palette and `.d0` … of differences, as CSS."""
-    return "\n".join(_rules()) + "\n"
-
-
-def _rules() -> Iterator[str]:
-    for palette in PALETTES:
-        steps = ramp(palette)
-        for number in range(BINS):
-            yield _rule(f".{palette} .c{number}", steps[round((number + 0.5) / BINS * (len(steps) - 1))])
-    for number in range(DIFFERENCES):
-        yield _rule(f".d{number}", _diverging(number))
+    colours = {
+        f".{palette} .c{number}": steps[round((number + 0.5) / BINS * (len(steps) - 1))]
+        for palette in PALETTES
+        for steps in [ramp(palette)]
+        for number in range(BINS)
+    } | {f".d{number}": _diverging(number) for number in range(DIFFERENCES)}
+    rules = (f"{one}{{background:{colour};color:{ink_on(colour)};fill:{colour}}}" for one, colour in colours.items())
+    return "\n".join(rules) + "\n"
 
 
 def _diverging(number: int) -> str:
@@ -68,10 +65,6 @@ def _diverging(number: int) -> str:
     pair = _DIVERGING[number // 2], _DIVERGING[-(-number // 2)]
     channels = (sum(int(one[at : at + 2], 16) for one in pair) // 2 for at in (0, 2, 4))
     return "#" + "".join(f"{channel:02x}" for channel in channels)
-
-
-def _rule(selector: str, colour: str) -> str:
-    return f"{selector}{{background:{colour};color:{ink_on(colour)};fill:{colour}}}"
 
 
 @pages.get("/assets/palette.css")

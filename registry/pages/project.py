@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from registry.api import serializers
 from registry.api.context import caller, enter, parts
 from registry.api.paging import read_instant, write_instant
 from registry.api.schemas import SLUG, FindParameters
-from registry.errors import Fault, Invalid
 from registry.operations.alerts import LIVE, list_alerts
 from registry.operations.find import Filters, Page, find_whole_grids
 from registry.operations.find_claims import ClaimFilters, claims_in_order, verdicts_in_order
@@ -27,12 +25,13 @@ from registry.operations.projects import count_projects, projects_by_use
 from registry.operations.read import find_statistics_of
 from registry.operations.scope_options import name_counts
 from registry.pages.blocks import ShownVerdict, shown
-from registry.pages.events import Told, latest
+from registry.pages.events import latest
 from registry.pages.front import pages
 from registry.pages.gates import tags, told
 from registry.pages.links import carried, data_path
 from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
 from registry.pages.prose import prose_of
+from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.renderings.verdicts.grid import grid_verdict
@@ -49,56 +48,28 @@ _MOST_KEPT = 1_000
 _VERDICTS: dict[str, ShownVerdict] = {}
 """Verdicts on rankings by the etags of these, which are long to read."""
 _CLAIMS, _ALERTS, _NEWS = 3, 3, 5
+_Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]]]
+"""An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
+ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid."""
 _OF_GRIDS = (*FindParameters().fields, "after")
 
 
 @pages.get("/")
 def projects() -> Response:
     """The projects that the visitor may see, the latest used first; of the only one its overview."""
+    instant, _, slug = argument("after", f"[0-9a-f]{{1,14}}~{SLUG}", "is not a cursor of this list").partition("~")
+    after = (read_instant(instant), slug) if slug else None
     with parts().database.reading() as connection:
         who = caller(connection)
-        rows = projects_by_use(connection, who, _after(), _PROJECTS + 1)
+        rows = projects_by_use(connection, who, after, _PROJECTS + 1)
         total = count_projects(connection, who)
     if total == len(rows) == 1:
         return _overview(rows[0].slug)
     listed = rows[:_PROJECTS]
     more = f"{write_instant(listed[-1].used_at)}~{listed[-1].slug}" if len(rows) > _PROJECTS else None
     json = data_path("/projects", "private" if "visitor" in g else "public")
-    return page(
-        "projects.html",
-        [rows, total],
-        lambda: {"projects": listed, "total": total, "more": more, "json": json},
-    )
-
-
-def _after() -> tuple[datetime, str] | None:
-    text = request.args.get("after")
-    if text and not re.fullmatch(f"[0-9a-f]{{1,14}}~{SLUG}", text):
-        raise Invalid([Fault("/after", "is not a cursor of this list")])
-    instant, _, slug = (text or "").partition("~")
-    return (read_instant(instant), slug) if text else None
-
-
-@dataclass(frozen=True, slots=True)
-class Experiment:
-    """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
-    ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid."""
-
-    scope: Scope
-    verdicts: Sequence[tuple[str, ShownVerdict]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """Everything that an overview shows."""
-
-    experiments: Sequence[Experiment]
-    empty: Sequence[str]
-    counts: Mapping[str, int]
-    claims: Sequence[Any]
-    judged: Mapping[str, int]
-    alerts: Sequence[Any]
-    news: Told
+    context = {"projects": listed, "total": total, "more": more, "json": json}
+    return page("projects.html", [rows, total], lambda: context)
 
 
 @pages.get("/projects/<project>")
@@ -114,7 +85,14 @@ def _overview(slug: str) -> Response:
     now = datetime.now(UTC)
     with parts().database.snapshot() as connection:
         row = enter(connection, slug, "reader")
-        seen, tags_ = _seen(connection, row)
+        joined = joined_of_kind(connection, row.id, "experiment")
+        scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined)
+        experiments, known = _told(connection, row.id, [one for one in scopes if one.measured][:_EXPERIMENTS])
+        counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
+        claims = claims_in_order(connection, row.id, ClaimFilters(verdict=("contradicted",)), _CLAIMS)
+        judged = verdicts_in_order(connection, row.id, ClaimFilters())
+        alerts = list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1)
+        news = latest(connection, row.id, _NEWS)
 
     def context() -> dict[str, Any]:
         return {
@@ -123,36 +101,20 @@ def _overview(slug: str) -> Response:
             "about_json": data_path(f"/projects/{slug}", row.visibility),
             "json": data_path(f"/projects/{slug}", row.visibility),
             "front": request.path == "/",
-            "seen": seen,
-            "alerts": [told(one) for one in seen.alerts],
-            "claims": [shown_claim(one) for one in seen.claims],
-            "headline": headline(seen.judged),
-            "judged": ordered(seen.judged),
-            "news": seen.news.said(slug, now),
+            "experiments": experiments,
+            "empty": [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
+            "counts": {"experiments": len(scopes), **counts, "grids": sum(one.grids for one in scopes)},
+            "alerts": [told(one) for one in alerts],
+            "claims": [shown_claim(one) for one in claims],
+            "headline": headline(judged),
+            "judged": ordered(judged),
+            "news": news.said(slug, now),
             "atom": data_path(f"/projects/{slug}/events.atom", row.visibility),
             "feed": live_on(row, (*GRIDS, *STATISTICS, *GATES, "claim.*", "experiment.*", "project.updated")),
         }
 
-    return page("project.html", [row.updated_at, *tags_, now.replace(second=0, microsecond=0)], context)
-
-
-def _seen(connection: Connection, row: Any) -> tuple[Seen, list[object]]:
-    """What an overview shows, and what tells one state of it from another."""
-    scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined_of_kind(connection, row.id, "experiment"))
-    measured = [one for one in scopes if one.measured]
-    experiments, known = _told(connection, row.id, measured[:_EXPERIMENTS])
-    claims = claims_in_order(connection, row.id, ClaimFilters(verdict=("contradicted",)), _CLAIMS)
-    counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
-    seen = Seen(
-        experiments,
-        [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
-        {"experiments": len(scopes), **counts, "grids": sum(one.grids for one in scopes)},
-        claims,
-        verdicts_in_order(connection, row.id, ClaimFilters()),
-        list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1),
-        latest(connection, row.id, _NEWS),
-    )
-    return seen, [scopes, known, seen.counts, tags_of_claims(claims), seen.judged, tags(seen.alerts), seen.news.tags]
+    made_of = [row.updated_at, scopes, known, counts, tags_of_claims(claims), judged, tags(alerts), news.tags]
+    return page("project.html", [*made_of, now.replace(second=0, microsecond=0)], context)
 
 
 def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[Scope]:
@@ -167,7 +129,7 @@ def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[S
     return sorted(order, key=lambda one: str(one.updated_at), reverse=True)
 
 
-def _told(connection: Connection, project_id: Any, scopes: Sequence[Scope]) -> tuple[list[Experiment], list[object]]:
+def _told(connection: Connection, project_id: Any, scopes: Sequence[Scope]) -> tuple[list[_Experiment], list[object]]:
     """The experiments with their verdicts, and what these are made of."""
     if len(_VERDICTS) > _MOST_KEPT:
         _VERDICTS.clear()
@@ -184,7 +146,7 @@ def _told(connection: Connection, project_id: Any, scopes: Sequence[Scope]) -> t
     by_grid, tags_ = _of_grids(connection, project_id, alone) if alone else ({}, [])
     each = found | by_grid
     tags_ += [one.etag for one in ranked.values()]
-    return [Experiment(one, each.get(one.experiment, ())) for one in scopes], tags_
+    return [(one, each.get(one.experiment, ())) for one in scopes], tags_
 
 
 def _of_grids(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from flask import g, request
@@ -19,7 +21,7 @@ from registry.pages.links import LOOKS
 from registry.renderings.heatmap.scale import PALETTES, Options
 
 LOOK = ("palette", "range")
-CURSOR = r"[0-9a-f]{1,1600}~[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+ID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
 def state_of(found: Any) -> str:
@@ -89,32 +91,44 @@ def salvaged(
         return kept, list(error.faults)
 
 
-def cursor_of(sort: str) -> tuple[Any, uuid.UUID] | None:
+def argument(name: str, pattern: str, told: str) -> str:
+    """The text of a parameter of the address, "" without one; `Invalid` where it is not of this pattern."""
+    text = request.args.get(name) or ""
+    if text and not re.fullmatch(pattern, text):
+        raise Invalid([Fault(f"/{name}", told)])
+    return text
+
+
+def number(name: str, told: str, digits: int = 9) -> int | None:
+    """The whole number from 1 that a parameter of the address is, None without one."""
+    text = argument(name, f"[1-9][0-9]{{0,{digits - 1}}}", told)
+    return int(text) if text else None
+
+
+def choice(name: str, known: Collection[str]) -> str:
+    """The one of these that a parameter names, "" for none."""
+    return argument(name, "|".join(map(re.escape, known)), f"is one of {', '.join(known)}")
+
+
+def cursor_of(sort: str, name: str = "cursor") -> tuple[Any, uuid.UUID] | None:
     """The key after which the page begins, None for the first one."""
-    text = request.args.get("cursor")
-    if not text:
-        return None
-    if not re.fullmatch(CURSOR, text):
-        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
-    return read_key(text, sort)
+    text = argument(name, f"[0-9a-f]{{1,1600}}~{ID}", "is not a cursor of this list")
+    return read_key(text, sort) if text else None
 
 
 def look() -> Options:
     """The palette and the range of colours that the URL asks for: `range=own`, `bounds` or `low,high`."""
-    palette = request.args.get("palette") or "cividis"
-    if palette not in PALETTES:
-        raise Invalid([Fault("/palette", f"is one of {', '.join(PALETTES)}")])
+    palette = choice("palette", PALETTES) or "cividis"
     return Options(palette=palette, span=_span(request.args.get("range") or "own"))
 
 
 def _span(text: str) -> Any:
     if text in ("own", "bounds"):
         return text
-    ends = text.split(",")
     try:
-        low, high = (float(end) for end in ends)
+        low, high = map(float, text.split(","))
     except ValueError:
         raise Invalid([Fault("/range", "is own, bounds, or low,high")]) from None
-    if not low < high or abs(low) == float("inf") or abs(high) == float("inf"):
+    if not low < high or math.inf in (-low, high):
         raise Invalid([Fault("/range", "must have a low end below a high end")])
     return (low, high)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -44,12 +44,12 @@ class Operation:
     method: str
     path: str
     description: Markup
-    parameters: tuple[Row, ...]
-    common: tuple[str, ...]
+    parameters: Sequence[Row]
+    common: Sequence[str]
     """Names of parameters that `common_parameters` explains."""
     body: Markup
     example: str
-    answers: tuple[Answer, ...]
+    answers: Sequence[Answer]
     also: str
     """Statuses that `common_answers` explains."""
     problems: str
@@ -61,9 +61,9 @@ class Schema:
 
     name: str
     description: Markup
-    rows: tuple[Row, ...] = field(default=())
-    type: Markup = field(default_factory=Markup)
-    common: tuple[Row, ...] = field(default=())
+    rows: Sequence[Row]
+    type: Markup
+    common: Sequence[Row] = ()
     """Fields that `common_fields` explains."""
 
 
@@ -98,11 +98,7 @@ def schemas(document: Document, names: Collection[str]) -> list[Schema]:
     """The schemas of these names, by name."""
     common = set(common_fields(document, names))
     return [
-        replace(
-            one,
-            rows=tuple(row for row in one.rows if row not in common),
-            common=tuple(row for row in one.rows if row in common),
-        )
+        replace(one, rows=[row for row in one.rows if row not in common], common=[r for r in one.rows if r in common])
         for one in _schemas(document, names)
     ]
 
@@ -146,15 +142,15 @@ def _operation(document: Document, path: str, item: Document, method: str, commo
         method=method.upper(),
         path=path,
         description=marked(operation.get("description", "")),
-        parameters=tuple(row for row in rows if row not in common),
-        common=tuple(row.name for row in rows if row in common),
+        parameters=[row for row in rows if row not in common],
+        common=[row.name for row in rows if row in common],
         body=_content(body),
         example=_example(document, body.get("content", {})),
-        answers=tuple(
+        answers=[
             (status, one.get("description", ""), _content(one))
             for status, one in answers.items()
             if status < "4" and "$ref" not in operation["responses"][status]
-        ),
+        ],
         also=", ".join(one for one in answers if one < "4" and "$ref" in operation["responses"][one]),
         problems=", ".join(status for status in answers if "4" <= status < "6"),
     )
@@ -173,19 +169,14 @@ def _example(document: Document, body: Document) -> str:
         examples = [_at(document, each).get("value") for each in one.get("examples", {}).values()]
         given = one.get("example", examples[0] if examples else None)
         if given is not None:
-            text = given if isinstance(given, str) else _pretty(given)
+            text = given if isinstance(given, str) else orjson.dumps(given, option=orjson.OPT_INDENT_2).decode()
             return text if len(text) <= LONGEST_EXAMPLE else ""
     return ""
 
 
-def _pretty(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-
-
 def _parameters(document: Document, item: Document, method: str) -> list[Row]:
-    return [
-        _parameter(_at(document, one)) for one in (*item.get("parameters", ()), *item[method].get("parameters", ()))
-    ]
+    listed = (*item.get("parameters", ()), *item[method].get("parameters", ()))
+    return [_parameter(_at(document, one)) for one in listed]
 
 
 def _parameter(parameter: Document) -> Row:
@@ -193,17 +184,18 @@ def _parameter(parameter: Document) -> Row:
     meaning = parameter.get("description") or schema.get("description", "")
     default = schema.get("default")
     if default not in (None, [], ""):
-        meaning = f"{meaning} Default: {default if isinstance(default, str) else _line(default)}."
+        meaning = f"{meaning} Default: {_word(default)}."
     required = bool(parameter.get("required")) and parameter["in"] != "path"
     return Row(parameter["name"], _type(schema), required, marked(meaning.strip()), parameter["in"])
 
 
 def _schema(name: str, schema: Document) -> Schema:
-    properties = dict(_properties(schema))
-    required = {word for part in _parts(schema) for word in part.get("required", ())}
-    rows = tuple(
+    parts = list(_parts(schema))
+    required = {word for part in parts for word in part.get("required", ())}
+    properties = {key: one for part in parts for key, one in part.get("properties", {}).items()}
+    rows = [
         Row(key, _type(one), key in required, marked(one.get("description", ""))) for key, one in properties.items()
-    )
+    ]
     whole = Markup(" and ").join(_type(one) for one in schema.get("allOf", ()) if "$ref" in one)
     return Schema(name, marked(schema.get("description", "")), rows, whole if rows else _type(schema))
 
@@ -212,11 +204,6 @@ def _parts(schema: Document) -> Iterator[Document]:
     yield schema
     for one in schema.get("allOf", ()):
         yield from _parts(one)
-
-
-def _properties(schema: Document) -> Iterator[tuple[str, Document]]:
-    for part in _parts(schema):
-        yield from part.get("properties", {}).items()
 
 
 def _type(schema: Document) -> Markup:
@@ -230,7 +217,7 @@ def _type(schema: Document) -> Markup:
     if "allOf" in schema and not schema.get("properties"):
         return Markup(" and ").join(_type(one) for one in schema["allOf"])
     if "const" in schema:
-        return Markup("<code>{}</code>").format(_line(schema["const"]))
+        return Markup("<code>{}</code>").format(orjson.dumps(schema["const"]).decode())
     if "enum" in schema:
         return Markup("<code>{}</code>").format(", ".join(_word(word) for word in schema["enum"]))
     kinds = schema.get("type", [])
@@ -251,18 +238,19 @@ def _kind(kind: str, schema: Document) -> Markup:
 
 
 def _word(value: Any) -> str:
-    return value if isinstance(value, str) else _line(value)
-
-
-def _line(value: Any) -> str:
-    return orjson.dumps(value).decode()
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _at(document: Document, node: Document) -> Document:
     """The node, or what its reference stands for."""
     while "$ref" in node:
-        found: Any = document
-        for part in str(node["$ref"]).removeprefix("#/").split("/"):
-            found = found[part.replace("~1", "/").replace("~0", "~")]
-        node = found
+        node = at_reference(document, node["$ref"])
     return node
+
+
+def at_reference(document: Document, reference: str) -> Any:
+    """What stands in the document at `#/…`."""
+    found: Any = document
+    for part in reference.removeprefix("#/").split("/"):
+        found = found[part.replace("~1", "/").replace("~0", "~")]
+    return found

@@ -1,12 +1,13 @@
-"""The page of a difference between two revisions of a grid: which cells came, went and changed, and in what."""
+"""The page of a difference between two revisions of a grid: which cells came, went and changed, and in what; and of the
+metric, axes, labels and protocol in words."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from flask import Response
-from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.cached_results import ask
@@ -15,7 +16,6 @@ from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.pages.blocks import shown
-from registry.pages.changed import MEASURED, changes_of, differing, name_of, written
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
@@ -23,10 +23,11 @@ from registry.pages.live import PENDING_SECONDS
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.responses import page
-from registry.pages.sharing import cited_grid
+from registry.pages.sharing import about_grid
 from registry.query import ComparisonQuery
+from registry.renderings.numbers import plain_number
 from registry.renderings.verdicts.comparison import comparison_verdict
-from registry.renderings.words import label, place, title
+from registry.renderings.words import isolated, label, place, said
 from registry.results.codec import read
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -43,8 +44,13 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
         row = grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
         before, after = (serializers.summary(grid_summary(find_summary(connection, grid, number))) for number in (a, b))
-        same = not (found.added or found.removed or found.changed)
-        question = None if same else _question(connection, row.project_id, before, after)
+        differ = bool(found.added or found.removed or found.changed)
+        axes, other_axes = ({axis["name"] for axis in one["axes"]} for one in (before, after))
+        question: ComparisonQuery | None = None
+        if differ and axes == other_axes and before["metric"]["unit"] == after["metric"]["unit"]:
+            # The later revision less the earlier one.
+            asked = ComparisonParameters().load(_sides(before, after))
+            question = comparison_asked(connection, row.project_id, asked)
     stored = stored_grid(row)
     answer: Any = ask(question, stored.project, patience=2.0)[1] if question else None
     state = state_of(answer)
@@ -53,11 +59,7 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
         document = serializers.difference(found)
         compared = read(Comparison, answer.document) if state == "ready" else None
         return {
-            "grid": serializers.summary(stored),
-            "cited": cited_grid(stored),
-            "project_id": row.project_id,
-            "visibility": row.visibility,
-            "title": title(serializers.summary(stored)),
+            **about_grid(stored, row),
             "found": document,
             "map": _map(before, after, compared) if question else None,
             "verdict": shown(comparison_verdict(compared)) if compared else None,
@@ -85,16 +87,6 @@ def _sides(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     return of_grid | {"baseline_revision": before["revision"], "contender_revision": after["revision"]}
 
 
-def _question(
-    connection: Connection, project_id: uuid.UUID, before: dict[str, Any], after: dict[str, Any]
-) -> ComparisonQuery | None:
-    """The later revision less the earlier one; None where that cannot be subtracted."""
-    same = {axis["name"] for axis in before["axes"]} == {axis["name"] for axis in after["axes"]}
-    if not (same and before["metric"]["unit"] == after["metric"]["unit"]):
-        return None
-    return comparison_asked(connection, project_id, ComparisonParameters().load(_sides(before, after)))
-
-
 def _map(before: dict[str, Any], after: dict[str, Any], compared: Comparison | None) -> Heatmap | None:
     """The difference as a table, where it fits into one, with the cells marked that differ by more than noise."""
     if not all(fits(cast(GridDocument, one)) for one in (before, after)):
@@ -112,3 +104,78 @@ def _listed(document: dict[str, Any], kind: str) -> tuple[str, list[str], list[t
     fields = [field for field in MEASURED if any(field in one for one in cells)]
     rows = [(one["at"], [written(one.get(field)) for field in fields]) for one in cells]
     return kind, [name_of(field) for field in fields], rows
+
+
+Document = Mapping[str, Any]
+MEASURED = ("value", "trials", "stderr", "repeats", "sd")
+"""What a measured cell may carry, and how that is called here."""
+_NAMES = {"stderr": "standard error", "sd": "standard deviation", "lower": "lower bound", "upper": "upper bound"}
+_TOLD = 12
+"""So many levels of an axis are named."""
+
+
+def name_of(field: str) -> str:
+    return _NAMES.get(field, said(field))
+
+
+def differing(old: Document, new: Document, fields: Sequence[str] = MEASURED) -> list[tuple[str, str, str]]:
+    """The fields that differ, each with what it was and what it is; "none" where there was or is none."""
+    return [
+        (name_of(field), written(old.get(field)), written(new.get(field)))
+        for field in fields
+        if (written(old.get(field)), old.get(field)) != (written(new.get(field)), new.get(field))
+    ]
+
+
+def written(found: Any) -> str:
+    if found is None:
+        return "none"
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    if isinstance(found, (list, tuple)):
+        return ", ".join(map(written, found)) or "none"
+    return plain_number(found) if isinstance(found, (int, float)) else str(found)
+
+
+def changes_of(old: Document, new: Document, members: Sequence[str]) -> Iterator[str]:
+    """Sentences about metric, axes, labels, protocol and members of two grids, from the first to the second."""
+    yield from _said("the metric: ", differing(old["metric"], new["metric"], list(new["metric"])))
+    yield from _axes(old["axes"], new["axes"])
+    names = sorted({*old["labels"], *new["labels"]})
+    yield from _said("the label ", differing(old["labels"], new["labels"], names), isolated)
+    yield from _said("", differing(old, new, [name for name in members if name != "protocol"]))
+    ways = old.get("protocol") or {}, new.get("protocol") or {}
+    yield from _said("the protocol's ", differing(*ways, sorted({*ways[0], *ways[1]})), isolated)
+
+
+def _said(before: str, found: Sequence[tuple[str, str, str]], spoken: Any = str) -> Iterator[str]:
+    for name, old, new in found:
+        yield f"{before}{spoken(name)} {isolated(old)} \u2192 {isolated(new)}"
+
+
+def _axes(old: Sequence[Document], new: Sequence[Document]) -> Iterator[str]:
+    before, after = ({axis["name"]: axis for axis in axes} for axes in (old, new))
+    yield from (f"the axis {isolated(name)} is new" for name in after if name not in before)
+    yield from (f"the axis {isolated(name)} is gone" for name in before if name not in after)
+    common = [name for name in before if name in after]
+    if common != [name for name in after if name in before]:
+        yield f"the order of the axes {', '.join(map(isolated, before))} \u2192 {', '.join(map(isolated, after))}"
+    for name in common:
+        yield from _axis(f"the axis {isolated(name)}: ", before[name], after[name])
+
+
+def _axis(about: str, old: Document, new: Document) -> Iterator[str]:
+    yield from _said(about, differing(old, new, ("kind", "unit", "scale")))
+    before, after = ([label(level) for level in axis["levels"]] for axis in (old, new))
+    came, went = [one for one in after if one not in set(before)], [one for one in before if one not in set(after)]
+    if came:
+        yield f"{about}with {_levels(came)}"
+    if went:
+        yield f"{about}without {_levels(went)}"
+    if not came and not went and old["levels"] != new["levels"]:
+        yield f"{about}its levels " + ("have other numbers" if before == after else "stand in another order")
+
+
+def _levels(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
+    return f"the {'level' if len(names) == 1 else 'levels'} {', '.join(map(isolated, names[:_TOLD]))}{more}"

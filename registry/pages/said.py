@@ -12,12 +12,13 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from registry.claims.claim import Atom, Claim, Compound, IllPosed, Part, atoms_of
+from registry.claims.claim import Claim, Compound, IllPosed, Part, atoms_of
 from registry.claims.grammar import read_claim
 from registry.claims.wording import stated, subject
 from registry.operations.find_claims import ClaimFilters, claims_in_order, names_of_experiment, verdicts_in_order
 from registry.pages.blocks import typeset
 from registry.pages.links import to
+from registry.renderings.words import counted
 from registry.results.codec import from_bytes
 
 WORDS: Mapping[str, str] = {
@@ -78,7 +79,6 @@ class SaidOf:
 
     @property
     def headline(self) -> str:
-        """How many are contradicted, as a sentence."""
         return headline(self.counts)
 
     @property
@@ -93,16 +93,16 @@ class SaidOf:
 def headline(counts: Mapping[str, int]) -> str:
     """How many sentences are contradicted; "" where there are none at all."""
     total, wrong = sum(counts.values()), counts.get("contradicted", 0)
+    sentences = counted(total, "sentence", "sentences")
     if not total:
         return ""
-    sentences = "sentence" if total == 1 else "sentences"
     if wrong:
-        return f"{wrong:,} of {total:,} {sentences} {'is' if wrong == 1 else 'are'} contradicted by their own numbers"
+        return f"{wrong:,} of {sentences} {'is' if wrong == 1 else 'are'} contradicted by their own numbers"
     if counts.get("unjudged", 0) == total:
-        return f"{total:,} {sentences}, being judged"
+        return f"{sentences}, being judged"
     if total == 1:
         return "The one sentence is not contradicted by its numbers"
-    return f"None of {total:,} sentences is contradicted by its numbers"
+    return f"None of {sentences} is contradicted by its numbers"
 
 
 def said_of(connection: Connection, row: Any, experiment: str, grid: uuid.UUID | None = None) -> SaidOf:
@@ -151,13 +151,9 @@ def sentence_of(row: Any) -> str:
 
 def said_by(claim: Claim) -> str:
     """What a claim says, in the words of its kinds."""
-    told = [f"{_said(atom)}: {stated(atom.says)}" for _, atom in atoms_of(claim.says)]
+    told = [f"{subject(atom, {})}: {stated(atom.says)}" for _, atom in atoms_of(claim.says)]
     more = [f"and {len(told) - _STATEMENTS} more"] if len(told) > _STATEMENTS else []
     return "; ".join([*told[:_STATEMENTS], *more])
-
-
-def _said(atom: Atom, group: Mapping[str, str] | None = None) -> str:
-    return subject(atom, group or {})
 
 
 def denies(part: Part) -> bool:
@@ -184,7 +180,7 @@ def shown_parts(document: Mapping[str, Any]) -> Iterator[ShownPart]:
         atom, numbers = atoms[part["part"]], part["numbers"]
         ends = (numbers["low"], numbers["high"])
         yield ShownPart(
-            typeset(", ".join(filter(None, [_said(atom, part.get("group")), numbers.get("over")]))),
+            typeset(", ".join(filter(None, [subject(atom, part.get("group") or {}), numbers.get("over")]))),
             typeset(stated(atom.says)),
             _posted(numbers),
             "" if ends == (None, None) else f"{number(ends[0]) or '−∞'} to {number(ends[1]) or '∞'}",

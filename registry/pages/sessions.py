@@ -26,7 +26,7 @@ from registry.operations.sessions import (
 )
 from registry.pages.choices import own_path, same_origin
 from registry.pages.front import THEME, THEMES, pages
-from registry.pages.provider import CALLBACK, Attempt, new_attempt, provider_of
+from registry.pages.provider import CALLBACK, Attempt, Provider, new_attempt, provider_of
 from registry.pages.responses import page
 from registry.pages.visitors import PROXY, is_secure, session_cookie, set_cookie
 
@@ -67,11 +67,8 @@ def _refused(why: str, back: str) -> Response:
 @pages.get("/sign-in/provider")
 def go_to_provider() -> Response:
     """Send the browser to the OpenID provider, with a note of the attempt in a cookie."""
-    settings = parts().settings
-    if not settings.has_oidc:
-        raise NotFound("This registry has no sign-in service.")
     attempt = new_attempt(own_path(request.args.get("back", "/")))
-    address = provider_of(settings).address(attempt)
+    address = _provider().address(attempt)
     with parts().database.reading() as connection:
         note = write_note(connection, asdict(attempt))
     return set_cookie(_led_to(address), _attempt_cookie(), note, _ATTEMPT_SECONDS)
@@ -80,32 +77,36 @@ def go_to_provider() -> Response:
 @pages.get(CALLBACK)
 def come_from_provider() -> Response:
     """Begin a session for who comes back from the provider with the answer to their own attempt, once."""
-    settings = parts().settings
-    if not settings.has_oidc:
-        raise NotFound("This registry has no sign-in service.")
+    provider = _provider()
     with parts().database.reading() as connection:
         note = read_note(connection, request.cookies.get(_attempt_cookie(), ""), _ATTEMPT_SECONDS)
     attempt = None if note is None else Attempt(**note)
-    answer = _begun(attempt)
+    answer = _begun(provider, attempt)
     answer.delete_cookie(_attempt_cookie(), secure=is_secure(), httponly=True, samesite="Lax")
     answer.headers["Cache-Control"] = "no-store"
     return answer
 
 
-def _begun(attempt: Attempt | None) -> Response:
+def _provider() -> Provider:
+    settings = parts().settings
+    if not settings.has_oidc:
+        raise NotFound("This registry has no sign-in service.")
+    return provider_of(settings)
+
+
+def _begun(provider: Provider, attempt: Attempt | None) -> Response:
     if attempt is None or not hmac.compare_digest(attempt.state.encode(), request.args.get("state", "").encode()):
         return _refused("This is not the answer to an attempt to sign in from this browser. Sign in again.", "/")
     error, code = request.args.get("error", ""), request.args.get("code", "")
     if error or not code:
         told = error if _ERROR.fullmatch(error) else "no reason given"
         return _refused(f"The sign-in service refused: {told}.", attempt.back)
-    settings = parts().settings
     try:
-        identity = provider_of(settings).identity(code, attempt)
+        identity = provider.identity(code, attempt)
     except Unauthenticated as refusal:
         parts().policy.reject()
         return _refused(refusal.detail, attempt.back)
-    seconds = int(3600 * settings.session_hours)
+    seconds = int(3600 * parts().settings.session_hours)
     with parts().database.transaction() as connection:
         secret = begin_user_session(connection, identity, seconds, uuid.UUID(request_id()))
     return set_cookie(_led_to(own_path(attempt.back)), session_cookie(), secret, seconds)

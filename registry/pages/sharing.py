@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape, unescape
+from typing import Any
 
 from flask import g, request
 
+from registry.api import serializers
 from registry.api.context import parts
 from registry.api.smorest import API_PREFIX
 from registry.operations.stored_grids import GridSummary
 from registry.pages.embedding import EMBEDDABLE
 from registry.pages.links import EMBED, LOOKS, Query, here, located
+from registry.renderings.words import counted, title
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
 
@@ -23,25 +26,25 @@ _TEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
-    """A text to copy, and what it is."""
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """What a page showed when it was cited: the year of that, and words that say which state of the results it is."""
-
-    year: str
-    note: str
+Cited = tuple[str, str]
+"""The year in which a page was cited, and words that say which state of the results it showed."""
 
 
 def cited_grid(grid: GridSummary) -> Cited:
     """A grid by its revision and digest, which never change."""
-    return Cited(str(grid.updated_at)[:4], f"revision {grid.revision}, {grid.digest}")
+    return str(grid.updated_at)[:4], f"revision {grid.revision}, {grid.digest}"
+
+
+def about_grid(stored: GridSummary, row: Any) -> dict[str, Any]:
+    """What the templates of pages about a grid take alike; the row has its project."""
+    summary = serializers.summary(stored)
+    return {
+        "grid": summary,
+        "cited": cited_grid(stored),
+        "project_id": row.project_id,
+        "visibility": row.visibility,
+        "title": title(summary),
+    }
 
 
 def cited_ranking(ranking: Ranking, etag: str) -> Cited:
@@ -49,34 +52,30 @@ def cited_ranking(ranking: Ranking, etag: str) -> Cited:
     is the same: its link shows it as it is now."""
     at = str(ranking.computed_at or "")
     grids = ranking.inputs_left_out.count if ranking.inputs_left_out else len(ranking.inputs)
-    counted = f"{grids:,} {'grid' if grids == 1 else 'grids'}"
+    told = counted(grids, "grid", "grids")
     if ranking.slots:
-        counted = f"{ranking.slots.compared:,} of {ranking.slots.total:,} slots of {counted}"
-    return Cited(at[:4], f"computed {at[:10]} {at[11:16]} UTC from {counted}, ETag {etag}")
+        told = f"{ranking.slots.compared:,} of {ranking.slots.total:,} slots of {told}"
+    return at[:4], f"computed {at[:10]} {at[11:16]} UTC from {told}, ETag {etag}"
 
 
-def sharing_of(title: str, picture: str | None, cited: Cited | None) -> list[Copied]:
-    """Texts to copy from this page, all with whole addresses; none from one that does not stand by itself.
+def sharing_of(heading: str, picture: str | None, cited: Cited | None) -> list[tuple[str, str]]:
+    """Names and texts to copy from this page, all with whole addresses; none from one that does not stand by itself.
 
-    `title` is HTML, as a template's block is.
+    `heading` is HTML, as a template's block is.
     """
     if request.endpoint not in EMBEDDABLE:
         return []
-    site = parts().settings.url
-    address = here(**dict.fromkeys(LOOKS))
-    link, name = site + address, " ".join(unescape(title).split())
-    found = [Copied("Link", link)]
-    if picture:
-        found.append(Copied("Picture", picture))
+    site, address = parts().settings.url, here(**dict.fromkeys(LOOKS))
+    link, name = site + address, " ".join(unescape(heading).split())
     written = f"![{_markdown(name)}]({picture})" if picture else _markdown(name)
-    found.append(Copied("Markdown", f"[{written}]({link})"))
-    frame = escape(f"{site}{EMBED}{address}")
-    found.append(
-        Copied(
-            "Frame", f'<iframe src="{frame}" title="{escape(name)}" width="100%" height="640" loading="lazy"></iframe>'
-        )
-    )
-    return [*found, Copied("BibTeX", _bibtex(name, link, cited))]
+    frame = f'<iframe src="{escape(site + EMBED + address)}" title="{escape(name)}" width="100%" height="640"'
+    return [
+        ("Link", link),
+        *([("Picture", picture)] if picture else []),
+        ("Markdown", f"[{written}]({link})"),
+        ("Frame", f'{frame} loading="lazy"></iframe>'),
+        ("BibTeX", _bibtex(name, link, cited)),
+    ]
 
 
 def picture_of(path: str, visibility: str, query: Query) -> str | None:
@@ -97,11 +96,13 @@ def _markdown(text: str) -> str:
 def _bibtex(title: str, link: str, cited: Cited | None) -> str:
     """An entry without an author, whom the registry does not know; its key is the same for the same link."""
     written = "".join(_TEX.get(character, character) for character in title)
-    fields = [f'  title = "{{{written}}}"', f"  howpublished = {{\\url{{{link}}}}}"]
-    if cited:
-        fields += [f"  year = {{{cited.year}}}", f"  note = {{Results registry, {cited.note}}}"]
-    else:
-        fields.append("  note = {Results registry}")
+    year, note = cited or ("", "")
+    fields = [
+        f'  title = "{{{written}}}"',
+        f"  howpublished = {{\\url{{{link}}}}}",
+        *([f"  year = {{{year}}}"] if cited else []),
+        f"  note = {{{', '.join(filter(None, ('Results registry', note)))}}}",
+    ]
     return f"@misc{{registry-{sha256(link.encode()).hexdigest()[:8]},\n" + ",\n".join(fields) + "\n}"
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.pages.heatmap import carried_or_none
 from registry.renderings.grid import carried
 from registry.renderings.heatmap.scale import share_of
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import label
 from registry.results.courses import Series
-from registry.results.grid import Carried, GridDocument, PostedAxis
+from registry.results.grid import GridDocument, PostedAxis
 
-Given = tuple[list[Any] | None, list[Any] | None, list[Any] | None]
+Given = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
 """Values, trials and standard errors of every cell."""
 WIDTH, HEIGHT = 176.0, 40.0
 _EDGE = 4.0
@@ -50,26 +51,26 @@ class Spark:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
 class _Frame:
     """From numbers to places in the box."""
 
-    x: tuple[float, float]
-    y: tuple[float, float]
+    def __init__(self, numbers: Sequence[float], points: Sequence[Point]) -> None:
+        self._x = min(numbers), max(numbers)
+        self._y = min(point.low for point in points), max(point.high for point in points)
 
     def across(self, x: float) -> float:
-        return _EDGE + _share(x, self.x) * (WIDTH - 2 * _EDGE)
+        return _EDGE + _share(x, self._x) * (WIDTH - 2 * _EDGE)
 
-    def down(self, y: float) -> float:
-        return HEIGHT - _EDGE - _share(y, self.y) * (HEIGHT - 2 * _EDGE)
+    def at(self, x: float, y: float) -> tuple[str, str]:
+        down = HEIGHT - _EDGE - _share(y, self._y) * (HEIGHT - 2 * _EDGE)
+        return f"{self.across(x):.1f}", f"{down:.1f}"
 
-    def point(self, x: float, y: float) -> str:
-        return f"{self.across(x):.1f},{self.down(y):.1f}"
+    def line(self, points: Iterable[tuple[float, float]]) -> str:
+        return " ".join(",".join(self.at(*point)) for point in points)
 
 
 def _share(value: float, ends: tuple[float, float]) -> float:
-    low, high = ends
-    return 0.5 if low == high else share_of(value, low, high)
+    return 0.5 if ends[0] == ends[1] else share_of(value, *ends)
 
 
 def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
@@ -78,33 +79,40 @@ def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
         return []
     axis = next(axis for axis in document["axes"] if axis["name"] == series[0].along)
     numbers = _numbers(axis)
-    given = _carried(document, "values"), _carried(document, "trials"), _carried(document, "stderr")
+    given = (
+        carried(document, "values"), carried_or_none(document, "trials"), carried_or_none(document, "stderr"),
+    )  # fmt: skip
     found = [_points(document, given, one, axis, numbers) for one in series]
     points = [point for run in found for point in run]
     if not points:
         return []
-    ends = (min(point.low for point in points), max(point.high for point in points))
-    frame = _Frame((min(numbers), max(numbers)), ends)
-    return [_spark(document, one, run, numbers, frame) for one, run in zip(series, found, strict=True)]
+    frame = _Frame(numbers, points)
+    return [
+        _drawn(run, numbers, frame, _told(one, run), _breaks(one, run, frame), _best(document, run))
+        for one, run in zip(series, found, strict=True)
+    ]
 
 
 def line_of(points: Sequence[Point], numbers: Sequence[float], told: str) -> Spark:
     """A small line through points at some of these numbers, in a box of its own."""
-    frame = _Frame((min(numbers), max(numbers)), (min(p.low for p in points), max(p.high for p in points)))
-    return _drawn(points, numbers, frame, told)
+    return _drawn(points, numbers, _Frame(numbers, points), told)
 
 
 def _drawn(
     points: Sequence[Point], numbers: Sequence[float], frame: _Frame, told: str,
-    breaks: Sequence[str] = (), best: Point | None = None,
+    breaks: Iterable[float] = (), best: Point | None = None,
 ) -> Spark:  # fmt: skip
     runs = list(_runs(points, numbers))
     return Spark(
-        [" ".join(frame.point(p.x, p.value) for p in run) for run in runs if len(run) > 1],
-        [_band(run, frame) for run in runs if len(run) > 1 and any(p.low < p.high for p in run)],
-        [_at(frame, run[0]) for run in runs if len(run) == 1],
-        list(breaks),
-        _at(frame, best) if best else None,
+        [frame.line((p.x, p.value) for p in run) for run in runs if len(run) > 1],
+        [
+            frame.line([*((p.x, p.high) for p in run), *((p.x, p.low) for p in reversed(run))])
+            for run in runs
+            if len(run) > 1 and any(p.low < p.high for p in run)
+        ],
+        [frame.at(run[0].x, run[0].value) for run in runs if len(run) == 1],
+        [f"{x:.1f}" for x in breaks],
+        frame.at(best.x, best.value) if best else None,
         told,
     )
 
@@ -134,14 +142,9 @@ def _points(
     found = []
     for place, level in enumerate(along["levels"]):
         index = start + place * step
-        value = values[index] if values else None
-        if value is None:
-            continue
-        ends = interval_of(
-            value, document["metric"], trials[index] if trials else None, stderr[index] if stderr else None
-        )
-        low, high = ends or (value, value)
-        found.append(Point(numbers[place], level, value, low, high))
+        if (value := values[index]) is not None:
+            low, high = interval_of(value, document["metric"], trials[index], stderr[index]) or (value, value)
+            found.append(Point(numbers[place], level, value, low, high))
     return found
 
 
@@ -151,26 +154,6 @@ def _place(axis: PostedAxis, wanted: str) -> int:
         if label(level) == wanted or (isinstance(level, dict) and plain_number(level["number"]) == wanted):
             return place
     raise KeyError(wanted)
-
-
-def _carried(document: GridDocument, name: Carried) -> list[Any] | None:
-    return carried(document, name) if document.get(name) is not None else None
-
-
-def _spark(
-    document: GridDocument, one: Series, points: Sequence[Point], numbers: Sequence[float], frame: _Frame
-) -> Spark:
-    breaks = [f"{x:.1f}" for x in _breaks(one, points, frame)]
-    return _drawn(points, numbers, frame, _told(one, points), breaks, _best(document, points))
-
-
-def _at(frame: _Frame, point: Point) -> tuple[str, str]:
-    return f"{frame.across(point.x):.1f}", f"{frame.down(point.value):.1f}"
-
-
-def _band(run: Sequence[Point], frame: _Frame) -> str:
-    edge = [frame.point(p.x, p.high) for p in run] + [frame.point(p.x, p.low) for p in reversed(run)]
-    return " ".join(edge)
 
 
 def _runs(points: Sequence[Point], numbers: Sequence[float]) -> Iterator[list[Point]]:

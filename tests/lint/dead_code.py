@@ -30,6 +30,8 @@ REGISTERED = [
     "@click.*",
     "@*.command",
     "@*.connect",
+    "@*.form",
+    "@*.page",
     "@pages.*",
     "@validates*",
 ]

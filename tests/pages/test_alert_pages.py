@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import func, select, text, update
 
 from registry.storage.tables import baselines, events, gate_verdicts, stored_revisions
 from tests.house import Project
-from tests.pages.conftest import browser
-from tests.pages.settings import Forms, administrator
+from tests.pages.conftest import Administrator, Forms, browser
 from tests.workers.test_gates import baseline, put
 
 
-def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Project) -> None:
+@pytest.fixture
+def page(page: str) -> str:
+    """The path of the settings of gates."""
+    return f"{page}/alerts"
+
+
+def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Project, admin: Administrator) -> None:
     home = f"/projects/{project.slug}"
-    reader, admin = (browser(project.house, project.tokens[role]) for role in ("reader", "admin"))
+    reader = browser(project.house, project.tokens["reader"])
     assert "There is no baseline yet" in reader.read(f"{home}/alerts").text
     put(project, "A", 70.0)
     baseline(project, margin=3.0)
@@ -43,38 +49,35 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     settings = f"{home}/settings/alerts"
     ids = {one["model"]: one["id"] for one in project.get(f"projects/{project.slug}/alerts").get_json()["items"]}
     asked = {model: f"{settings}?alert={one}" for model, one in ids.items()}
-    assert asked["B"] in admin.read(f"{home}/alerts").links()
-    person = administrator(project.house, project.tokens["admin"])
-    answered = person.send(asked["B"], f"{settings}/{ids['B']}", answer="noise", note="one bad node")
+    assert asked["B"] in admin.browser.read(f"{home}/alerts").links()
+    answered = admin.send(asked["B"], f"{settings}/{ids['B']}", answer="noise", note="one bad node")
     assert answered.status_code == 303
     found = project.get(f"projects/{project.slug}/alerts/{ids['B']}").get_json()
     assert (found["state"], found["reason"], found["note"]) == ("dismissed", "noise", "one bad node")
-    assert "one bad node" in admin.get(f"{home}/baselines/main").text
-    assert "1 dismissed alert still fails." in admin.get(f"{home}/alerts").text
-    late = person.send(asked["C"], f"{settings}/{ids['C']}", answer="acknowledged", version="7")
+    assert "one bad node" in admin.browser.get(f"{home}/baselines/main").text
+    assert "1 dismissed alert still fails." in admin.browser.get(f"{home}/alerts").text
+    late = admin.send(asked["C"], f"{settings}/{ids['C']}", answer="acknowledged", version="7")
     assert late.status_code == 412
-    assert "Of 1 answered alerts, 0 were right: 0 %" in admin.get(f"{home}/baselines/main").text
+    assert "Of 1 answered alerts, 0 were right: 0 %" in admin.browser.get(f"{home}/baselines/main").text
 
 
-def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project) -> None:
+def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project, admin: Administrator, page: str) -> None:
     for model, value in (("A", 70.0), ("B", 60.0)):
         put(project, model, value)
-    home, person = f"/projects/{project.slug}", administrator(project.house, project.tokens["admin"])
-    page = path = f"{home}/settings/alerts"
+    home, path = f"/projects/{project.slug}", page
     about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "margin": "2.5"}
-    made = person.send(page, path, **about)
+    made = admin.send(page, path, **about)
     assert (made.status_code, made.headers["Location"]) == (303, f"{home}/baselines/best")
     set_ = project.get(f"projects/{project.slug}/baselines/best").get_json()
     assert (set_["subject"], set_["policy"]["kind"], set_["policy"]["margin"]) == ({"model": "A"}, "non_inferior", 2.5)
     project.house.compute()
     assert (
-        "B is worse than the baseline best by more than 2.5 points"
-        in person.browser.read(made.headers["Location"]).text
+        "B is worse than the baseline best by more than 2.5 points" in admin.browser.read(made.headers["Location"]).text
     )
-    assert "No alert is open" in person.browser.read(f"{home}/alerts").text, "B was there before the baseline"
+    assert "No alert is open" in admin.browser.read(f"{home}/alerts").text, "B was there before the baseline"
     # What the form does not have stays: the level of the tests.
     baseline(project, name="best", margin=2.5, alpha=0.01)
-    assert person.send(f"{page}?baseline=best", path, per="benchmark").status_code == 303
+    assert admin.send(f"{page}?baseline=best", path, per="benchmark").status_code == 303
     policy = project.get(f"projects/{project.slug}/baselines/best").get_json()["policy"]
     assert (policy["alpha"], policy["per"], policy["margin"]) == (0.01, "benchmark", 2.5)
     for wrong, field in (
@@ -83,14 +86,14 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project) -> No
         ({"margin": "x"}, "margin"),
         ({"name": "a b"}, "name"),
     ):
-        refused = person.send(page, path, **about | wrong)
+        refused = admin.send(page, path, **about | wrong)
         assert (refused.status_code, list(Forms(refused.text).faults)) == (422, [field]), wrong
-    assert person.send(page, f"{path}/delete").status_code == 303
+    assert admin.send(page, f"{path}/delete").status_code == 303
     assert project.get(f"projects/{project.slug}/baselines/best").status_code == 404
 
 
 def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_stores_nothing(
-    project: Project,
+    project: Project, admin: Administrator, page: str
 ) -> None:
     for model, value in (("A", 70.0), ("Worse", 60.0), ("Better", 80.0), ("Close", 69.0)):
         put(project, model, value)
@@ -107,12 +110,11 @@ def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_
 
     project.house.compute()
     before = stored()
-    page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
-    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "preview": "1"}
-    wait = person.send(page, **about, margin="3")
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A"}
+    wait = admin.send(page, f"{page}/preview", **about, margin="3")
     assert (wait.status_code, "being computed 3. " in " ".join(wait.text.split())) == (200, True)
     project.house.compute()
-    told = " ".join(person.send(page, **about, margin="3").text.split())
+    told = " ".join(admin.send(page, f"{page}/preview", **about, margin="3").text.split())
     assert "Of the 3 contenders last published within 30 days: fails 1, not shown 1, passes 1." in told
     assert "Worse is worse than the baseline best by more than 3 points" in told
     assert "Old is" not in told
@@ -120,33 +122,35 @@ def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_
     assert order == sorted(order)
     # What was typed stands in the form, and is saved from there.
     assert Forms(told).forms[page]["margin"] == "3"
-    person.send(page, **about, margin="20")
+    admin.send(page, f"{page}/preview", **about, margin="20")
     project.house.compute()
-    assert "days: passes 3." in " ".join(person.send(page, **about, margin="20").text.split())
-    wrong = person.send(page, **about | {"model": "Z"})
+    assert "days: passes 3." in " ".join(admin.send(page, f"{page}/preview", **about, margin="20").text.split())
+    wrong = admin.send(page, f"{page}/preview", **about | {"model": "Z"})
     assert (wrong.status_code, list(Forms(wrong.text).faults)) == (422, ["model"])
     # Without a model each contender is judged against the one before; the first has none.
-    person.send(page, **about | {"model": ""}, margin="20")
+    admin.send(page, f"{page}/preview", **about | {"model": ""}, margin="20")
     project.house.compute()
-    told = " ".join(person.send(page, **about | {"model": ""}, margin="20").text.split())
+    told = " ".join(admin.send(page, f"{page}/preview", **about | {"model": ""}, margin="20").text.split())
     assert "Of the 3 contenders last published within 30 days: passes 3." in told
     assert stored() == before
 
 
-def test_a_preview_asks_about_twelve_contenders_and_counts_the_others(project: Project) -> None:
+def test_a_preview_asks_about_twelve_contenders_and_counts_the_others(
+    project: Project, admin: Administrator, page: str
+) -> None:
     for number in range(15):
         put(project, f"model {number}", 70.0)
-    page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
-    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "model 0", "preview": "1"}
-    told = " ".join(person.send(page, **about).text.split())
+    about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "model 0"}
+    told = " ".join(admin.send(page, f"{page}/preview", **about).text.split())
     assert "Of the 12 contenders last published within 30 days: being computed 12. " in told
     assert "2 more were published, and not asked about." in told
 
 
-def test_a_definition_that_is_sent_after_the_session_is_found_in_the_form_again(project: Project) -> None:
-    page, person = f"/projects/{project.slug}/settings/alerts", administrator(project.house, project.tokens["admin"])
-    form = person.open(page).forms[page]
-    person.browser.post("/sign-out", {})
-    late = person.browser.post(page, form | {"name": "best", "margin": "7"})
+def test_a_definition_that_is_sent_after_the_session_is_found_in_the_form_again(
+    admin: Administrator, page: str
+) -> None:
+    form = admin.open(page).forms[page]
+    admin.browser.post("/sign-out", {})
+    late = admin.browser.post(page, form | {"name": "best", "margin": "7"})
     assert late.status_code == 401
     assert f"{page}?name=best" in late.text.replace("%2F", "/").replace("%3F", "?").replace("%3D", "=")

@@ -15,8 +15,7 @@ from registry.operations.purge import purge_projects
 from registry.operations.users import add_member, remove_member
 from registry.settings import Settings
 from tests.house import House, Project
-from tests.pages.conftest import browser
-from tests.pages.settings import Forms
+from tests.pages.conftest import Forms, browser
 
 USER, GROUPS = "X-Auth-Request-Email", "X-Auth-Request-Groups"
 NAMED = {"proxy_user_header": USER, "proxy_groups_header": GROUPS}

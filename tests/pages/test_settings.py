@@ -15,26 +15,14 @@ from registry.operations.auth import ROLES
 from registry.operations.sessions import form_key, resume_session
 from registry.storage.tables import aliases, new_id, tokens
 from tests.house import House, Project
-from tests.pages.conftest import Browser, Outline, browser
-from tests.pages.settings import Administrator, Forms, administrator
+from tests.pages.conftest import Administrator, Browser, Forms, Outline, browser
 
 SECTIONS = ("", "/members", "/tokens", "/shares", "/aliases", "/suites", "/alerts", "/deleted", "/audit")
 
 
 @pytest.fixture
-def admin(project: Project) -> Administrator:
-    return administrator(project.house, project.tokens["admin"])
-
-
-@pytest.fixture
 def operator(house: House) -> Administrator:
-    return administrator(house, house.operator)
-
-
-@pytest.fixture
-def page(project: Project) -> str:
-    """The path of the settings of the project."""
-    return f"/projects/{project.slug}/settings"
+    return Administrator(browser(house, house.operator))
 
 
 def acts(project: Project) -> list[dict[str, Any]]:
@@ -202,7 +190,7 @@ def test_a_grid_that_changed_since_the_question_is_not_deleted(
     refused = admin.browser.post(delete, form)
     assert (refused.status_code, "The grid is at revision 2, not 1" in refused.text) == (412, True)
     other = house.make_project()
-    theirs, home = administrator(house, other.tokens["admin"]), f"/projects/{other.slug}/settings"
+    theirs, home = Administrator(browser(house, other.tokens["admin"])), f"/projects/{other.slug}/settings"
     assert f"{home}/deleted/{grid}/delete" not in theirs.open(f"{home}/deleted?grid={grid}").forms
     forged = theirs.open(home).forms[home] | {"revision": "2"}
     assert theirs.browser.post(f"{home}/deleted/{grid}/delete", forged).status_code == 404
@@ -381,7 +369,7 @@ def test_a_double_click_makes_one_token_and_shows_the_secret_of_the_one_that_liv
 def test_two_administrators_who_change_a_project_at_once_do_not_overwrite_each_other(
     project: Project, page: str
 ) -> None:
-    first, second = (administrator(project.house, project.tokens["admin"]) for _ in range(2))
+    first, second = (Administrator(browser(project.house, project.tokens["admin"])) for _ in range(2))
     forms = [one.open(page).forms[page] for one in (first, second)]
     assert first.browser.post(page, forms[0] | {"name": "first"}).status_code == 303
     late = second.browser.post(page, forms[1] | {"name": "second"})
@@ -399,7 +387,7 @@ def test_a_form_from_another_site_or_with_the_key_of_another_session_does_nothin
         {"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"X-Nothing": "said"},
     ):  # fmt: skip
         assert admin.browser.client.post(listed, data=form, headers=headers).status_code == 403, headers
-    other = administrator(project.house, project.tokens["admin"]).open(listed).forms[listed]["_key"]
+    other = Administrator(browser(project.house, project.tokens["admin"])).open(listed).forms[listed]["_key"]
     for key in (other, "", "x", "é"):
         answer = admin.browser.post(listed, form | {"_key": key})
         assert answer.status_code == 403

@@ -71,19 +71,6 @@ def test_what_is_shown_for_these_cells_alone_is_said_beside_the_other_targets(de
     assert "other questions of these benchmarks : cannot be told: 2.1 points" in page.text
 
 
-def test_from_the_front_page_to_the_answer_and_down_to_a_cell(guest: Browser) -> None:
-    """The project, its rankings, the experiment: three clicks to the sentence; a slice takes one more."""
-    assert "/projects/demo/results" in guest.read("/").links()
-    [scope] = guest.read("/projects/demo/rankings").links("window-by-ratio")
-    ranking = guest.computed(scope)
-    assert "R1-Qwen is better than R1-Llama" in ranking.text
-    compared = guest.computed(ranking.links("view=compare&")[-1]).links("/comparisons?baseline=")
-    assert len(compared) == 4  # benchmarks, of which an alias joins three spellings
-    page = guest.computed(compared[0])
-    assert "R1-Qwen" in page.description
-    assert len({one for one in page.links("/grids/") if "/projects" not in one and "/api" not in one}) == 2
-
-
 def test_a_pending_and_a_failed_answer_have_no_sentence(public: Project, visitor: Browser) -> None:
     for model, value in (("A", 90.0), ("B", 50.0)):
         public.published(model=model, axes=[], values=value)

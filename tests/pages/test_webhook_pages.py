@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.pages.settings import administrator
+from tests.pages.conftest import Administrator, browser
 from tests.workers.webhooks.conftest import Hooks, hooks, inner_house, receiver
 from tests.workers.webhooks.receiver import Receiver, receiving
 
@@ -13,7 +13,7 @@ __all__ = ["hooks", "inner_house", "receiver"]
 
 def test_a_webhook_is_made_and_its_secret_shown_once(hooks: Hooks, receiver: Receiver) -> None:
     settings = f"/projects/{hooks.project.slug}/settings/webhooks"
-    admin = administrator(hooks.project.house, hooks.project.tokens["admin"])
+    admin = Administrator(browser(hooks.project.house, hooks.project.tokens["admin"]))
     assert "There is no webhook yet." in admin.browser.get(settings).text
     only = "model=a\nexperiment = x\nmodel=b"
     made = admin.send(settings, url=receiver.url, types="claim.*\ngrid.published", only=only, description="Ours")
@@ -42,7 +42,7 @@ def test_what_a_webhook_was_sent_is_shown_and_sent_again(hooks: Hooks, receiver:
     hooks.tell(1)
     hooks.send()
     page = f"/projects/{hooks.project.slug}/settings/webhooks/{webhook['id']}"
-    admin = administrator(hooks.project.house, hooks.project.tokens["admin"])
+    admin = Administrator(browser(hooks.project.house, hooks.project.tokens["admin"]))
     shown = admin.browser.get(page).text
     assert "answered 500" in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
@@ -60,7 +60,7 @@ def test_why_a_webhook_could_not_be_reached_is_shown_and_what_none_may_be_is_sai
     hooks.tell(1)
     hooks.send()
     settings = f"/projects/{hooks.project.slug}/settings/webhooks"
-    admin = administrator(hooks.project.house, hooks.project.tokens["admin"])
+    admin = Administrator(browser(hooks.project.house, hooks.project.tokens["admin"]))
     assert "unreachable: the connection was refused" in admin.browser.get(f"{settings}/{webhook['id']}").text
     for field, text in (("url", "https://10.0.0.1/"), ("types", "claim.fliped"), ("only", "secret=x"), ("only", "x")):
         given = {"url": "https://hooks.example.org/", "types": "*", "only": ""} | {field: text}

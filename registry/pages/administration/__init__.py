@@ -8,7 +8,6 @@ from __future__ import annotations
 from flask import Flask
 
 from registry.pages.administration import (
-    account,
     alerts,
     aliases,
     audit,
@@ -16,15 +15,13 @@ from registry.pages.administration import (
     members,
     projects,
     shares,
-    suites,
-    tokens,
     webhooks,
 )
 from registry.pages.administration.blueprint import administration
 
 __all__ = ["register"]
 
-VIEWS = (account, alerts, aliases, audit, deleted, members, projects, shares, suites, tokens, webhooks)
+VIEWS = (alerts, aliases, audit, deleted, members, projects, shares, webhooks)
 """The modules whose views are on the blueprint: importing them put them there."""
 
 

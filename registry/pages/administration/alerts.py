@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, get_args
 
 from flask import Response, request
@@ -25,10 +24,8 @@ from registry.operations.alerts import find_alert, tag_of
 from registry.operations.baselines import find_baseline, list_baselines
 from registry.operations.scope_options import name_options, scope_options
 from registry.pages.administration.blueprint import administration
-from registry.pages.administration.gate_preview import Preview, previewed
-from registry.pages.administration.layout import ROWS, path_of, show_section
-from registry.pages.administration.submitting import PREVIEW, Typed, asked, by_field, home, read_form, sent, submitted
-from registry.pages.gates import definition_of, where
+from registry.pages.administration.layout import ROWS, Section, Typed, by_field, home, read_form, sent
+from registry.pages.gates import definition_of, previewed, where
 from registry.renderings.policies import policy_in_words, subject_in_words
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
 from registry.results.verdicts import DismissalReason
@@ -79,73 +76,64 @@ class _GateName(Schema):
 _OF_POLICY = ("kind", "margin", "margin_unit", "per", "missing")
 
 
-@administration.get("/projects/<project>/settings/alerts")
-def alerts(project: str) -> Response:
+GATES = Section("alerts")
+
+
+@GATES.page
+def alerts(connection: Connection, row: Any, typed: Typed) -> dict[str, Any]:
     """The baselines with a form that sets one, and a form for the alert that the address names."""
-    return _gates(project, asked(), 200)
-
-
-def _gates(project: str, typed: Typed, status: int, preview: Preview | None = None) -> Response:
-    with parts().database.reading() as connection:
-        row = home(connection, project)
-        rows = list_baselines(connection, row.id, None, ROWS + 1)
-        scopes = scope_options(connection, row.id, _LISTED)
-        models = name_options(connection, row.id, "model", limit=_LISTED)
-        chosen = _chosen(connection, row.id)
-        named = request.args.get("baseline", "")
-        if named and not typed.faults:
-            typed = _filled(connection, row.id, named)
-    defined = [(one, definition_of(one)) for one in rows]
-    context: dict[str, Any] = {
+    scopes = scope_options(connection, row.id, _LISTED)
+    chosen, named = _chosen(connection, row.id), request.args.get("baseline", "")
+    if named and not typed.faults:
+        _fill(typed, connection, row.id, named)
+    defined = [(one, definition_of(one)) for one in list_baselines(connection, row.id, None, ROWS + 1)]
+    return {
         "rows": [(one, subject_in_words(found), next(policy_in_words(found))) for one, found in defined],
         "experiments": sorted({one.experiment for one in scopes}),
         "metrics": sorted({one.metric for one in scopes}),
-        "models": models,
+        "models": name_options(connection, row.id, "model", limit=_LISTED),
         "kinds": list(_KINDS.items()),
         "chosen": chosen,
         "chosen_where": "" if chosen is None else where(chosen),
         "answers": _ANSWERS,
-        "preview": preview,
+        "preview": None,
         "usual": "acknowledged" if chosen is None else chosen.reason or "acknowledged",
     }
-    return show_section(row, "alerts", typed, status, **context)
 
 
-def _filled(connection: Connection, project_id: uuid.UUID, name: str) -> Typed:
-    """The form with the baseline of this name, to be changed; empty if there is none."""
+def _fill(typed: Typed, connection: Connection, project_id: uuid.UUID, name: str) -> None:
+    """Fill the form with the baseline of this name, to be changed; with the name alone if there is none."""
     try:
         found = definition_of(find_baseline(connection, project_id, name))
     except NotFound:
-        return Typed({"name": name}, {"name": "there is no such baseline yet: this form makes it"})
+        typed.values, typed.faults = {"name": name}, {"name": "there is no such baseline yet: this form makes it"}
+        return
     policy = {one: f"{text:g}" if isinstance(text := getattr(found.policy, one), float) else text for one in _OF_POLICY}
     about = {"name": name, "experiment": found.experiment, "metric": found.metric, "model": found.subject.model or ""}
-    return Typed(about | policy)
+    typed.values = about | policy
 
 
-@administration.post("/projects/<project>/settings/alerts")
-def set_gate(project: str) -> Response:
-    """Set a baseline, or give it another definition, and lead to how the contenders stand; or say what it would have
-    said, and set nothing."""
-
-    def act(connection: Connection, row: Any) -> str:
-        name, sent = _definition(connection, row.id)
-        with _at_fields():
-            kept(connection, row.id, name, sent, None)
-        return f"/projects/{project}/baselines/{name}"
-
-    return _preview(project) if PREVIEW in request.form else submitted(project, partial(_gates, project), act)
+@GATES.form()
+def set_gate(connection: Connection, row: Any) -> str:
+    """Set a baseline, or give it another definition, and lead to how the contenders stand."""
+    name, sent = _definition(connection, row.id)
+    with _at_fields():
+        kept(connection, row.id, name, sent, None)
+    return f"/projects/{row.slug}/baselines/{name}"
 
 
-def _preview(project: str) -> Response:
+@administration.post("/projects/<project>/settings/alerts/preview")
+def preview_gate(project: str) -> Response:
+    """Say what the baseline in the form would have said, and set nothing."""
     try:
         with parts().database.reading() as connection:
             row = home(connection, project)
-            name, sent_ = _definition(connection, row.id)
+            name, definition_ = _definition(connection, row.id)
             with _at_fields():
-                definition, reached = checked(connection, row.id, sent_)
+                definition, reached = checked(connection, row.id, definition_)
     except Invalid as error:
-        return _gates(project, Typed(sent(), by_field(error.faults)), 422)
-    return _gates(project, Typed(sent()), 200, previewed(row, name, definition, reached))
+        return GATES.show(project, Typed(sent(), by_field(error.faults)), 422)
+    return GATES.show(project, Typed(sent()), preview=previewed(row, name, definition, reached))
 
 
 def _definition(connection: Connection, project_id: uuid.UUID) -> tuple[str, dict[str, Any]]:
@@ -183,15 +171,10 @@ def _of_form(faults: Iterable[Fault]) -> list[Fault]:
     return [Fault(f"/{name}" if name in _Gate().fields else "", detail) for name, detail in last]
 
 
-@administration.post("/projects/<project>/settings/alerts/delete")
-def delete_gate(project: str) -> Response:
+@GATES.form("/delete")
+def delete_gate(connection: Connection, row: Any) -> None:
     """Delete the baseline of this name; its alerts are resolved."""
-
-    def act(connection: Connection, row: Any) -> str:
-        baselines.delete_baseline(connection, actor(connection), row.id, read_form(_GateName())["name"], None)
-        return path_of(project, "alerts")
-
-    return submitted(project, partial(_gates, project), act)
+    baselines.delete_baseline(connection, actor(connection), row.id, read_form(_GateName())["name"], None)
 
 
 def _chosen(connection: Connection, project_id: uuid.UUID) -> Any:
@@ -204,17 +187,13 @@ def _chosen(connection: Connection, project_id: uuid.UUID) -> Any:
     return None if found.state == "resolved" else found
 
 
-@administration.post("/projects/<project>/settings/alerts/<uuid:alert>")
-def answer_alert(project: str, alert: uuid.UUID) -> Response:
+@GATES.form("/<uuid:alert>", conflict_at="answer")
+def answer_alert(connection: Connection, row: Any, alert: uuid.UUID) -> str:
     """Acknowledge or dismiss an alert, unless it changed since the form was shown."""
-
-    def act(connection: Connection, row: Any) -> str:
-        sent = read_form(_Answer())
-        word = sent["answer"]
-        said = {"state": "acknowledged"} if word == "acknowledged" else {"state": "dismissed", "reason": word}
-        found = find_alert(connection, row.id, alert)
-        expect = (f"{sent['version']}{tag_of(found).removeprefix(str(found.version))}",)
-        stored.answer_alert(connection, actor(connection), row.id, alert, said | {"note": sent["note"]}, expect)
-        return f"/projects/{project}/alerts"
-
-    return submitted(project, partial(_gates, project), act, conflict_at="answer")
+    sent = read_form(_Answer())
+    word = sent["answer"]
+    said = {"state": "acknowledged"} if word == "acknowledged" else {"state": "dismissed", "reason": word}
+    found = find_alert(connection, row.id, alert)
+    expect = (f"{sent['version']}{tag_of(found).removeprefix(str(found.version))}",)
+    stored.answer_alert(connection, actor(connection), row.id, alert, said | {"note": sent["note"]}, expect)
+    return f"/projects/{row.slug}/alerts"

@@ -1,64 +1,100 @@
-"""Aliases: names that count as one. Names that look alike are suggested, and joined in one click."""
+"""Aliases, which make names count as one and are suggested for those that look alike; and suites, which are benchmarks
+that are ranked together."""
 
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import Any
 
-from flask import Response
+from flask import request
+from marshmallow import Schema
 from sqlalchemy import Connection
 
 from registry.api.audit_log import actor
-from registry.api.context import parts
-from registry.api.schemas import KINDS, AliasIn
+from registry.api.fields import Name
+from registry.api.paging import read_text, write_text
+from registry.api.schemas import KINDS, AliasIn, SuiteIn
+from registry.errors import NotFound
 from registry.operations import acts
-from registry.operations.names import list_aliases, look_alikes
-from registry.pages.administration.blueprint import administration
-from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
-from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.operations import suites as of_suites
+from registry.operations.names import list_aliases, look_alikes, names_in_use
+from registry.operations.suites import find_suite, list_suites
+from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, read_form
+from registry.pages.queries import argument
 
 _SUGGESTED = 20
 
 
-@administration.get("/projects/<project>/settings/aliases")
-def aliases(project: str) -> Response:
+ALIASES = Section("aliases")
+
+
+@ALIASES.page
+def aliases(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The aliases, names that may be joined, and a form for any others."""
-    return _aliases(project, asked(), 200)
+    rows, more = cut(list_aliases(connection, row.id, after(), ROWS + 1))
+    alike = [(kind, *pair) for kind in KINDS for pair in look_alikes(connection, row.id, kind)]
+    return {"rows": rows, "more": more, "alike": alike[:_SUGGESTED], "found": len(alike), "kinds": KINDS}
 
 
-def _aliases(project: str, typed: Typed, status: int) -> Response:
-    with parts().database.reading() as connection:
-        row = home(connection, project)
-        rows, more = cut(list_aliases(connection, row.id, after(), ROWS + 1))
-        alike = [(kind, *pair) for kind in KINDS for pair in look_alikes(connection, row.id, kind)]
-    context: dict[str, Any] = {
-        "rows": rows,
-        "more": more,
-        "alike": alike[:_SUGGESTED],
-        "found": len(alike),
-        "kinds": KINDS,
-    }
-    return show_section(row, "aliases", typed, status, **context)
-
-
-@administration.post("/projects/<project>/settings/aliases")
-def make_alias(project: str) -> Response:
+@ALIASES.form(conflict_at="alias")
+def make_alias(connection: Connection, row: Any) -> None:
     """Make one name stand for another."""
-
-    def act(connection: Connection, row: Any) -> str:
-        acts.create_alias(connection, actor(connection), row.id, **read_form(AliasIn()))
-        return path_of(project, "aliases")
-
-    return submitted(project, partial(_aliases, project), act, conflict_at="alias")
+    acts.create_alias(connection, actor(connection), row.id, **read_form(AliasIn()))
 
 
-@administration.post("/projects/<project>/settings/aliases/<uuid:alias>/delete")
-def delete_alias(project: str, alias: uuid.UUID) -> Response:
+@ALIASES.form("/<uuid:alias>/delete")
+def delete_alias(connection: Connection, row: Any, alias: uuid.UUID) -> None:
     """Take an alias back."""
+    acts.delete_alias(connection, actor(connection), row.id, alias)
 
-    def act(connection: Connection, row: Any) -> str:
-        acts.delete_alias(connection, actor(connection), row.id, alias)
-        return path_of(project, "aliases")
 
-    return submitted(project, partial(_aliases, project), act)
+_LISTED = 200
+
+
+class _SuiteForm(SuiteIn):
+    name = Name(required=True)
+
+
+class _SuiteName(Schema):
+    name = Name(required=True)
+
+
+SUITES = Section("suites")
+
+
+@SUITES.page
+def suites(connection: Connection, row: Any, typed: Typed) -> dict[str, Any]:
+    """The suites, and a form that makes or changes one."""
+    after, chosen = argument("after", "[0-9a-f]+", "is not a place in this list"), request.args.get("suite", "")
+    rows = list_suites(connection, row.id, read_text(after) if after else None, ROWS + 1)
+    benchmarks = [one["name"] for one in names_in_use(connection, row.id, "benchmark", limit=_LISTED + 1)]
+    if chosen and not typed.faults:
+        _fill(typed, connection, row.id, chosen)
+    return {
+        "rows": rows[:ROWS],
+        "more": write_text(rows[ROWS - 1].name) if len(rows) > ROWS else None,
+        "known": benchmarks[:_LISTED],
+        "cut": len(benchmarks) > _LISTED,
+    }
+
+
+def _fill(typed: Typed, connection: Connection, project_id: Any, name: str) -> None:
+    """Fill the form with the suite of this name, to be changed; with the name alone if there is none."""
+    try:
+        found = find_suite(connection, project_id, name)
+        typed.values = {"name": found.name, "benchmarks": "\n".join(found.benchmarks)}
+    except NotFound:
+        typed.values, typed.faults = {"name": name}, {"name": "there is no such suite yet: this form makes it"}
+
+
+@SUITES.form()
+def set_suite(connection: Connection, row: Any) -> None:
+    """Make a suite, or give it other benchmarks."""
+    sent = read_form(_SuiteForm(), lists=("benchmarks",))
+    of_suites.set_suite(connection, actor(connection), row.id, sent["name"], sent["benchmarks"])
+
+
+@SUITES.form("/delete")
+def delete_suite(connection: Connection, row: Any) -> None:
+    """Delete the suite of this name."""
+    of_suites.delete_suite(connection, actor(connection), row.id, read_form(_SuiteName())["name"])

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
-from flask import Response, request
+from flask import request
+from sqlalchemy import Connection
 
-from registry.api.context import parts
 from registry.errors import Fault, Invalid
-from registry.grids.intake.levels import has_control
 from registry.operations.audit_log import ACTIONS, RecordFilter, find_records
-from registry.pages.administration.blueprint import administration
-from registry.pages.administration.layout import ROWS, after, cut, show_section
-from registry.pages.administration.submitting import Typed, asked, home
+from registry.pages.administration.layout import ROWS, Section, Typed, after, cut
+from registry.pages.queries import argument, choice
 
 ACTS = sorted(ACTIONS)
+_NO_TEXT = "must not hold control characters"
 
 
-@administration.get("/settings/audit", defaults={"project": None})
-@administration.get("/projects/<project>/settings/audit")
-def audit(project: str | None) -> Response:
+AUDIT = Section("audit", of=("project", "all"))
+
+
+@AUDIT.page
+def audit(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The newest entries first, as many as a page has."""
-    wanted = RecordFilter(_act(), _actor(), _day())
-    with parts().database.reading() as connection:
-        row = home(connection, project)
-        rows, more = cut(find_records(connection, None if row is None else row.id, wanted, after(), ROWS + 1))
-    return show_section(row, "audit", Typed(asked().values), rows=rows, more=more, acts=ACTS)
-
-
-def _act() -> str:
-    text = request.args.get("act", "")
-    if text and text not in ACTS:
-        raise Invalid([Fault("/act", f"is none of {', '.join(ACTS)}")])
-    return text
-
-
-def _actor() -> str:
-    text = request.args.get("actor", "").strip()
-    if has_control(text):
-        raise Invalid([Fault("/actor", "must not hold control characters")])
-    return text
+    wanted = RecordFilter(choice("act", ACTS), argument("actor", r"[^\x00-\x1f\x7f-\x9f]*", _NO_TEXT).strip(), _day())
+    rows, more = cut(find_records(connection, row and row.id, wanted, after(), ROWS + 1))
+    return {"rows": rows, "more": more, "acts": ACTS}
 
 
 def _day() -> date | None:

@@ -7,7 +7,6 @@ session. The roles are looked up with each request.
 from __future__ import annotations
 
 import hmac
-import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,7 +19,7 @@ from registry.api.context import parts
 from registry.errors import Forbidden, Unauthenticated
 from registry.operations.sessions import form_key
 from registry.pages.choices import same_origin
-from registry.pages.failures import failure
+from registry.pages.failures import defect, failure, http_error, section_of_form
 from registry.pages.front import describe
 from registry.pages.responses import furniture
 from registry.pages.visitors import visitor_of
@@ -28,10 +27,11 @@ from registry.settings import MEBIBYTE
 
 administration = Blueprint("administration", __name__)
 administration.after_request(describe)
+administration.register_error_handler(HTTPException, http_error)
+administration.register_error_handler(Exception, defect)
 
 KEY, FORM = "_key", "_form"
 """Hidden fields of every form: the key of the session, and the number of this showing of the form."""
-_SECTION = re.compile(r"(?:/projects/[^/]+)?/settings(?:/[a-z]+)?|/account")
 _NOT_KEPT = (KEY, FORM, "confirm")
 
 
@@ -63,23 +63,6 @@ def _why() -> str:
     if request.method == "POST":
         return f"{over}Nothing was done. Sign in again: what you typed is in the form then."
     return f"{over}Sign in to see this page."
-
-
-@administration.errorhandler(HTTPException)
-def http_error(error: HTTPException) -> Response:
-    # A form that is too long cannot be read a second time either.
-    return failure(problems.http_problem(error), {}, section_of_form())
-
-
-@administration.errorhandler(Exception)
-def defect(error: Exception) -> Response:
-    return failure(problems.defect_problem(error), {}, section_of_form())
-
-
-def section_of_form() -> str:
-    """The page on which the form of this request stands."""
-    found = _SECTION.match(request.path)
-    return found[0] if found else "/settings"
 
 
 def page_of_form() -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import uuid
-from functools import partial
 from string import punctuation
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from flask import Response, request
+from flask import request
 from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
@@ -20,10 +18,9 @@ from registry.api.schemas import ShareIn
 from registry.errors import Fault, Invalid
 from registry.operations import shares as stored
 from registry.operations.shares import list_shares, share_address, share_with_id
-from registry.pages.administration.blueprint import administration
-from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
-from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, path_of, read_form
 from registry.pages.links import LOOKS, located, page_path
+from registry.pages.queries import ID, argument
 
 _DAY = 86_400
 _MADE, _QUERY = "made", "query"
@@ -35,43 +32,34 @@ class _ShareForm(Schema):
     days = Whole(1, 366, load_default=30)
 
 
-@administration.get("/projects/<project>/settings/shares")
-def shares(project: str) -> Response:
+SHARES = Section("shares")
+
+
+@SHARES.page
+def shares(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The links that have not expired, each to be copied, and a form to make one."""
-    return _shares(project, asked(), 200)
+    site = parts().settings.url
+    rows, more = cut(list_shares(connection, row.id, after(), ROWS + 1))
+    of_made = argument(_MADE, ID, "is no id of a share")
+    made = share_with_id(connection, row.id, uuid.UUID(of_made)) if of_made else None
+    return {
+        "rows": rows,
+        "more": more,
+        "links": {one.id: site + share_address(connection, one) for one in rows},
+        "made": made,
+        "link": site + share_address(connection, made, _kept(request.args.get(_QUERY, ""))) if made else "",
+    }
 
 
-def _shares(project: str, typed: Typed, status: int) -> Response:
-    with parts().database.reading() as connection:
-        row = home(connection, project)
-        rows, more = cut(list_shares(connection, row.id, after(), ROWS + 1))
-        links = {one.id: parts().settings.url + share_address(connection, one) for one in rows}
-        made = share_with_id(connection, row.id, uuid.UUID(_made())) if _made() else None
-        link = (
-            parts().settings.url + share_address(connection, made, _kept(request.args.get(_QUERY, ""))) if made else ""
-        )
-    return show_section(row, "shares", typed, status, rows=rows, more=more, links=links, made=made, link=link)
-
-
-def _made() -> str:
-    text = request.args.get(_MADE, "")
-    return text if re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) else ""
-
-
-@administration.post("/projects/<project>/settings/shares")
-def make_share(project: str) -> Response:
+@SHARES.form()
+def make_share(connection: Connection, row: Any) -> str:
     """Create a link to a path, or to the address of a page of this registry."""
-
-    def act(connection: Connection, row: Any) -> str:
-        sent = read_form(_ShareForm())
-        path, query = address_in(str(sent["path"]))
-        fault = ShareIn().validate({"path": path}).get("path")
-        if fault:
-            raise Invalid([Fault("/path", str(fault[0]))])
-        made = stored.make_share(connection, actor(connection), row, path, sent["days"] * _DAY)
-        return located(path_of(project, "shares"), [(_MADE, str(made.id)), *([(_QUERY, query)] if query else [])])
-
-    return submitted(project, partial(_shares, project), act)
+    sent = read_form(_ShareForm())
+    path, query = address_in(str(sent["path"]))
+    if fault := ShareIn().validate({"path": path}).get("path"):
+        raise Invalid([Fault("/path", str(fault[0]))])
+    made = stored.make_share(connection, actor(connection), row, path, sent["days"] * _DAY)
+    return located(path_of(row.slug, "shares"), [(_MADE, str(made.id)), *([(_QUERY, query)] if query else [])])
 
 
 def address_in(text: str) -> tuple[str, str]:
@@ -94,12 +82,7 @@ def _kept(query: str, *without: str) -> str:
     return urlencode([one for one in parse_qsl(query) if one[0] not in (*LOOKS, "share", *without)])
 
 
-@administration.post("/projects/<project>/settings/shares/<uuid:share>/revoke")
-def revoke_share(project: str, share: uuid.UUID) -> Response:
+@SHARES.form("/<uuid:share>/revoke")
+def revoke_share(connection: Connection, row: Any, share: uuid.UUID) -> None:
     """Revoke a link at once."""
-
-    def act(connection: Connection, row: Any) -> str:
-        stored.revoke_share(connection, actor(connection), row.id, share)
-        return path_of(project, "shares")
-
-    return submitted(project, partial(_shares, project), act)
+    stored.revoke_share(connection, actor(connection), row.id, share)

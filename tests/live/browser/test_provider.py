@@ -22,8 +22,7 @@ from registry.operations.users import add_member
 from registry.pages.provider import Provider, provider_of
 from registry.settings import Settings
 from tests.house import House, Project
-from tests.pages.conftest import Browser, browser
-from tests.pages.settings import Administrator
+from tests.pages.conftest import Administrator, Browser, browser
 from tests.ports import free_port
 
 pytest.importorskip("authlib", reason="authlib is not installed (the extra oidc)")
