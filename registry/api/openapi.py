@@ -255,8 +255,6 @@ _EVENT: dict[str, Any] = {
         },
     },
 }
-
-
 Operation = dict[str, Any]
 
 JSON = "application/json"

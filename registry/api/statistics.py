@@ -64,8 +64,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "precision": ("precision",),
 }
 """The path of a part, and the fields that it has beside the head."""
-
-
 FORMS = ("json", "txt", "md", "csv")
 _SETTINGS = ("alpha", "sharp_change", "equivalence", "split")
 _THRESHOLDS = of_values(Thresholds, {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv})
@@ -157,11 +155,7 @@ def recompute_old(rows: Iterable[Any]) -> None:
 
 
 _ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
-
-
 _MOST_LEVELS = 20
-
-
 _OF_SERIES = ("lost", "split")
 
 

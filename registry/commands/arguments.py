@@ -101,8 +101,6 @@ since_an_instant = click.option(
     "--since", metavar="INSTANT", callback=_instant, help="Also what changed since an instant, a day in UTC, or 2w ago."
 )
 """Decorator: the same of `since`."""
-
-
 sets_aside = click.option(
     "--set-aside", multiple=True, metavar="NAME",
     help="Leave it out where a slot must be common to all; none: nobody.  [default: who costs the others slots]",

@@ -24,8 +24,6 @@ from registry.storage.tables import aliases, grids, revisions
 
 Scope = tuple[str, str]
 """An experiment and a metric."""
-
-
 _MOST_NAMES = 500
 """Names that are looked through for one that is like a misspelt one."""
 

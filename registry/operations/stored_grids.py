@@ -97,8 +97,6 @@ CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons"
 _SUMMED_UP = tuple(
     column for column in revisions.c if column.name not in ("project_id", "grid_id", "created_at", "token_id", *CELLS)
 )
-
-
 Deleted = Literal["exclude", "only", "include"]
 """Whether grids with a tombstone are meant."""
 

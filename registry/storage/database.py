@@ -36,8 +36,6 @@ from registry.storage.statements import PREPARES, WatchedConnection
 CONNECT_SECONDS = 3
 BEYOND_SERVER = 1.0
 """The server ends a statement after its own timeout; a frozen server is given so many seconds more."""
-
-
 _DIGITS_OF_64_BITS = 19
 
 

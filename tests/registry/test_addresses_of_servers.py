@@ -18,8 +18,6 @@ from tests.house import House, publication
 from tests.ports import free_port
 
 TWO = {"user": "u", "password": "p@", "host": "a,b", "port": "5432,5433", "dbname": "d"}
-
-
 SPELLINGS: list[tuple[str, dict[str, str]]] = [
     ("postgresql://u:p%40@a:5432,b:5433/d", TWO),
     ("postgres://u:p%40@/d?host=a:5432&host=b:5433", TWO),

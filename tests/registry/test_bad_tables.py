@@ -147,8 +147,6 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "repeats past every number": ("T,value\na,1e308\na,1e308\na,-1e308\n", {}, "/line/4/column/2"),
     "repeats that are no count": ("T,value,repeats,sd\na,1,x,1\n", {}, "/line/2"),
 }  # fmt: skip
-
-
 PIPE_FAULTS: dict[str, tuple[str, str]] = {
     "words": ("A sentence without a table.\n", ""),
     "a heading": ("# A heading\n", ""),

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from registry.grids.suspect_names import near_duplicates
 
 NAMES = st.sets(st.text("aB1 -", max_size=6), max_size=12)
-
-
 WORDS = re.compile(r"[a-z]+|[B]+")
 """Of the letters above: a capital after a small one begins a word."""
 
