@@ -28,6 +28,7 @@ from werkzeug.exceptions import RequestedRangeNotSatisfiable
 
 from registry.api.context import parts
 from registry.api.responses import MEDIA, accepts_gzip, common, not_modified, packed, take_turn
+from registry.operations.doctor_checks import exports_directory
 from registry.settings import Settings
 
 log = structlog.get_logger()
@@ -158,8 +159,7 @@ def _blocks(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
 
 def directory_of(settings: Settings) -> Path:
     """The directory of the files, made where it is not there."""
-    name = f"results-registry-exports-{os.getuid()}"
-    directory = Path(settings.exports) if settings.exports else Path(tempfile.gettempdir()) / name
+    directory = exports_directory(settings)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     if directory.stat().st_uid != os.getuid():
         raise PermissionError(f"{directory} belongs to someone else")

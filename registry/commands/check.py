@@ -65,17 +65,12 @@ def claims_of(file: Path) -> Iterator[Place | Unread]:
             yield Unread(str(file), int(one.pointer), one.detail)
             continue
         place = Place(str(file), one)
-        wrong = list(_faults_of(place))
-        yield from wrong
-        if not wrong:
+        try:
+            read_claim(dict(one.claim))
+        except Invalid as error:
+            yield from (_unread(place, fault.pointer, fault.detail) for fault in error.faults)
+        else:
             yield place
-
-
-def _faults_of(place: Place) -> Iterator[Unread]:
-    try:
-        read_claim(dict(place.stated.claim))
-    except Invalid as error:
-        yield from (_unread(place, one.pointer, one.detail) for one in error.faults)
 
 
 def _unread(place: Place, pointer: str, detail: str) -> Unread:
@@ -130,10 +125,6 @@ def written(form: str, judged: Sequence[Judged], unread: Sequence[Unread]) -> st
     return _WRITERS[form](judged, unread)
 
 
-def _text(judged: Sequence[Judged], _unread: Sequence[Unread]) -> str:
-    return "".join(f"{one.file}:{one.line}: {one.verdict}: {one.sentence}\n" for one in judged)
-
-
 def _json(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
     found = [
         *({"file": one.file, "line": one.line, "text": one.text, "judgement": one.judgement} for one in judged),
@@ -155,7 +146,7 @@ def _github(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
 
 
 _WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Unread]], str]] = {
-    "text": _text,
+    "text": lambda judged, _: "".join(f"{one.file}:{one.line}: {one.verdict}: {one.sentence}\n" for one in judged),
     "json": _json,
     "github": _github,
 }

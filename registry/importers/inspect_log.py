@@ -63,12 +63,13 @@ def looks_like(source: Source) -> bool:
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each scorer."""
     zipped = source.head.startswith(b"PK")
-    log = mapping(_header(source) if zipped else source.json, "")
+    if (log := _entry(source, "header.json") if zipped else mapping(source.json, "")) is None:
+        raise Malformed("The log has no header: its run did not end.")
     run = mapping(log.get("eval"), "/eval")
     if log.get("status") != "success" or not isinstance(log.get("results"), Mapping):
         raise Malformed(f'The log has no results: its status is "{text(log.get("status"))}".')
     scores = listed(log["results"].get("scores"), "/results/scores")
-    samples = _summaries(source) if zipped else log.get("samples")
+    samples = _entry(source, "summaries.json") if zipped else log.get("samples")
     samples = samples if isinstance(samples, list) else []
     for score in scores:
         yield from (
@@ -134,24 +135,12 @@ def _opened(source: Source) -> IO[bytes]:
     return source.path.open("rb") if source.path is not None else io.BytesIO(source.content)
 
 
-def _header(source: Source) -> Any:
-    try:
-        return _entry(source, "header.json")
-    except KeyError:
-        raise Malformed("The log has no header: its run did not end.") from None
-
-
-def _summaries(source: Source) -> Any:
-    try:
-        return _entry(source, "summaries.json")
-    except KeyError:
-        return None
-
-
 def _entry(source: Source, name: str) -> Any:
-    """JSON of a file in the archive; `KeyError` if there is none of the name."""
+    """JSON of a file in the archive; None if there is none of the name."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
+            if name not in archive.namelist():
+                return None
             entry = archive.getinfo(name)
             if entry.file_size > _MOST:
                 raise Malformed(f"The log's {name} is too large.")
@@ -200,7 +189,7 @@ def protocol(log: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]
             **_solver(run, plan),
             "scorer": score.get("scorer"),
             "scorer_params": params,
-            "judge": params.get("model") or _judge(run),
+            "judge": params.get("model") or object_in(object_in(run, "model_roles"), "grader").get("model"),
             **{name: decoding.get(name) for name in _DECODING},
             **{name: config.get(name) for name in _LIMITS},
             **{f"{name}_version": version for name, version in packages.items() if name != "inspect_ai"},
@@ -218,10 +207,6 @@ def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
         "solver": run.get("solver") or " > ".join(chain),
         "solver_params": run.get("solver_args") or (params if any(params) else None),
     }
-
-
-def _judge(run: Mapping[str, Any]) -> Any:
-    return object_in(object_in(run, "model_roles"), "grader").get("model")
 
 
 def with_items(

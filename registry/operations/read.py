@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -257,8 +257,4 @@ def _cells(grid: Grid | None) -> list[tuple[dict[str, Any], Cell]]:
     if len(grid.values) > MOST_CELLS:
         most = f"{MOST_CELLS:,}"
         raise Invalid([Fault("", f"is about {len(grid.values):,} cells; choose at most {most} with at.<axis>=<level>")])
-    return list(_measured(grid))
-
-
-def _measured(grid: Grid) -> Iterator[tuple[dict[str, Any], Cell]]:
-    return (placed(grid, index) for index, value in enumerate(grid.values) if value is not None)
+    return [placed(grid, index) for index, value in enumerate(grid.values) if value is not None]

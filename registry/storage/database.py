@@ -39,12 +39,8 @@ BEYOND_SERVER = 1.0
 _DIGITS_OF_64_BITS = 19
 
 
-def _json(text_: str) -> Any:
-    """Parse JSON with large whole numbers as floats: JSONB writes 1e22 as digits, and orjson encodes no such int."""
-    return json.loads(text_, parse_int=_whole)
-
-
 def _whole(digits: str) -> int | float:
+    # Large ones are floats: JSONB writes 1e22 as digits, and orjson encodes no such int.
     return int(digits) if len(digits) < _DIGITS_OF_64_BITS else float(digits)
 
 
@@ -104,7 +100,7 @@ class Database:
             pool_timeout=settings.pool_timeout,
             pool_use_lifo=True,
             json_serializer=lambda value: orjson.dumps(value).decode(),
-            json_deserializer=_json,
+            json_deserializer=partial(json.loads, parse_int=_whole),
             connect_args={
                 "application_name": f"registry-{name}",
                 "connect_timeout": CONNECT_SECONDS,
