@@ -23,10 +23,10 @@ from dataclasses import replace
 from typing import IO, Any
 
 from registry.errors import Malformed
+from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
     count,
-    found_number,
     item_id,
     known_metric,
     left_out,
@@ -82,7 +82,7 @@ def _score(
     run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: Overrides, samples: Sequence[Any]
 ) -> Iterator[ImportedGrid]:
     metrics = mapping(score.get("metrics"), "/results/scores/metrics")
-    values = {name: found_number(one.get("value")) for name, one in metrics.items() if isinstance(one, Mapping)}
+    values = {name: number(one.get("value")) for name, one in metrics.items() if isinstance(one, Mapping)}
     stderr = values.get("stderr")
     names = {
         "experiment": EXPERIMENT,
