@@ -176,10 +176,14 @@ def test_a_table_that_is_no_grid_is_refused_at_its_place(shared: Project, subtes
             assert pointer in [error["pointer"] for error in problem["errors"]], problem["errors"]
 
 
+BOUNDS = {"lower": "0", "upper": "100"}
 QUERIES = [
     {"direction": "up"}, {"lower": "x"}, {"upper": "NaN"}, {"upper": "1e400"}, {"trials": "0"}, {"trials": "1.5"},
     {"model": ""}, {"model": "a\x00b"}, {"metric": "x" * 201}, {"surplus": "1"}, {"dry_run": "maybe"},
-    {"numeric": ""}, {"rows": ""}, {"unit": "\x01"}, {"values": "1"}, {"labels": "x"},
+    {"numeric": ""}, {"rows": ""}, {"unit": "\x01"}, {"values": "1"}, {"labels": "x"}, {"questions": "3"},
+    {"questions": "301", "trials": "300"} | BOUNDS, {"questions": "0", "trials": "300"} | BOUNDS,
+    {"design_effect": "0.5", "trials": "300"} | BOUNDS, {"design_effect": "nan", "trials": "300"} | BOUNDS,
+    {"derived": "perhaps"},
 ]  # fmt: skip
 
 
