@@ -176,7 +176,6 @@ def recorded(found: Recorded) -> dict[str, Any]:
 
 
 def _interval(metric: Metric, cell: Cell) -> dict[str, float | None]:
-    """The 95 % interval of a cell; null ends where its noise is not known."""
     low, high = interval_of(cell.value, cast(PostedMetric, metric_document(metric)), cell.trials, cell.stderr) or (
         None,
         None,

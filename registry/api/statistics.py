@@ -120,7 +120,6 @@ def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
 
 
 def _check_split(axes: Sequence[Axis], at: float) -> None:
-    """`Invalid` when no numeric axis has levels on both sides."""
     numbers = {axis.name: axis.numbers for axis in axes if axis.kind == "numeric" and axis.levels}
     if not any(min(found) <= at < max(found) for found in numbers.values()):
         ranges = [f"{name} has {min(found):g} to {max(found):g}" for name, found in numbers.items()]

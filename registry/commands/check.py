@@ -309,6 +309,5 @@ def _row(one: dict[str, Any]) -> list[str]:
 
 
 def _said(one: dict[str, Any]) -> str:
-    """The sentence as it was written, or else that of the judgement."""
     judgement = one["judgement"] or {}
     return str(one["text"] or judgement.get("sentence") or f"{one['claim']['kind']} of {one['metric']}")

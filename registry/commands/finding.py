@@ -172,7 +172,6 @@ def one_scope(session: Session, named: Named, done: str, *kinds: str) -> dict[st
 
 
 def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
-    """Experiments with the metrics of their grids."""
     experiments = named["experiment"] or _names(session, "experiment", named)
     return [
         (one, other)

@@ -159,7 +159,6 @@ def _show(
 
 
 def _of_trends(statistics: Statistics) -> dict[str, Style]:
-    """Style of a trend: a change for the worse is red, one for the better green."""
     better = statistics.metric.get("direction")
     colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
     words = dict(zip(("increasing", "decreasing"), colours, strict=True))

@@ -122,7 +122,6 @@ def _arguments(run: Mapping[str, Any]) -> list[str]:
 
 
 def _entries(source: Source) -> list[str]:
-    """Names in a zip archive; none if it is broken."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
             return archive.namelist()
@@ -136,7 +135,6 @@ def _opened(source: Source) -> IO[bytes]:
 
 
 def _entry(source: Source, name: str) -> Any:
-    """JSON of a file in the archive; None if there is none of the name."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
             if name not in archive.namelist():

@@ -71,7 +71,6 @@ def _arguments(arguments: Any) -> str:
 
 
 def _grids(model: str, scores: Sequence[Score], wanted: Overrides) -> Iterator[ImportedGrid]:
-    """One grid for each score; those of one dataset and one type get distinct names."""
     together: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         together.setdefault((score.benchmark, score.metric), []).append(score)

@@ -194,7 +194,6 @@ def _text(grid: Grid, member: str) -> bytes:
 
 
 def _by_coordinate(grid: Grid) -> dict[tuple[str, ...], int]:
-    """Flat index of each measured cell by its labels, in the order of the axes' names."""
     order = sorted(range(len(grid.axes)), key=lambda i: grid.axes[i].name)
     labels = itertools.product(*([level.label for level in axis.levels] for axis in grid.axes))
     return {

@@ -154,7 +154,6 @@ class Database:
 
     @contextmanager
     def _connected(self, *, autocommit: bool = False) -> Iterator[Connection]:
-        """Connection of the pool, with errors of the database and the driver translated."""
         with self._breaker:
             try:
                 with self._waited() as connection:
