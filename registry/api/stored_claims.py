@@ -302,10 +302,7 @@ def document(row: Any) -> dict[str, Any]:
         "digest": f"sha256:{bytes(row.digest).hex()}",
         "judgement": judgement,
         "judgement_number": row.number,
-        "judged_at": row.judged_at,
-        "checked_at": row.checked_at,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
+        **{name: getattr(row, name) for name in ("judged_at", "checked_at", "created_at", "updated_at")},
     }
 
 

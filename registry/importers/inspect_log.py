@@ -224,13 +224,8 @@ def with_items(
     cell = {"at": {}, "value": value, "trials": trials}
     scores = [(one, sum(given) / len(given)) for one, given in by_item.items()]
     body, note = outcomes_of(name, sorted(scores), cell, found.submission["metric"], epochs.pop())
-    return ImportedGrid(
-        found.submission,
-        (*found.notes, note) if note else found.notes,
-        found.place_of,
-        found.edition,
-        (body,) if body else (),
-    )
+    notes = (*found.notes, note) if note else found.notes
+    return replace(found, notes=notes, items=(body,) if body else ())
 
 
 def _sample_score(sample: Any, names: Sequence[Any]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import quote
@@ -103,9 +103,7 @@ def record(
             action=action,
             subject=str(subject),
             detail=detail,
-            token_id=actor.token_id,
-            request_id=actor.request_id,
-            user_id=actor.user_id,
+            **asdict(actor),
         )
     )
     if project_id is not None:

@@ -115,16 +115,9 @@ def find_statistics_of(connection: Connection, grid_ids: Sequence[uuid.UUID]) ->
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:
     """Revisions numbered above `after`, in order: number, digest, count of cells, labels, state, instant."""
+    told = (revisions.c[name] for name in ("number", "digest", "cell_count", "labels", "source", "created_at"))
     query = (
-        select(
-            revisions.c.number,
-            revisions.c.digest,
-            revisions.c.cell_count,
-            revisions.c.labels,
-            revisions.c.source,
-            revisions.c.created_at,
-            job_state.label("state"),
-        )
+        select(*told, job_state.label("state"))
         .outerjoin(derivations, of_revision(derivations))
         .join(grids, of_grid(revisions))
         .where(grids.c.id == grid_id, revisions.c.number > after)
