@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from registry.storage.tables import grids
 from tests.house import House, Project
+from tests.registry.test_audit_log import acts
 
 
 def listed(project: Project, role: str = "reader", **query: str) -> list[dict[str, Any]]:
@@ -74,10 +75,6 @@ def test_only_a_writer_of_its_project_restores_a_grid_once_and_is_recorded(house
     about = [entry for entry in acts(project) if entry["subject"] == grid["id"]]
     assert [entry["act"] for entry in about] == ["grid.restored", "grid.deleted"]
     assert about[0]["detail"]["names"]["model"] == grid["model"]
-
-
-def acts(project: Project) -> Any:
-    return project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
 
 
 def test_lists_say_what_was_deleted_and_when(project: Project) -> None:
