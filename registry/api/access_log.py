@@ -34,7 +34,7 @@ _USUAL = (
 def watch(app: Flask, seconds: float, *, traced: bool = False) -> None:
     """Measure and log the requests of this application, none of which waits for the database beyond these seconds."""
     serve = app.wsgi_app
-    span: Callable[[str | None], AbstractContextManager[None]] = request_span if traced else _no_span
+    span: Callable[[str | None], AbstractContextManager[None]] = request_span if traced else lambda _: nullcontext()
 
     def within_deadline(environ: Any, start_response: Any) -> Any:
         if is_stream(environ):
@@ -53,10 +53,6 @@ def watch(app: Flask, seconds: float, *, traced: bool = False) -> None:
     app.wsgi_app = within_deadline  # type: ignore[method-assign]
     app.before_request(_begin)
     app.after_request(_end)
-
-
-def _no_span(_traceparent: str | None) -> AbstractContextManager[None]:
-    return nullcontext()
 
 
 def _begin() -> None:

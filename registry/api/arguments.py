@@ -18,8 +18,6 @@ from registry.query import OLD_WORDS
 
 _REPEATED = ("label.", "at.", "x.at.", "y.at.")
 """Beginnings of the names that no schema knows, and that may come several times."""
-
-
 OLD_SINCE = "@1795478400"
 """The day, 2026-11-24, since which the former words are old (RFC 9745)."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,7 +17,7 @@ from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
 from registry.api.smorest import Blueprint, reply
 from registry.operations.amend import told_changes
-from registry.operations.audit_log import Actor, list_records, record
+from registry.operations.audit_log import Actor, RecordFilter, find_records, record
 from registry.operations.publish import Published
 
 blp = Blueprint("audit", "Who did what and when.")
@@ -50,4 +51,8 @@ def list_audit(query: dict[str, Any], project: str) -> Response:
     request that did it.
     Nothing is changed or removed here. Needs the role admin.
     """
-    return listed(project, query, list_records, serializers.audit_entry, role="admin")
+
+    def read(connection: Connection, project_id: uuid.UUID, before: uuid.UUID | None, limit: int) -> Sequence[Any]:
+        return find_records(connection, project_id, RecordFilter(), before, limit)
+
+    return listed(project, query, read, serializers.audit_entry, role="admin")

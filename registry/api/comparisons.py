@@ -57,17 +57,9 @@ class ComparisonParameters(Schema):
 
 
 _OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
-
-
 _OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
-
-
 BENCHMARKS_OF_SIDES = ("baseline_benchmark", "contender_benchmark")
-
-
 VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
-
-
 _MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of", *BENCHMARKS_OF_SIDES)
 
 
@@ -114,14 +106,10 @@ class EitherComparisonParameters(ComparisonParameters, OfOthersParameters):
 
 
 _REQUIRED = "Missing data for required field."
-
-
 _MIXED = (
     "cannot be given with ids: compare two grids by baseline and contender, or two models by experiment, metric,"
     " baseline_model and contender_model"
 )
-
-
 blp = Blueprint("comparisons", "How far one grid, or one model, is from another.")
 
 _FORMS = ("json", "txt", "md", "csv")

@@ -121,8 +121,6 @@ WEBHOOK_CHANGE: dict[str, Any] = {"types": ["claim.flipped"], "filter": {}}
 RECOVER_IN: dict[str, Any] = {"since": "2026-11-21T08:00:00Z"}
 ALERT_CHANGE = {"state": "dismissed", "reason": "expected", "note": "The longer context costs this."}
 ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
-
-
 CLAIM: dict[str, Any] = {
     "kind": "trend",
     "about": {

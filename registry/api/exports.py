@@ -28,6 +28,7 @@ from werkzeug.exceptions import RequestedRangeNotSatisfiable
 
 from registry.api.context import parts
 from registry.api.responses import MEDIA, accepts_gzip, common, not_modified, packed, take_turn
+from registry.operations.doctor_checks import exports_directory
 from registry.settings import Settings
 
 log = structlog.get_logger()
@@ -61,13 +62,13 @@ def send_export(export: Export) -> Response:
     rangeable = export.at_once or export.cells <= parts().settings.max_range_cells
     file = _file(export) if export.at_once or ((ranged or request.method == "HEAD") and rangeable) else None
     if file is None:
-        response = _whole(export, export.pieces())
+        response = _squeezed(export.form, export.pieces(), export.cells)
     elif wanted is not None and ranged:
         response = _part(export, file, *wanted.groups())
     elif request.method == "HEAD":
         response = _measured(export, file)
     else:
-        response = _whole(export, _blocks(file, 0, _length(file)))
+        response = _squeezed(export.form, _blocks(file, 0, _length(file)), export.cells)
     response.headers["Accept-Ranges"] = "bytes" if rangeable else "none"
     return common(response, export.tag)
 
@@ -91,10 +92,6 @@ def _file(export: Export) -> BinaryIO | None:
 def send_stream(form: str, written: Iterable[bytes], cells: int) -> Response:
     """What has no tag, as it is written: at once where it has few cells."""
     return common(_squeezed(form, written, cells), None)
-
-
-def _whole(export: Export, written: Iterable[bytes]) -> Response:
-    return _squeezed(export.form, written, export.cells)
 
 
 def _squeezed(form: str, written: Iterable[bytes], cells: int) -> Response:
@@ -158,8 +155,7 @@ def _blocks(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
 
 def directory_of(settings: Settings) -> Path:
     """The directory of the files, made where it is not there."""
-    name = f"results-registry-exports-{os.getuid()}"
-    directory = Path(settings.exports) if settings.exports else Path(tempfile.gettempdir()) / name
+    directory = exports_directory(settings)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     if directory.stat().st_uid != os.getuid():
         raise PermissionError(f"{directory} belongs to someone else")

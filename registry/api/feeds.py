@@ -146,8 +146,6 @@ def read_cells(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None
 
 CURSOR, POSITION = "Registry-Events-Cursor", "Registry-Events-Position"
 _PIECE = 64 * 1024
-
-
 _ANSWER = reply(200, "A grid a line", headers=[CURSOR, POSITION])
 _ANSWER["response"]["content"] = {
     MEDIA["ndjson"]: {"schema": {"type": "string"}, "example": examples.answer("whole_grids", "ndjson")}

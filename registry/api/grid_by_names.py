@@ -49,21 +49,13 @@ def find_part_by_names(_query: dict[str, Any], project: str, part: str) -> Respo
     return _under_id(project, f"/{part}")
 
 
-def _served(rule: str, view: Any, method: str = "GET") -> None:
+def _served(rule: str, name: str, view: Any, method: str = "GET") -> None:
     """Add a route that is told in the description of the others: generated clients need it not."""
-    flask.Blueprint.add_url_rule(blp, f"/projects/<project>/{rule}", view.__name__, view, methods=[method])
+    flask.Blueprint.add_url_rule(blp, f"/projects/<project>/{rule}", name, view, methods=[method])
 
 
-def find_form_by_names(project: str, suffix: str) -> Response:
-    return _under_id(project, f".{suffix}")
-
-
-def amend_by_names(project: str) -> Response:
-    return _under_id(project, "/cells")
-
-
-_served("grid.<any(json,txt,md):suffix>", find_form_by_names)
-_served("grid/cells", amend_by_names, "PATCH")
+_served("grid.<any(json,txt,md):suffix>", "find_form", lambda project, suffix: _under_id(project, f".{suffix}"))
+_served("grid/cells", "amend_by_names", lambda project: _under_id(project, "/cells"), "PATCH")
 
 
 def _under_id(project: str, part: str) -> Response:

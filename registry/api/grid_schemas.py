@@ -94,16 +94,12 @@ _PROTOCOL = (
     "How the values were measured (harness, version, dataset revision, shots …): up to 32 keys with a text, a number or"
     " a boolean each. Part of the content. Keys are compared in lower case and in Unicode's form NFC."
 )
-
-
 _REPEATS = (
     "A coordinate given several times is repeats: the cell's value is their mean, with repeats and their sd kept."
 )
 _WARNINGS = (
     "Doubts of whoever read the values from something else: they are kept with the revision, before the registry's own."
 )
-
-
 MOST_IN_FORMAT, MOST_IN_FILE_NAME = 64, 1_024
 
 

@@ -133,7 +133,9 @@ def _described(described: dict[str, Any]) -> dict[str, Any]:
     for _, _, operation in operations(document):
         operation["responses"] = dict(sorted(operation["responses"].items()))
     refer_to_examples(document, examples.named())
-    document["paths"] = {path: _ordered(item) for path, item in document["paths"].items()}
+    document["paths"] = {
+        path: {method: ordered(one) for method, one in item.items()} for path, item in document["paths"].items()
+    }
     return document
 
 
@@ -141,7 +143,7 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
     """The document with one path a resource: the paths with a suffix are said in its description."""
     paths = document["paths"]
     told = document | {"paths": {path: _with_forms(document, path) for path in paths if not is_twin(path, paths)}}
-    told = _placed(told | {"webhooks": described_webhooks()})
+    told = _placed(told | {"webhooks": {"event": {"post": _EVENT}}})
     for item in told["paths"].values():
         for operation in item.values():
             answers = operation["responses"].items()
@@ -169,10 +171,6 @@ def _with_forms(document: dict[str, Any], path: str) -> dict[str, Any]:
     return item | {"get": ordered(item["get"] | {"description": f"{about}\n\n{more}".strip()})}
 
 
-def _ordered(item: dict[str, Any]) -> dict[str, Any]:
-    return {method: ordered(one) for method, one in item.items()}
-
-
 def _tag(body: bytes) -> str:
     return sha256(body).hexdigest()[:16]
 
@@ -197,11 +195,6 @@ def as_yaml() -> Response:
 
 _STANDARD = "#/components/schemas/WebhookMessage"
 _CLOUD = "#/components/schemas/CloudEvent"
-
-
-def described_webhooks() -> dict[str, Any]:
-    """The webhooks by name."""
-    return {"event": {"post": _EVENT}}
 
 
 def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
@@ -255,8 +248,6 @@ _EVENT: dict[str, Any] = {
         },
     },
 }
-
-
 Operation = dict[str, Any]
 
 JSON = "application/json"

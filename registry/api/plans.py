@@ -77,10 +77,6 @@ class ShareOfOne(Number):
         return found
 
 
-def _id_of_grid(text: str) -> Any:
-    return Matching(GRID_ID, "must be the id of a grid", metadata=about(text))
-
-
 class PlanQuestion(Body):
     """What shall be found out."""
 
@@ -104,7 +100,7 @@ class PlanQuestion(Body):
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite."))
     baseline = Name(metadata=about("The id of a grid, which is subtracted; of a gate the name of the baseline."))
     contender = Name(metadata=about("The id of a grid, which is subtracted from; of a gate a model or such an id."))
-    grid = _id_of_grid("Whose best cell is looked for.")
+    grid = Matching(GRID_ID, "must be the id of a grid", metadata=about("Whose best cell is looked for."))
     effect = Number(metadata=about("In the metric's unit; else the measured one."))
     claim = PostedClaim(metadata=about("A claim, as addClaims takes it; with its own `alpha`."))
 

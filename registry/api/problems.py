@@ -89,8 +89,6 @@ KINDS: dict[str, Kind] = {
 }
 """Every code that a problem's type ends in."""
 _BY_STATUS = {kind.status: code for code, kind in reversed(KINDS.items()) if code not in ("error", "not_installed")}
-
-
 CHALLENGE = 'Bearer realm="results-registry"'
 _TOLD = ', error="invalid_token"'
 _NAMED = 100

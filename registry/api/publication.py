@@ -98,7 +98,6 @@ def _overrides(query: dict[str, Any]) -> Overrides:
 
 
 def _only_grid(reader: Callable[[Source, Overrides], Any], source: Source, wanted: Overrides) -> ImportedGrid:
-    """The one grid of a table; none is a fault, and more than one is."""
     grids = reader(source, wanted)
     found: ImportedGrid | None = next(grids, None)
     if found is None:

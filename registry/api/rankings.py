@@ -35,8 +35,6 @@ _MISSING = (
     " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
     " counts."
 )
-
-
 RANKING_PARTS = ("ranking", "by_benchmark")
 """Parts of a ranking that are tables of their own."""
 

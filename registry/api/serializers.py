@@ -71,16 +71,10 @@ def summary(stored: GridSummary) -> dict[str, Any]:
         "id": stored.id,
         **({} if stored.deleted_at is not None else {"html_url": f"{parts().settings.url}/grids/{stored.id}"}),
         "project": stored.project,
-        "experiment": stored.names.experiment,
-        "benchmark": stored.names.benchmark,
-        "model": stored.names.model,
-        "variant": stored.names.variant,
+        **{kind: getattr(stored.names, kind) for kind in ("experiment", "benchmark", "model", "variant")},
         "metric": metric_document(stored.metric),
         "axes": [axis_document(axis) for axis in stored.axes],
-        "shape": stored.shape,
-        "cell_count": stored.cell_count,
-        "revision": stored.revision,
-        "digest": stored.digest,
+        **{name: getattr(stored, name) for name in ("shape", "cell_count", "revision", "digest")},
         "derivation": derivation(stored.state, stored.reason, f"/api/v1/grids/{stored.id}/statistics"),
         "labels": dict(stored.labels),
         "description": stored.description,
@@ -176,7 +170,6 @@ def recorded(found: Recorded) -> dict[str, Any]:
 
 
 def _interval(metric: Metric, cell: Cell) -> dict[str, float | None]:
-    """The 95 % interval of a cell; null ends where its noise is not known."""
     low, high = interval_of(cell.value, cast(PostedMetric, metric_document(metric)), cell.trials, cell.stderr) or (
         None,
         None,

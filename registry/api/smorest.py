@@ -153,8 +153,6 @@ ERRORS = {
 """The component of each error that operations name; every other one is `Error`."""
 _HEADERS = {401: ["WWW-Authenticate"], 429: ["Retry-After"], 503: ["Retry-After"]}
 _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-
-
 _ANY_ERROR = (
     "Any other error. 400: the body is not what its content type says. 401: no token where one is needed, or a bad one."
     " 403: the token's role does not allow this. 404: it is not there, or not for this caller. 406: there is no form"

@@ -64,8 +64,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "precision": ("precision",),
 }
 """The path of a part, and the fields that it has beside the head."""
-
-
 FORMS = ("json", "txt", "md", "csv")
 _SETTINGS = ("alpha", "sharp_change", "equivalence", "split")
 _THRESHOLDS = of_values(Thresholds, {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv})
@@ -122,7 +120,6 @@ def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
 
 
 def _check_split(axes: Sequence[Axis], at: float) -> None:
-    """`Invalid` when no numeric axis has levels on both sides."""
     numbers = {axis.name: axis.numbers for axis in axes if axis.kind == "numeric" and axis.levels}
     if not any(min(found) <= at < max(found) for found in numbers.values()):
         ranges = [f"{name} has {min(found):g} to {max(found):g}" for name, found in numbers.items()]
@@ -157,11 +154,7 @@ def recompute_old(rows: Iterable[Any]) -> None:
 
 
 _ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
-
-
 _MOST_LEVELS = 20
-
-
 _OF_SERIES = ("lost", "split")
 
 

@@ -42,7 +42,7 @@ from registry.operations.find_claims import (
 from registry.operations.stored_claims import Added, tag_of
 from registry.renderings.badge import badge_svg
 from registry.renderings.claim import verdict_color, verdict_in_words
-from registry.results.codec import from_bytes
+from registry.results.codec import from_bytes, to_document
 from registry.results.judgement import Verdict
 
 _ADDRESS = r"[^\u0000-\u001f\u007f-\u009f]{1,2000}"
@@ -66,10 +66,6 @@ class ClaimsParameters(ByIdParameters):
         Matching(_ADDRESS, "is 1 to 2,000 characters, none of them a control character"),
         "`url` of the source; repeat for OR.",
     )
-
-
-class JudgementsParameters(RevisionsParameters):
-    """A page of the judgements of a claim."""
 
 
 class ClaimBadgeParameters(Schema):
@@ -126,7 +122,7 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
 
 
 def _answer(added: Sequence[Added], rows: Mapping[uuid.UUID, Any], *, single: bool) -> Response:
-    items = [document(rows[one.row.id]) | _doubts(one) for one in added]
+    items = [document(rows[one.row.id]) | {"warnings": to_document(one.warnings)} for one in added]
     is_new = any(one.is_new or one.is_back for one in added)
     response = Response(
         dumps(items[0] if single else {"items": items}), 201 if is_new else 200, content_type="application/json"
@@ -135,10 +131,6 @@ def _answer(added: Sequence[Added], rows: Mapping[uuid.UUID, Any], *, single: bo
         response.headers["ETag"] = f'"{_tag(rows[added[0].row.id], dumps(items[0]))}"'
         response.headers["Location"] = f"{API_PREFIX}/claims/{added[0].row.id}"
     return response
-
-
-def _doubts(one: Added) -> dict[str, Any]:
-    return {"warnings": [{"code": doubt.code, "detail": doubt.detail} for doubt in one.warnings]}
 
 
 def _judged(response: Response) -> Response:
@@ -206,7 +198,7 @@ def _row(claim_id: uuid.UUID) -> Any:
 
 
 @blp.get("/claims/<uuid:claim>/judgements", operation="listJudgements")
-@blp.arguments(JudgementsParameters, location="query")
+@blp.arguments(RevisionsParameters, location="query")
 @blp.answers(reply(200, "A page of judgements", "RecordedJudgements", headers=["Link"]), public=True)
 def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """List the judgements of a claim
@@ -310,10 +302,7 @@ def document(row: Any) -> dict[str, Any]:
         "digest": f"sha256:{bytes(row.digest).hex()}",
         "judgement": judgement,
         "judgement_number": row.number,
-        "judged_at": row.judged_at,
-        "checked_at": row.checked_at,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
+        **{name: getattr(row, name) for name in ("judged_at", "checked_at", "created_at", "updated_at")},
     }
 
 

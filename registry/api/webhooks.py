@@ -97,41 +97,31 @@ class EventFilter(fields.Field[Any]):
         return found
 
 
-def _url(**options: Any) -> Any:
-    return Url(metadata=about("Where to send: https, no user, no fragment.", "https://ci.example.org/hooks"), **options)
-
-
-def _types(**options: Any) -> Any:
-    text = "Types of events: one of the catalogue, `alert.*` for all of a kind, `*` for all."
-    return Types(metadata=about(text, ["claim.flipped", "alert.*"]), **options)
-
-
-def _filter(**options: Any) -> Any:
-    text = "Only events that have each of these fields with one of its texts, as the events' data says it."
-    return EventFilter(metadata=about(text), **options)
-
-
-def _format(**options: Any) -> Any:
-    return Choice(*get_args(Format), metadata=about("What is sent; `standard` if not given."), **options)
+_URL = about("Where to send: https, no user, no fragment.", "https://ci.example.org/hooks")
+_TYPES = about(
+    "Types of events: one of the catalogue, `alert.*` for all of a kind, `*` for all.", ["claim.flipped", "alert.*"]
+)
+_FILTER = about("Only events that have each of these fields with one of its texts, as the events' data says it.")
+_FORMAT = about("What is sent; `standard` if not given.")
 
 
 class WebhookIn(Body):
     """An address to which events shall be sent."""
 
-    url = _url(required=True)
-    types = _types(required=True)
-    filter = _filter(load_default=dict)
-    format = _format(load_default="standard")
+    url = Url(required=True, metadata=_URL)
+    types = Types(required=True, metadata=_TYPES)
+    filter = EventFilter(load_default=dict, metadata=_FILTER)
+    format = Choice(*get_args(Format), load_default="standard", metadata=_FORMAT)
     description = Markdown(load_default="", metadata=about("For people."))
 
 
 class WebhookChange(Body):
     """Changes to a webhook: at least one of its fields."""
 
-    url = _url()
-    types = _types()
-    filter = _filter()
-    format = _format()
+    url = Url(metadata=_URL)
+    types = Types(metadata=_TYPES)
+    filter = EventFilter(metadata=_FILTER)
+    format = Choice(*get_args(Format), metadata=_FORMAT)
     description = Markdown(metadata=about("For people."))
     state = Choice(
         *get_args(WebhookState),

@@ -15,14 +15,10 @@ from registry.grids.slices import Slice
 
 def normal_form(claim: Claim) -> dict[str, Any]:
     """The claim as a document that `read_claim` reads back, without what has its usual value."""
-    found = part_document(claim.says)
-    if claim.strength != "numbers":
-        found["strength"] = claim.strength
-    if claim.alpha != 0.05:
-        found["alpha"] = claim.alpha
-    if claim.looks != "fixed":
-        found["looks"] = claim.looks
-    return found
+    usual = Claim(claim.says)
+    names = ("strength", "alpha", "looks")
+    more = {name: getattr(claim, name) for name in names if getattr(claim, name) != getattr(usual, name)}
+    return part_document(claim.says) | more
 
 
 def digest_of(claim: Claim) -> str:

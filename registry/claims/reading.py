@@ -123,48 +123,29 @@ def flag(given: Any, pointer: str, report: Report) -> bool:
     return given is True
 
 
-@reads({"type": "number", "minimum": 0})
-def amount(given: Any, pointer: str, report: Report) -> float:
-    """A finite number that is not negative."""
-    found = number(given)
-    if found is None or found < 0:
-        report.fault(pointer, "must be a number of 0 or more")
-        return 0.0
-    return found
+def _numeric(wanted: str, fits: Callable[[float], bool], instead: float, **schema: Any) -> Reader:
+    @reads({"type": "number", **schema})
+    def read(given: Any, pointer: str, report: Report) -> float:
+        found = number(given)
+        if found is None or not fits(found):
+            report.fault(pointer, f"must be {wanted}")
+            return instead
+        return type(instead)(found)
+
+    return read
 
 
-@reads({"type": "number"})
-def finite(given: Any, pointer: str, report: Report) -> float:
-    """A finite number."""
-    found = number(given)
-    if found is None:
-        report.fault(pointer, "must be a finite number")
-        return 0.0
-    return found
-
-
-@reads({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1})
-def share(given: Any, pointer: str, report: Report) -> float:
-    """A number between 0 and 1, neither of them."""
-    found = number(given)
-    if found is None or not 0 < found < 1:
-        report.fault(pointer, "must be a number between 0 and 1")
-        return 0.5
-    return found
+amount = _numeric("a number of 0 or more", lambda found: found >= 0, 0.0, minimum=0)
+finite = _numeric("a finite number", lambda _: True, 0.0)
+share = _numeric("a number between 0 and 1", lambda found: 0 < found < 1, 0.5, exclusiveMinimum=0, exclusiveMaximum=1)
 
 
 def whole(least: int, most: int = 1_000_000) -> Reader:
     """A whole number from one to another."""
-
-    @reads({"type": "integer", "minimum": least, "maximum": most})
-    def read(given: Any, pointer: str, report: Report) -> int:
-        found = number(given)
-        if found is None or found != int(found) or not least <= found <= most:
-            report.fault(pointer, f"must be a whole number from {least} to {most:,}")
-            return least
-        return int(found)
-
-    return read
+    wanted, bounds = f"a whole number from {least} to {most:,}", {"minimum": least, "maximum": most}
+    return _numeric(
+        wanted, lambda found: found == int(found) and least <= found <= most, least, type="integer", **bounds
+    )
 
 
 count = whole(1)

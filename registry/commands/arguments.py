@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -55,6 +56,14 @@ def instant_of(text: str, argument: str) -> str:
     raise refused(text, argument, "an instant such as 2026-11-21T08:00:00Z, a day, or how long ago such as 2w")
 
 
+def id_of(text: str, what: str, command: str) -> uuid.UUID:
+    """The id that a text is; for another `click.UsageError` with the command that lists them."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise click.UsageError(f"{text} is not the id of {what}; `registry {command}` has them.") from None
+
+
 def refused(text: str, argument: str, allowed: str) -> click.UsageError:
     """The error that says what is allowed instead of such a text."""
     return click.UsageError(f"{argument} takes {allowed}; {text!r} is none of these.")
@@ -101,8 +110,6 @@ since_an_instant = click.option(
     "--since", metavar="INSTANT", callback=_instant, help="Also what changed since an instant, a day in UTC, or 2w ago."
 )
 """Decorator: the same of `since`."""
-
-
 sets_aside = click.option(
     "--set-aside", multiple=True, metavar="NAME",
     help="Leave it out where a slot must be common to all; none: nobody.  [default: who costs the others slots]",

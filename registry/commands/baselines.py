@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any, get_args
 
 import click
 
-from registry.commands.arguments import Finite
+from registry.commands.arguments import Finite, id_of
 from registry.commands.finding import Named, names_grids, one_scope
 from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server
@@ -163,15 +162,9 @@ def dismiss(session: Session, alert: str, reason: str, note: str | None) -> None
 
 def _answer(session: Session, alert: str, note: str | None, said: dict[str, str]) -> None:
     sent = said | ({} if note is None else {"note": note})
-    found = session.transport.call("PATCH", session.in_project(f"alerts/{_as_id(alert)}"), sent).json()
+    path = session.in_project(f"alerts/{id_of(alert, 'an alert', 'alerts ls')}")
+    found = session.transport.call("PATCH", path, sent).json()
     show_rows(session, found, _HEADER, row=_alert_row, below={"sentence": [found["sentence"]], "opened_at": ()})
-
-
-def _as_id(text: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        raise click.UsageError(f"{text} is not the id of an alert; `registry alerts ls` has them.") from None
 
 
 def _alert_row(told: dict[str, Any]) -> list[Any]:

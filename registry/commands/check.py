@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +19,7 @@ from registry.claims.in_files import Stated, claims_in
 from registry.commands.group import CheckFailed, Undecided
 from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server, awaited, waits
-from registry.errors import Fault, Invalid, NotFound
+from registry.errors import Fault, Invalid, Malformed, NotFound
 from registry.renderings.gate import workflow_command
 from registry.results.judgement import Verdict
 from results_registry.errors import NotThere, Refused
@@ -65,17 +65,12 @@ def claims_of(file: Path) -> Iterator[Place | Unread]:
             yield Unread(str(file), int(one.pointer), one.detail)
             continue
         place = Place(str(file), one)
-        wrong = list(_faults_of(place))
-        yield from wrong
-        if not wrong:
+        try:
+            read_claim(dict(one.claim))
+        except Invalid as error:
+            yield from (_unread(place, fault.pointer, fault.detail) for fault in error.faults)
+        else:
             yield place
-
-
-def _faults_of(place: Place) -> Iterator[Unread]:
-    try:
-        read_claim(dict(place.stated.claim))
-    except Invalid as error:
-        yield from (_unread(place, one.pointer, one.detail) for one in error.faults)
 
 
 def _unread(place: Place, pointer: str, detail: str) -> Unread:
@@ -98,13 +93,6 @@ def told(faults: Iterable[Unread]) -> list[Unread]:
     return each_once
 
 
-def not_read(faults: Sequence[Unread], detail: str) -> Invalid:
-    """The error of a command whose claims have these faults, as a sentence."""
-    error = Invalid(Fault(one.place, one.detail) for one in faults)
-    error.detail = detail
-    return error
-
-
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A claim in a file with its judgement."""
@@ -125,20 +113,9 @@ class Judged:
         return " ".join([str(self.judgement["sentence"]), *warnings])
 
 
-def written(form: str, judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
-    """The judgements in one of `FORMATS`, with the claims that cannot be read; text leaves these to standard error."""
-    return _WRITERS[form](judged, unread)
-
-
-def _text(judged: Sequence[Judged], _unread: Sequence[Unread]) -> str:
-    return "".join(f"{one.file}:{one.line}: {one.verdict}: {one.sentence}\n" for one in judged)
-
-
 def _json(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
-    found = [
-        *({"file": one.file, "line": one.line, "text": one.text, "judgement": one.judgement} for one in judged),
-        *({"file": one.file, "line": one.line, "judgement": None, "error": one.detail} for one in unread),
-    ]
+    found = [asdict(one) for one in judged]
+    found += [{"file": one.file, "line": one.line, "judgement": None, "error": one.detail} for one in unread]
     return json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -155,7 +132,8 @@ def _github(judged: Sequence[Judged], unread: Sequence[Unread]) -> str:
 
 
 _WRITERS: dict[str, Callable[[Sequence[Judged], Sequence[Unread]], str]] = {
-    "text": _text,
+    # Claims that cannot be read are told on standard error.
+    "text": lambda judged, _: "".join(f"{one.file}:{one.line}: {one.verdict}: {one.sentence}\n" for one in judged),
     "json": _json,
     "github": _github,
 }
@@ -184,25 +162,18 @@ def check(session: Session, files: Sequence[Path], strict: bool, form: str, seco
     for start in range(0, len(places), MOST_CLAIMS):
         answered, refused = _judge(session, places[start : start + MOST_CLAIMS], seconds)
         judged, faults = judged + answered, faults + refused
-    click.echo(written("json" if session.screen.json else form, judged, faults), nl=False)
+    click.echo(_WRITERS["json" if session.screen.json else form](judged, faults), nl=False)
     without = [file for file, claims in found.items() if not claims]
     for file in without:
         click.echo(f"{file}: no claims", err=True)
     if faults:
-        raise not_read(faults, f"Claims with faults are not judged: {len(faults)}.")
-    _end(judged, without if strict else (), strict=strict)
-
-
-def _end(judged: Sequence[Judged], without: Sequence[str], *, strict: bool) -> None:
-    """The exit status of claims that all could be judged; `without`: files that should have some."""
-    verdicts = [str(one.judgement["verdict"]) for one in judged]
-    contradicted = verdicts.count("contradicted")
-    if contradicted:
+        raise Malformed(f"Claims with faults are not judged: {len(faults)}.")
+    verdicts = [one.verdict for one in judged]
+    if contradicted := verdicts.count("contradicted"):
         raise CheckFailed(f"{contradicted} of {len(judged)} claims contradicted.")
-    undecided = len(judged) - verdicts.count("supported")
-    if strict and undecided:
+    if strict and (undecided := len(judged) - verdicts.count("supported")):
         raise Undecided(f"{undecided} of {len(judged)} claims not decided.")
-    if without:
+    if strict and without:
         raise Undecided(f"No claims in {', '.join(without)}.")
 
 
@@ -267,7 +238,7 @@ def _send(session: Session, places: Sequence[Place]) -> list[dict[str, Any]]:
 
 def _stop(faults: Sequence[Unread]) -> None:
     if faults:
-        raise not_read(faults, f"Claims with faults: {len(faults)}. None is kept.")
+        raise Malformed(f"Claims with faults: {len(faults)}. None is kept.")
 
 
 @claim.command(name="ls")
@@ -313,11 +284,6 @@ def remove(session: Session, id: str) -> None:
 def _row(one: dict[str, Any]) -> list[str]:
     source = one["source"]
     where = ":".join(str(source[name]) for name in ("url", "line") if name in source)
-    said = _said(one)
-    return [one["id"], one["verdict"] or "", one["state"], where, said[:_LONGEST] + ("…" if said[_LONGEST:] else "")]
-
-
-def _said(one: dict[str, Any]) -> str:
-    """The sentence as it was written, or else that of the judgement."""
     judgement = one["judgement"] or {}
-    return str(one["text"] or judgement.get("sentence") or f"{one['claim']['kind']} of {one['metric']}")
+    said = str(one["text"] or judgement.get("sentence") or f"{one['claim']['kind']} of {one['metric']}")
+    return [one["id"], one["verdict"] or "", one["state"], where, said[:_LONGEST] + ("…" if said[_LONGEST:] else "")]

@@ -68,10 +68,9 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     else:
         if full or named["model"]:
             raise click.UsageError("Two models are compared: --full and --model are for grids.")
-        scope = one_scope(session, {**named, "model": (baseline, contender)}, "compared")
-        filters = {kind: list(named[kind]) for kind in ("benchmark", "variant")}
+        scope = one_scope(session, {**named, "model": (baseline, contender)}, "compared", "benchmark", "variant")
         models = {"baseline_model": baseline, "contender_model": contender}
-        question = {**scope, **models, **filters, **of_models, **asked}
+        question = {**scope, **models, **of_models, **asked}
     told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
     document: Comparison | ModelComparison
     if is_grid(baseline):
@@ -151,8 +150,8 @@ def _sides(session: Session, sides: tuple[str, ...], named: Named, asked: dict[s
     if all(map(is_grid, sides)):
         grids = [find_grid(session, reference, named) for reference in sides]
         return dict(zip(places, grids, strict=True)) | effect
-    scope = one_scope(session, {**named, "model": sides}, "planned")
-    filters: dict[str, Any] = {kind: list(named[kind]) for kind in ("benchmark", "variant") if named[kind]}
+    kinds = [kind for kind in ("benchmark", "variant") if named[kind]]
+    scope = one_scope(session, {**named, "model": sides}, "planned", *kinds)
     suite = {"suite": asked["suite"]} if asked["suite"] else {}
     models = {f"{place}_model": model for place, model in zip(places, sides, strict=True)}
-    return {**scope, **models, **filters, **suite, **effect}
+    return {**scope, **models, **suite, **effect}

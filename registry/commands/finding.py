@@ -45,10 +45,14 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
 
     short = {"experiment": ["-e"], "benchmark": ["-b"], "model": ["-m"]}
     for kind in reversed(KINDS):
-        text = f"Only this {kind}; may be repeated."
-        names = [*short.get(kind, []), f"--{kind}"]
-        run = click.option(*names, multiple=True, metavar="NAME", help=text)(run)
+        run = only(kind, *short.get(kind, []))(run)
     return run
+
+
+def only(kind: str, *short: str) -> Callable[..., Any]:
+    """Decorator: pass the command the names of this kind, from such an option."""
+    text = f"Only this {kind}; may be repeated."
+    return click.option(*short, f"--{kind}", multiple=True, metavar="NAME", help=text)
 
 
 def find_grid(session: Session, reference: str | None, named: Named) -> str:
@@ -148,17 +152,18 @@ def short_ids(ids: Iterable[str]) -> list[str]:
     return whole
 
 
-def one_scope(session: Session, named: Named, done: str) -> dict[str, str]:
-    """Experiment and metric that a question is about; `NotFound` with the choices where there are several. `done` says
-    what is done with them."""
+def one_scope(session: Session, named: Named, done: str, *kinds: str) -> dict[str, Any]:
+    """Experiment and metric that a question is about, and the names of these other kinds. `NotFound` with the choices
+    where there are several; `done` says what is done with them."""
+    others = {kind: list(named[kind]) for kind in kinds}
     for kind in ("experiment", "metric"):
         if len(named[kind]) > 1:
             raise click.UsageError(f"One {kind} is {done}; --{kind} is given {len(named[kind])} times.")
     if named["experiment"] and named["metric"]:
-        return {"experiment": named["experiment"][0], "metric": named["metric"][0]}
+        return {"experiment": named["experiment"][0], "metric": named["metric"][0], **others}
     pairs = _pairs(session, named)
     if len(pairs) == 1:
-        return dict(zip(("experiment", "metric"), pairs[0], strict=True))
+        return dict(zip(("experiment", "metric"), pairs[0], strict=True)) | others
     if not pairs:
         raise NotFound(f"No grid in {session.project} at {session.config.url} fits; `registry ls` lists them.")
 
@@ -167,7 +172,6 @@ def one_scope(session: Session, named: Named, done: str) -> dict[str, str]:
 
 
 def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
-    """Experiments with the metrics of their grids."""
     experiments = named["experiment"] or _names(session, "experiment", named)
     return [
         (one, other)

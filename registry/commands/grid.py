@@ -63,7 +63,6 @@ def restore(session: Session, grids: tuple[str, ...], wanted: Mapping[str, Any])
 def _chosen(
     session: Session, references: Sequence[str], wanted: Mapping[str, Any], *, deleted: str
 ) -> list[dict[str, Any]]:
-    """Grids by reference, each of one grid, or all that are wanted; `NotFound` where there is none."""
     if not references and not any(wanted.values()):
         raise click.UsageError("Say which grids: by an id, or by names, labels, --find, --since or --at.")
     found: dict[str, dict[str, Any]] = {}

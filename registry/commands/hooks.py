@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections import Counter
 from datetime import datetime
 from typing import Any, get_args
 
 import click
 
-from registry.commands.arguments import ALLOWED, place_of, refused
+from registry.commands.arguments import ALLOWED, id_of, place_of, refused
 from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server
 from registry.renderings.words import counted
@@ -149,7 +148,8 @@ def deliveries(session: Session, webhook: str, state: tuple[str, ...], limit: in
 @asks_server
 def redeliver(session: Session, delivery: str) -> None:
     """Send DELIVERY (its id) again."""
-    _show_delivery(session, session.transport.call("POST", f"deliveries/{_as_id(delivery)}/redeliver").json())
+    path = f"deliveries/{id_of(delivery, 'a delivery', 'hooks deliveries')}/redeliver"
+    _show_delivery(session, session.transport.call("POST", path).json())
 
 
 def _show_delivery(session: Session, found: dict[str, Any]) -> None:
@@ -200,14 +200,7 @@ def remove(session: Session, webhook: str, yes: bool) -> None:
 
 
 def _path(session: Session, webhook: str, more: str = "") -> str:
-    return session.in_project(f"webhooks/{_as_id(webhook)}{more}")
-
-
-def _as_id(text: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        raise click.UsageError(f"{text} is no id; `registry hooks ls` and `deliveries` have them.") from None
+    return session.in_project(f"webhooks/{id_of(webhook, 'a webhook', 'hooks ls')}{more}")
 
 
 def _row(told: dict[str, Any]) -> list[Any]:

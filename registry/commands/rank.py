@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
-from registry.commands.finding import Named, names_grids, one_scope
+from registry.commands.finding import Named, names_grids, one_scope, only
 from registry.commands.page import Style, coloured, until
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, waits
@@ -60,11 +60,8 @@ def rank(session: Session, named: Named, full: bool, seconds: float, at: Paramet
 
     One experiment and one metric are ranked; which ones need not be said where the project has no others.
     """
-    filters = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
-    scope = one_scope(session, named, "ranked")
-    document = awaited(
-        session, session.in_project("rankings"), "ranking", seconds, **scope, **filters, **at, **question
-    )
+    scope = one_scope(session, named, "ranked", *_NAMES)
+    document = awaited(session, session.in_project("rankings"), "ranking", seconds, **scope, **at, **question)
     found = from_document(Ranking, document)
     session.screen.show(
         document,
@@ -101,11 +98,6 @@ def lays_out(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    text = f"Only this {kind}; may be repeated."
-    return click.option(f"--{kind}", multiple=True, metavar="NAME", help=text)
-
-
 @click.command()
 @click.argument("experiment")
 @click.argument("metric")
@@ -115,9 +107,9 @@ def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 @sets_aside
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
 @click.option("--sort", metavar="mean|name|COLUMN", help="The order of rows that are names.  [default: mean]")
-@_only("benchmark")
-@_only("model")
-@_only("variant")
+@only("benchmark")
+@only("model")
+@only("variant")
 @click.option("--suite", metavar="NAME", help="The benchmarks of this suite of the project.")
 @click.option("--csv", "form", flag_value="csv", help="As CSV, with intervals and counts.")
 @click.option("--markdown", "form", flag_value="markdown", help="As Markdown.")
@@ -176,10 +168,9 @@ def noise(session: Session, named: Named, alpha: float | None, seconds: float, a
 
     A difference smaller than that needs more repeats. On each benchmark of one experiment, by one metric.
     """
-    filters = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
-    scope = one_scope(session, named, "asked about")
+    scope = one_scope(session, named, "asked about", *_NAMES)
     asked = {} if alpha is None else {"alpha": alpha}
-    document = awaited(session, session.in_project("noise"), "noise", seconds, **scope, **filters, **at, **asked)
+    document = awaited(session, session.in_project("noise"), "noise", seconds, **scope, **at, **asked)
     found = from_document(RepeatNoise, document)
     session.screen.show(
         document,

@@ -39,27 +39,16 @@ def find_registry(url: str | None, project: str | None, warn: Warn) -> Config:
 
     Raises `BadAddress` for an unusable file.
     """
-    _refuse_foreign(repository_file(Path.cwd()))
-    return _without_open_token(find_config(url=url, project=project), warn)
-
-
-def _without_open_token(found: Config, warn: Warn) -> Config:
-    """Configuration without the token, if that comes from the user's file and others can read the file."""
-    path = user_config_path()
+    above = repository_file(Path.cwd())
+    if above is not None and above.stat().st_uid not in (os.geteuid(), 0, Path.cwd().stat().st_uid):
+        # It could redirect results and tokens.
+        raise BadAddress(f"{above} belongs to another user, so it is not used; remove it, or work elsewhere.")
+    found, path = find_config(url=url, project=project), user_config_path()
     kept = kept_token(read_toml(path), found.url)
     if kept is None or kept != found.token or not path.stat().st_mode & 0o077:
         return found
     warn(f"Warning: the token in {path} is not used, because others can read that file; chmod 600 it.")
     return found._replace(token=None)
-
-
-def _refuse_foreign(path: Path | None) -> None:
-    """Refuse a file of another user in a directory above, which could redirect results and tokens."""
-    if path is None:
-        return
-    owner = path.stat().st_uid
-    if owner not in (os.geteuid(), 0, Path.cwd().stat().st_uid):
-        raise BadAddress(f"{path} belongs to another user, so it is not used; remove it, or work elsewhere.")
 
 
 @dataclass(frozen=True)

@@ -114,10 +114,7 @@ def trends(  # noqa: PLR0913, PLR0917 (each is an option)
         crossed = from_document(Thresholds, document)
         _show(session, found, document, crossings.page(crossed), lambda: crossings.thresholds_csv(crossed), {})
         return
-    statistics = from_document(Statistics, document)
-    parts = renderings.page(statistics, "trends")
-    csv = renderings.of("trends")["csv"]
-    _show(session, found, document, parts, lambda: csv(statistics), _of_trends(statistics))
+    _show_statistics(session, found, document, "trends", _of_trends)
 
 
 @click.command()
@@ -133,15 +130,16 @@ def peaks(session: Session, grid: str | None, named: Named, seconds: float, at: 
     """
     found = find_grid(session, grid, named)
     document = awaited(session, f"grids/{found}/statistics", "peaks", seconds, part="peaks", **at)
-    statistics = from_document(Statistics, document)
-    parts = renderings.page(statistics, "peaks")
-    styles: dict[str, Style] = {
-        "P(best)": lambda _: "bold",
-        "value": lambda _: "bold",
-        "best": lambda _: "bold",
-    }
-    csv = renderings.of("peaks")["csv"]
-    _show(session, found, document, parts, lambda: csv(statistics), styles)
+    bold = dict.fromkeys(("P(best)", "value", "best"), lambda _: "bold")
+    _show_statistics(session, found, document, "peaks", lambda _: bold)
+
+
+def _show_statistics(
+    session: Session, grid: str, document: dict[str, Any], part: str, styles: Callable[[Statistics], dict[str, Style]]
+) -> None:
+    statistics, csv = from_document(Statistics, document), renderings.of(part)["csv"]
+    parts = renderings.page(statistics, part)
+    _show(session, grid, document, parts, lambda: csv(statistics), styles(statistics))
 
 
 def _show(
@@ -161,7 +159,6 @@ def _show(
 
 
 def _of_trends(statistics: Statistics) -> dict[str, Style]:
-    """Style of a trend: a change for the worse is red, one for the better green."""
     better = statistics.metric.get("direction")
     colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
     words = dict(zip(("increasing", "decreasing"), colours, strict=True))

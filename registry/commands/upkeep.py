@@ -7,6 +7,7 @@ import json
 import secrets
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -203,12 +204,9 @@ def purge_command(home: Path | None, days: int, yes: bool) -> None:
         click.echo(f"{removed} of {left}", err=True)
     with database.transaction() as connection:
         emptied = purge_projects(connection, COMMAND, older_than_days=days)
-    with database.transaction() as connection:
-        purge_claims(connection, older_than_days=days)
-    with database.transaction() as connection:
-        purge_shapes(connection)
-    with database.transaction() as connection:
-        purge_item_ids(connection)
+    for clear in (partial(purge_claims, older_than_days=days), purge_shapes, purge_item_ids):
+        with database.transaction() as connection:
+            clear(connection)
     database.close()
     click.echo(f"{removed} grids and {emptied} projects were removed.")
 

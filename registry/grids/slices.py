@@ -256,14 +256,11 @@ def read_members(texts: Sequence[str]) -> tuple[Member, ...]:
 
 def member_text(benchmark: str, levels: Slice) -> str:
     """The benchmark with its own levels, as a member is written."""
-    return f"{benchmark}@{','.join(_conditions(levels))}" if levels else benchmark
+    conditions = ",".join(f"{axis}={one}" for axis, several in levels for one in several)
+    return f"{benchmark}@{conditions}" if levels else benchmark
 
 
 _SEVERAL = "several levels are written in one, as in X@axis=a,axis=b"
-
-
-def _conditions(levels: Slice) -> Iterable[str]:
-    return (f"{axis}={one}" for axis, conditions in levels for one in conditions)
 
 
 def _read(text: str) -> Member:

@@ -24,8 +24,6 @@ MODULES = {
 """In the order of detection: formats with a mark of their own before plain tables."""
 _TABLES = ("csv", "markdown", "parquet", "records")
 _COMPANIONS = ("model_meta.json",)
-
-
 _SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")
 
 

@@ -23,10 +23,10 @@ from dataclasses import replace
 from typing import IO, Any
 
 from registry.errors import Malformed
+from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
     count,
-    found_number,
     item_id,
     known_metric,
     left_out,
@@ -63,12 +63,13 @@ def looks_like(source: Source) -> bool:
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each scorer."""
     zipped = source.head.startswith(b"PK")
-    log = mapping(_header(source) if zipped else source.json, "")
+    if (log := _entry(source, "header.json") if zipped else mapping(source.json, "")) is None:
+        raise Malformed("The log has no header: its run did not end.")
     run = mapping(log.get("eval"), "/eval")
     if log.get("status") != "success" or not isinstance(log.get("results"), Mapping):
         raise Malformed(f'The log has no results: its status is "{text(log.get("status"))}".')
     scores = listed(log["results"].get("scores"), "/results/scores")
-    samples = _summaries(source) if zipped else log.get("samples")
+    samples = _entry(source, "summaries.json") if zipped else log.get("samples")
     samples = samples if isinstance(samples, list) else []
     for score in scores:
         yield from (
@@ -81,7 +82,7 @@ def _score(
     run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: Overrides, samples: Sequence[Any]
 ) -> Iterator[ImportedGrid]:
     metrics = mapping(score.get("metrics"), "/results/scores/metrics")
-    values = {name: found_number(one.get("value")) for name, one in metrics.items() if isinstance(one, Mapping)}
+    values = {name: number(one.get("value")) for name, one in metrics.items() if isinstance(one, Mapping)}
     stderr = values.get("stderr")
     names = {
         "experiment": EXPERIMENT,
@@ -121,7 +122,6 @@ def _arguments(run: Mapping[str, Any]) -> list[str]:
 
 
 def _entries(source: Source) -> list[str]:
-    """Names in a zip archive; none if it is broken."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
             return archive.namelist()
@@ -134,24 +134,11 @@ def _opened(source: Source) -> IO[bytes]:
     return source.path.open("rb") if source.path is not None else io.BytesIO(source.content)
 
 
-def _header(source: Source) -> Any:
-    try:
-        return _entry(source, "header.json")
-    except KeyError:
-        raise Malformed("The log has no header: its run did not end.") from None
-
-
-def _summaries(source: Source) -> Any:
-    try:
-        return _entry(source, "summaries.json")
-    except KeyError:
-        return None
-
-
 def _entry(source: Source, name: str) -> Any:
-    """JSON of a file in the archive; `KeyError` if there is none of the name."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
+            if name not in archive.namelist():
+                return None
             entry = archive.getinfo(name)
             if entry.file_size > _MOST:
                 raise Malformed(f"The log's {name} is too large.")
@@ -200,7 +187,7 @@ def protocol(log: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]
             **_solver(run, plan),
             "scorer": score.get("scorer"),
             "scorer_params": params,
-            "judge": params.get("model") or _judge(run),
+            "judge": params.get("model") or object_in(object_in(run, "model_roles"), "grader").get("model"),
             **{name: decoding.get(name) for name in _DECODING},
             **{name: config.get(name) for name in _LIMITS},
             **{f"{name}_version": version for name, version in packages.items() if name != "inspect_ai"},
@@ -220,10 +207,6 @@ def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _judge(run: Mapping[str, Any]) -> Any:
-    return object_in(object_in(run, "model_roles"), "grader").get("model")
-
-
 def with_items(
     found: ImportedGrid, samples: Sequence[Any], score: Mapping[str, Any], value: float, trials: int | None
 ) -> ImportedGrid:
@@ -241,13 +224,8 @@ def with_items(
     cell = {"at": {}, "value": value, "trials": trials}
     scores = [(one, sum(given) / len(given)) for one, given in by_item.items()]
     body, note = outcomes_of(name, sorted(scores), cell, found.submission["metric"], epochs.pop())
-    return ImportedGrid(
-        found.submission,
-        (*found.notes, note) if note else found.notes,
-        found.place_of,
-        found.edition,
-        (body,) if body else (),
-    )
+    notes = (*found.notes, note) if note else found.notes
+    return replace(found, notes=notes, items=(body,) if body else ())
 
 
 def _sample_score(sample: Any, names: Sequence[Any]) -> float | None:

@@ -28,12 +28,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
     bounded,
     common,
     count,
-    found_number,
     item_id,
     left_out,
     listed,
@@ -83,7 +83,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     skipped: list[str] = []
     together: dict[tuple[str, str], dict[str, Score]] = {}
     for task, given in tasks.items():
-        if task in _all_groups(file):
+        if task in _subtasks(file):
             continue
         for metric, score in _scores(given, _samples(file, task), skipped):
             if wanted.takes(metric):
@@ -91,16 +91,11 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     notes = left_out(skipped, "not a number")
     samples = Samples(source)
     for (benchmark, metric), scores in together.items():
-        grouped = benchmark in _all_groups(file)
+        grouped = benchmark in _subtasks(file)
         found = _grid(file, benchmark, metric, scores, grouped=grouped, notes=notes)
         found = samples.added(found, metric, _cells(scores, grouped=grouped))
-        yield wanted.applied(_of_run(found, file, list(scores)))
-
-
-def _of_run(found: ImportedGrid, file: Mapping[str, Any], tasks: Sequence[str]) -> ImportedGrid:
-    """The grid of these tasks with what the file says of the whole run."""
-    sent = found.submission | protocol(file, found.submission["benchmark"], tasks)
-    return replace(found, submission=sent, edition=_edition(file))
+        sent = found.submission | protocol(file, found.submission["benchmark"], list(scores))
+        yield wanted.applied(replace(found, submission=sent, edition=_edition(file)))
 
 
 def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str, Any]]:
@@ -126,10 +121,6 @@ def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
     return {name: leaves(name, frozenset()) for name in given if name not in inside}
 
 
-def _all_groups(file: Mapping[str, Any]) -> set[str]:
-    return set(_subtasks(file))
-
-
 def _subtasks(file: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
     given = mapping(file.get("group_subtasks") or {}, "/group_subtasks")
     return {name: listed(inner, f"/group_subtasks/{name}") for name, inner in given.items() if inner}
@@ -147,11 +138,11 @@ def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iter
         if not way or metric.endswith("_stderr"):
             continue
         name = metric if way == "none" else key
-        number = found_number(value)
-        if number is None:
+        found = number(value)
+        if found is None:
             skipped.append(name)
             continue
-        yield name, Score(number, found_number(given.get(f"{metric}_stderr,{way}")), n)
+        yield name, Score(found, number(given.get(f"{metric}_stderr,{way}")), n)
 
 
 def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:
@@ -190,7 +181,7 @@ def _pretrained(given: Any) -> str:
 
 def _edition(file: Mapping[str, Any]) -> str:
     """Time at which the harness ran, which tells two runs of one protocol apart."""
-    date = found_number(file.get("date"))
+    date = number(file.get("date"))
     try:
         return "" if date is None else datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds")
     except (OverflowError, ValueError, OSError):  # no instant

@@ -82,7 +82,6 @@ def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedG
 
 
 def _identity(names: Mapping[str, str], wanted: Overrides) -> dict[str, str]:
-    """Identity of a table according to the document, and the metric according to the caller."""
     return {**names, **({"metric": wanted.metric} if wanted.metric else {})}
 
 

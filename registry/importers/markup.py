@@ -62,7 +62,6 @@ def measured(cell: str) -> Measured | None:
 
 
 def _left_out(match: re.Match[str], *, percent: bool) -> tuple[str, str]:
-    """Code and description of the part that a number loses."""
     if match["spread"]:
         return "spread_left_out", f"what ±{match['spread']} is, the table does not say: it is left out"
     if match["brackets"]:
@@ -93,7 +92,6 @@ def plain(cell: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without tags, links, emphasis and backslashes before punctuation."""
     text = apart(_TAGS, _LINK.sub(_linked, text)).strip()
     changed = True
     while changed:
@@ -107,7 +105,6 @@ def _bare(text: str) -> str:
 
 
 def _linked(match: re.Match[str]) -> str:
-    """Text of a link; one right behind a number is a note at it."""
     return f" [{match[1]}]" if match.string[: match.start()].rstrip("*_`")[-1:].isdigit() else match[1]
 
 
@@ -126,7 +123,6 @@ def _number(text: str) -> re.Match[str] | None:
 
 
 def _is_struck(text: str) -> bool:
-    """Tell whether this is a number between `~~` and `~~`."""
     if not (len(text) > 4 and text.startswith("~~") and text.endswith("~~") and len(text) <= _LONGEST):
         return False
     return _number(text[2:-2].strip("*_` ").replace("−", "-")) is not None

@@ -17,8 +17,9 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from registry.errors import Malformed
+from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.scores import explained, found_number, left_out, listed, mapping, single, text
+from registry.importers.scores import explained, left_out, listed, mapping, single, text
 from registry.importers.source import Source
 
 NAME = "mlflow"
@@ -118,7 +119,7 @@ def read_run(
     params = [mapping(one, "/data/params") for one in (data.get("params") or [])[:_MOST_LABELS]]
     labels |= {text(one.get("key")): text(one.get("value"))[:_LONGEST] for one in params}
     found_values = [
-        (text(one.get("key")), found_number(one.get("value")))
+        (text(one.get("key")), number(one.get("value")))
         for metric in listed(data.get("metrics") or [], "/data/metrics")
         if wanted.takes(text((one := mapping(metric, "/data/metrics")).get("key")))
     ]

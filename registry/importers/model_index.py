@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Overrides
-from registry.importers.scores import explained, found_number, left_out, listed, mapping, single, text
+from registry.importers.scores import explained, left_out, listed, mapping, single, text
 from registry.importers.source import Source, read_yaml
 
 NAME = "model-index"
@@ -62,7 +63,7 @@ def _scores(given: Any, where: str) -> Iterator[Score]:
         about = "" if name.casefold() == kind.casefold() else name
         distinctions = [about, text(dataset.get("split")), text(metric.get("config")), _arguments(metric.get("args")),
                 _arguments(dataset.get("args")), text(dataset.get("revision"))]  # fmt: skip
-        yield Score(benchmark, kind, found_number(metric.get("value")), tuple(distinctions), labels)
+        yield Score(benchmark, kind, number(metric.get("value")), tuple(distinctions), labels)
 
 
 def _arguments(arguments: Any) -> str:
@@ -70,7 +71,6 @@ def _arguments(arguments: Any) -> str:
 
 
 def _grids(model: str, scores: Sequence[Score], wanted: Overrides) -> Iterator[ImportedGrid]:
-    """One grid for each score; those of one dataset and one type get distinct names."""
     together: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         together.setdefault((score.benchmark, score.metric), []).append(score)

@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.errors import Malformed
+from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.scores import found_number, listed, mapping, over, protocol_of, put, text, unknown_direction
+from registry.importers.scores import listed, mapping, over, protocol_of, put, text, unknown_direction
 from registry.importers.source import Source
 
 NAME = "mteb"
@@ -41,11 +42,11 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     skipped: list[str] = []
     for split, subset, entry in _entries(file):
         for metric, value in entry.items():
-            number = found_number(value)
-            if number is None:
+            found = number(value)
+            if found is None:
                 continue
             if wanted.takes(metric, metric == "main_score"):
-                put(values, metric, (split, subset), number, notes)
+                put(values, metric, (split, subset), found, notes)
             else:
                 skipped.append(metric)
     if not values:

@@ -293,7 +293,6 @@ def _file_name(source: Source) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text without control characters and without bytes that are not UTF-8."""
     plain = text.encode("utf-8", "replace").decode()
     return "".join(one if one.isprintable() or ord(one) > 159 else "\ufffd" for one in plain)
 

@@ -180,7 +180,6 @@ def _flat(given: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _written(value: Any) -> str:
-    """A value in the notation of a table's cell; a gap for one that is no number."""
     if value is None or value == NOT_A_NUMBER:
         return ""
     if isinstance(value, str):

@@ -91,11 +91,6 @@ def text(value: Any, default: str = "") -> str:
     return value if isinstance(value, str) else default if value is None else str(value)
 
 
-def found_number(value: Any) -> float | None:
-    """A finite number; None for a tool's substitute ("N/A", NaN, null)."""
-    return number(value)
-
-
 def count(value: Any) -> int | None:
     found = number(value)
     return int(found) if found is not None and found == int(found) and found > 0 else None

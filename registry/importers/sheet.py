@@ -207,7 +207,6 @@ class Sheet:
         return {"cells": cells}, place_of
 
     def _level_place(self, parts: Sequence[str]) -> Place | None:
-        """Place of `/axes/0/levels/3`."""
         if len(parts) == 4 and parts[0] == "axes" and parts[2] == "levels":
             return next(itertools.islice(self.levels[int(parts[1])].values(), int(parts[3]), None), None)
         return None

@@ -68,7 +68,6 @@ class Tidy:
             self._choose()
 
     def _column(self, name: str) -> int | None:
-        """Column that the caller names; a missing one is a fault."""
         if name in self.table.header:
             return self.table.header.index(name)
         there = ", ".join(self.table.header[:20])
@@ -76,7 +75,6 @@ class Tidy:
         return None
 
     def _choose(self) -> None:
-        """Keep the axes that the caller chose; others are skipped with a note."""
         wanted, header = self.wanted, self.table.header
         for name in (*wanted.axes, *wanted.drop, *([wanted.repeats] if wanted.repeats else [])):
             self._column(name)

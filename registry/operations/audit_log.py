@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import quote
@@ -103,9 +103,7 @@ def record(
             action=action,
             subject=str(subject),
             detail=detail,
-            token_id=actor.token_id,
-            request_id=actor.request_id,
-            user_id=actor.user_id,
+            **asdict(actor),
         )
     )
     if project_id is not None:
@@ -167,14 +165,6 @@ def deletions_of(connection: Connection, project_id: uuid.UUID, grid_ids: Sequen
     return {uuid.UUID(row.subject): row.name for row in connection.execute(query)}
 
 
-def list_records(connection: Connection, project_id: uuid.UUID, before: uuid.UUID | None, limit: int) -> Sequence[Any]:
-    """Entries about a project, newest first, older than the entry `before`."""
-    query = select(audit_log).where(audit_log.c.project_id == project_id)
-    if before is not None:
-        query = query.where(audit_log.c.id < before)
-    return connection.execute(query.order_by(audit_log.c.id.desc()).limit(limit)).all()
-
-
 Detail = Mapping[str, Any]
 Told = tuple[str, Any]
 """A path, below the project's if it begins with a slash, and the data."""
@@ -190,10 +180,6 @@ def tell_act(connection: Connection, project_id: uuid.UUID, action: str, subject
     announce(connection, project_id, [Arrival(type_, below, to_document(data))])
 
 
-def _project(_subject: str, detail: Detail) -> Told:
-    return "", ProjectEvent(tuple(sorted(detail)))
-
-
 def _token(subject: str, detail: Detail) -> Told:
     said = (detail.get(name) for name in ("name", "role", "expires_at"))
     return f"/tokens/{subject}", TokenEvent(subject, *said)
@@ -204,33 +190,9 @@ def _share(subject: str, detail: Detail) -> Told:
     return f"/shares/{subject}", ShareEvent(subject, path, detail.get("expires_at"))
 
 
-def _experiment(subject: str, _detail: Detail) -> Told:
-    return f"/experiments/{_segment(subject)}", ExperimentEvent(subject)
-
-
-def _grid(subject: str, detail: Detail) -> Told:
-    return f"grids/{subject}", GridEvent(subject, detail["revision"], **detail["names"])
-
-
 def _items(subject: str, detail: Detail) -> Told:
     names, added = detail["names"], {name: detail[name] for name in ("set", "digest", "cells")}
     return f"grids/{subject}", ItemsEvent(subject, detail["revision"], **names, **added)
-
-
-def _alias(subject: str, detail: Detail) -> Told:
-    return f"/aliases/{subject}", AliasEvent(detail["alias"], detail["name"], detail["kind"])
-
-
-def _suite(_subject: str, detail: Detail) -> Told:
-    return f"/suites/{_segment(detail['name'])}", SuiteEvent(detail["name"])
-
-
-def _baseline(_subject: str, detail: Detail) -> Told:
-    return f"/baselines/{_segment(detail['name'])}", BaselineEvent(detail["name"], detail["version"])
-
-
-def _claim(subject: str, detail: Detail) -> Told:
-    return f"claims/{subject}", ClaimEvent(subject, cut(detail["text"]))
 
 
 def _segment(name: str) -> str:
@@ -238,16 +200,31 @@ def _segment(name: str) -> str:
 
 
 _KINDS: tuple[tuple[Callable[[str, Detail], Told], tuple[EventType, ...]], ...] = (
-    (_project, ("project.updated",)),
+    (lambda _, told: ("", ProjectEvent(tuple(sorted(told)))), ("project.updated",)),
     (_token, ("token.created", "token.revoked")),
     (_share, ("share.created", "share.revoked")),
-    (_experiment, ("experiment.updated", "experiment.protocol_set")),
-    (_grid, ("grid.updated",)),
+    (
+        lambda name, _: (f"/experiments/{_segment(name)}", ExperimentEvent(name)),
+        ("experiment.updated", "experiment.protocol_set"),
+    ),
+    (lambda grid, told: (f"grids/{grid}", GridEvent(grid, told["revision"], **told["names"])), ("grid.updated",)),
     (_items, ("items.added",)),
-    (_alias, ("alias.created", "alias.deleted")),
-    (_suite, ("suite.set", "suite.deleted")),
-    (_baseline, ("baseline.set", "baseline.deleted")),
-    (_claim, ("claim.created", "claim.updated", "claim.deleted", "claim.restored")),
+    (
+        lambda alias, told: (f"/aliases/{alias}", AliasEvent(told["alias"], told["name"], told["kind"])),
+        ("alias.created", "alias.deleted"),
+    ),
+    (
+        lambda _, told: (f"/suites/{_segment(told['name'])}", SuiteEvent(told["name"])),
+        ("suite.set", "suite.deleted"),
+    ),
+    (
+        lambda _, told: (f"/baselines/{_segment(told['name'])}", BaselineEvent(told["name"], told["version"])),
+        ("baseline.set", "baseline.deleted"),
+    ),
+    (
+        lambda claim, told: (f"claims/{claim}", ClaimEvent(claim, cut(told["text"]))),
+        ("claim.created", "claim.updated", "claim.deleted", "claim.restored"),
+    ),
 )
 _ACTS: dict[str, tuple[EventType, Callable[[str, Detail], Told]]] = {
     type_: (type_, tell) for tell, types in _KINDS for type_ in types

@@ -82,16 +82,12 @@ def invalidated(wanted: ColumnElement[str], metric: ColumnElement[str]) -> Colum
 
 
 def _aliased() -> ColumnElement[bool]:
-    texts = ARRAY(Text)
-    return exists().where(
-        aliases.c.project_id == projects.c.id,
-        or_(
-            and_(aliases.c.kind == "experiment", aliases.c.alias == bindparam("experiment")),
-            and_(aliases.c.kind == "benchmark", aliases.c.alias == any_(bindparam("benchmarks", type_=texts))),
-            and_(aliases.c.kind == "model", aliases.c.alias == any_(bindparam("models", type_=texts))),
-            and_(aliases.c.kind == "variant", aliases.c.alias == any_(bindparam("variants", type_=texts))),
-        ),
+    experiment = and_(aliases.c.kind == "experiment", aliases.c.alias == bindparam("experiment"))
+    named = (
+        and_(aliases.c.kind == kind, aliases.c.alias == any_(bindparam(f"{kind}s", type_=ARRAY(Text))))
+        for kind in KINDS
     )
+    return exists().where(aliases.c.project_id == projects.c.id, or_(experiment, *named))
 
 
 _RESULT = Prepared(

@@ -24,8 +24,6 @@ from registry.storage.tables import aliases, grids, revisions
 
 Scope = tuple[str, str]
 """An experiment and a metric."""
-
-
 _MOST_NAMES = 500
 """Names that are looked through for one that is like a misspelt one."""
 
@@ -172,8 +170,6 @@ def _without_grid(claim: Claim, known: Mapping[str, Any], pointer: str) -> Itera
 
 
 def _about_grids(claim: Claim, known: Mapping[str, Any]) -> Claim:
-    """The claim with the names of the grids that it names by ids."""
-
     def filled(part: Part) -> Part:
         if not isinstance(part, Atom):
             return replace(part, claims=tuple(filled(one) for one in part.claims))

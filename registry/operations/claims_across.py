@@ -101,7 +101,6 @@ def _joined(part: Part, answers: Iterator[int]) -> int:
 
 
 def _document(claim: Claim, judged: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The claim, with its statements as they were judged: without aliases."""
     statements = iter([{name: said for name, said in one["claim"].items() if name not in ("strength", "alpha")}
                        for one in judged])  # fmt: skip
 

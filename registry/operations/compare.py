@@ -92,7 +92,6 @@ def _noise(mine: Grid, theirs: Grid) -> PairNoise:
 
 
 def _by_place(grid: Grid) -> dict[frozenset[tuple[str, str | float]], int]:
-    """The flat index of each measured cell by its coordinates, whatever the order of the axes."""
     found = {}
     for cell in grid.cells():
         levels = (axis.levels[i] for axis, i in zip(grid.axes, cell.at, strict=True))

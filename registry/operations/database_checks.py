@@ -117,8 +117,6 @@ _CONNECTIONS = text("""
            count(*) AS taken, count(*) FILTER (WHERE NOT starts_with(application_name, 'registry-')) AS others
     FROM pg_stat_activity WHERE datid IS NOT NULL AND pid <> pg_backend_pid()
 """)
-
-
 _PLACE = text("""
     SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() END AS place,
         coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8 AS age

@@ -15,9 +15,10 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, or_, select, union_all
+from sqlalchemy import Connection, Select, func, select, union_all
 
 from registry.errors import CursorExpired, Fault, Invalid
+from registry.storage.arrivals import is_told
 from registry.storage.tables import claims, event_heads, events, grids, projects, shares, tokens
 
 MOST_SCANNED = 20_000
@@ -135,18 +136,12 @@ def _between(project_id: uuid.UUID, after: int, until: int) -> Select[Any]:
 
 def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
     if wanted.types:
-        query = query.where(or_(*(_is_of(one) for one in wanted.types)))
+        query = query.where(is_told(wanted.types, {}))
     for beginning in wanted.without:
         query = query.where(~events.c.type.startswith(beginning, autoescape=True))
     for name, text in wanted.names.items():
         query = query.where(events.c.data[name].astext == text)
     return query
-
-
-def _is_of(pattern: str) -> Any:
-    if pattern.endswith(".*"):
-        return events.c.type.startswith(pattern[:-1], autoescape=True)
-    return events.c.type == pattern
 
 
 def _covers(pattern: str, type_: str) -> bool:

@@ -10,9 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, and_, distinct, func, select, update
+from sqlalchemy import ColumnElement, Connection, and_, distinct, func, select, update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import NotFound, PreconditionFailed
 from registry.grids.intake.levels import has_control
@@ -75,8 +74,7 @@ def find_note(connection: Connection, project_id: uuid.UUID, name: str) -> Exper
 def _note(connection: Connection, project_id: uuid.UUID, name: str) -> dict[str, Any]:
     joined = joined_of_kind(connection, project_id, "experiment")
     own = joined.get(name, name)
-    here = (experiments.c.project_id == project_id, experiments.c.name == own)
-    row = connection.execute(select(experiments).where(*here)).one_or_none()
+    row = connection.execute(select(experiments).where(*_here(project_id, own))).one_or_none()
     found = {"name": own, "aliases": tuple(sorted(alias for alias, target in joined.items() if target == own))}
     if row is None:
         return found | {"labels": {}, "rules": Rules()}
@@ -125,11 +123,7 @@ def describe_experiment(
     `expected`: tags of notes, one of which must be the experiment's. Raises `NotFound`, `PreconditionFailed`, and
     `Invalid` for too many labels.
     """
-    own = find_experiment(connection, project_id, name).name
-    here = (experiments.c.project_id == project_id, experiments.c.name == own)
-    connection.execute(insert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
-    connection.execute(select(experiments.c.name).where(*here).with_for_update())
-    before = find_note(connection, project_id, own)
+    before = _held(connection, project_id, name)
     if expected is not None and before.tag not in expected:
         raise PreconditionFailed("What is said of the experiment changed; read it again.")
     labels = changed_labels(before.labels, changes.get("labels", {}), most_labels)
@@ -137,23 +131,32 @@ def describe_experiment(
     is_changed = (description, labels) != (before.description, before.labels)
     if is_changed:
         values = {"description": description, "labels": labels, "updated_at": func.now()}
-        connection.execute(update(experiments).where(*here).values(values))
-    return find_experiment(connection, project_id, own), is_changed
+        connection.execute(update(experiments).where(*_here(project_id, before.name)).values(values))
+    return find_experiment(connection, project_id, before.name), is_changed
+
+
+def _here(project_id: uuid.UUID, name: str) -> tuple[ColumnElement[bool], ...]:
+    return experiments.c.project_id == project_id, experiments.c.name == name
+
+
+def _held(connection: Connection, project_id: uuid.UUID, name: str) -> ExperimentNote:
+    """What is written about an experiment, locked until the end of the transaction; `NotFound`."""
+    own = find_experiment(connection, project_id, name).name
+    connection.execute(insert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
+    connection.execute(select(experiments.c.name).where(*_here(project_id, own)).with_for_update())
+    return find_note(connection, project_id, own)
 
 
 def set_protocol_rules(connection: Connection, actor: Actor, project_id: uuid.UUID, name: str, rules: Rules) -> None:
     """Set which keys of protocols bind in an experiment. Other rules than before invalidate every question about it,
     and are in the audit log. Raises `NotFound`."""
-    own = find_experiment(connection, project_id, name).name
-    here = (experiments.c.project_id == project_id, experiments.c.name == own)
-    connection.execute(upsert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
-    connection.execute(select(experiments.c.name).where(*here).with_for_update())
-    before = find_note(connection, project_id, own)
+    before = _held(connection, project_id, name)
     if rules == before.rules:
         return
-    connection.execute(update(experiments).where(*here).values(protocol_rules=rules.document()))
+    changed = update(experiments).where(*_here(project_id, before.name))
+    connection.execute(changed.values(protocol_rules=rules.document()))
     _invalidate(connection, project_id, before)
-    record(connection, actor, "experiment.protocol_set", own, project_id=project_id, **rules.document())
+    record(connection, actor, "experiment.protocol_set", before.name, project_id=project_id, **rules.document())
 
 
 def _invalidate(connection: Connection, project_id: uuid.UUID, note: ExperimentNote) -> None:

@@ -13,7 +13,6 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, Select, Text, and_, cast, literal_column, or_, select
 
 from registry.errors import Conflict, Invalid, NotFound
-from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_positions, slice_faults
 from registry.operations.search import KINDS, grids_with
 from registry.operations.stored_grids import (
@@ -163,16 +162,13 @@ def _has_levels(connection: Connection, query: Select[Any], wanted: Slice) -> Co
     """Condition for the grids of a query that have something of a slice; `Invalid` when none of them has such an axis,
     or such a level."""
     written = cast(revisions.c.axes, Text)
-    found = {text: _axes_in(text) for text in connection.scalars(query.with_only_columns(written).distinct())}
+    texts = connection.scalars(query.with_only_columns(written).distinct())
+    found = {text: [axis_of(document) for document in orjson.loads(text)] for text in texts}
     faults = slice_faults(chain.from_iterable(found.values()), wanted, "no grid")
     if faults:
         raise Invalid(faults)
     named = {text: {axis.name: axis.levels for axis in axes} for text, axes in found.items()}
     return written.in_([text for text, axes in named.items() if kept_positions(axes, wanted) is not None])
-
-
-def _axes_in(text: str) -> list[Axis]:
-    return [axis_of(document) for document in orjson.loads(text)]
 
 
 def sort_key(stored: GridSummary | StoredGrid, sort: str) -> Key:

@@ -101,7 +101,6 @@ def rows_of_claims() -> Select[Any]:
 
 
 def _joined(query: Select[Any]) -> Select[Any]:
-    """The query over kept claims with their projects and the cached results that judge them."""
     mine = and_(cached_results.c.project_id == claims.c.project_id, cached_results.c.query_key == claims.c.query_key)
     of_claims = query.select_from(claims).join(projects, _project()).outerjoin(cached_results, mine)
     return of_claims.where(_kept())

@@ -47,13 +47,9 @@ def find_records(
     if slug is not None and "\0" in slug:
         return []  # PostgreSQL has no such text
     place = projects.c.slug == slug
-    if grid_id is not None:
-        place = projects.c.id == select(grids.c.project_id).where(grids.c.id == grid_id).scalar_subquery()
-    if claim_id is not None:
-        place = projects.c.id == select(claims.c.project_id).where(claims.c.id == claim_id).scalar_subquery()
-    if delivery_id is not None:
-        mine = select(deliveries.c.project_id).where(deliveries.c.id == delivery_id)
-        place = projects.c.id == mine.scalar_subquery()
+    for table, own in ((grids, grid_id), (claims, claim_id), (deliveries, delivery_id)):
+        if own is not None:
+            place = projects.c.id == select(table.c.project_id).where(table.c.id == own).scalar_subquery()
     query = (
         select(idempotency_keys, projects.c.visibility)
         .join(projects, projects.c.id == idempotency_keys.c.project_id)

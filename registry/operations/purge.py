@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -125,7 +125,8 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
         judged = purge_judgements(connection, project_id, own)
         words = {*map(str, own), *verdicts, *names_}
         forget_events(connection, project_id, Gone(words, {(str(row.claim_id), str(row.number)) for row in judged}))
-        announce_purged(connection, project_id, own)
+        gone = [Arrival("grid.purged", f"grids/{one}", {"grid": str(one)}) for one in own]
+        announce(connection, project_id, gone)
     for row in rows:
         carried = {kind: getattr(row, kind) for kind in KINDS}
         deleted = None if row.deleted_at is None else row.deleted_at.isoformat()
@@ -354,11 +355,6 @@ def _empty(connection: Connection, table: Any, project_id: uuid.UUID, gone: Gone
         about.append(said.in_(sorted(gone.judgements)))
     here = and_(table.c.project_id == project_id, where, or_(*about))
     connection.execute(update(table).where(here).values(data={}, subject=""))
-
-
-def announce_purged(connection: Connection, project_id: uuid.UUID, grids: Iterable[uuid.UUID]) -> None:
-    """Announce that grids were removed for good; nothing but their ids is told."""
-    announce(connection, project_id, [Arrival("grid.purged", f"grids/{one}", {"grid": str(one)}) for one in grids])
 
 
 def remove_events(connection: Connection, project_ids: Collection[uuid.UUID]) -> None:

@@ -54,12 +54,8 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
         if wanted not in there[kind] and not (suite and parameter == "benchmark")
     ]
     faults = [
-        Fault(f"/{parameter}", f"{then}{_not_found(kind, wanted, there[kind])}")
-        for kind, parameter, wanted in lacking[:_MOST_EXPLAINED]
-    ]
-    faults += [
-        Fault(f"/{parameter}", f'{then}no grid of this experiment has the {kind} "{wanted}"')
-        for kind, parameter, wanted in lacking[_MOST_EXPLAINED:]
+        Fault(f"/{parameter}", then + _not_found(kind, wanted, there[kind] if place < _MOST_EXPLAINED else None))
+        for place, (kind, parameter, wanted) in enumerate(lacking)
     ]
     if suite and there["benchmark"].isdisjoint(query.benchmark):
         faults.append(Fault("/suite", f'{then}no grid of this experiment is of a benchmark of the suite "{suite}"'))
@@ -246,9 +242,12 @@ def _matches(query: Query, names: Names) -> bool:
     return all(not wanted or name in wanted for wanted, name in zip(wanted_names, names, strict=True))
 
 
-def _not_found(kind: str, wanted: str, there: Collection[str]) -> str:
+def _not_found(kind: str, wanted: str, there: Collection[str] | None) -> str:
+    told = f'no grid of this experiment has the {kind} "{wanted}"'
+    if there is None:
+        return told
     several = "; repeat the parameter for several" if "," in wanted else ""
-    return f'no grid of this experiment has the {kind} "{wanted}"; {known_names_text(there, wanted)}{several}'
+    return f"{told}; {known_names_text(there, wanted)}{several}"
 
 
 def known_names_text(names: Collection[str], wanted: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -115,16 +115,9 @@ def find_statistics_of(connection: Connection, grid_ids: Sequence[uuid.UUID]) ->
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:
     """Revisions numbered above `after`, in order: number, digest, count of cells, labels, state, instant."""
+    told = (revisions.c[name] for name in ("number", "digest", "cell_count", "labels", "source", "created_at"))
     query = (
-        select(
-            revisions.c.number,
-            revisions.c.digest,
-            revisions.c.cell_count,
-            revisions.c.labels,
-            revisions.c.source,
-            revisions.c.created_at,
-            job_state.label("state"),
-        )
+        select(*told, job_state.label("state"))
         .outerjoin(derivations, of_revision(derivations))
         .join(grids, of_grid(revisions))
         .where(grids.c.id == grid_id, revisions.c.number > after)
@@ -194,7 +187,6 @@ def _text(grid: Grid, member: str) -> bytes:
 
 
 def _by_coordinate(grid: Grid) -> dict[tuple[str, ...], int]:
-    """Flat index of each measured cell by its labels, in the order of the axes' names."""
     order = sorted(range(len(grid.axes)), key=lambda i: grid.axes[i].name)
     labels = itertools.product(*([level.label for level in axis.levels] for axis in grid.axes))
     return {
@@ -257,8 +249,4 @@ def _cells(grid: Grid | None) -> list[tuple[dict[str, Any], Cell]]:
     if len(grid.values) > MOST_CELLS:
         most = f"{MOST_CELLS:,}"
         raise Invalid([Fault("", f"is about {len(grid.values):,} cells; choose at most {most} with at.<axis>=<level>")])
-    return list(_measured(grid))
-
-
-def _measured(grid: Grid) -> Iterator[tuple[dict[str, Any], Cell]]:
-    return (placed(grid, index) for index, value in enumerate(grid.values) if value is not None)
+    return [placed(grid, index) for index, value in enumerate(grid.values) if value is not None]

@@ -63,7 +63,7 @@ def requeue_old(database: Database, rows: Iterable[Any]) -> bool:
 
     Whoever reads goes on with what is stored, also where nothing can be written.
     """
-    old = [row for row in rows if row is not None and _is_old(row)]
+    old = [row for row in rows if row is not None and row.state == "ready" and row.methods_version != METHODS_VERSION]
     if not old:
         return False
     projects: set[uuid.UUID] = {row.project_id for row in old}
@@ -73,7 +73,3 @@ def requeue_old(database: Database, rows: Iterable[Any]) -> bool:
             return requeue_statistics(connection, *which) > 0
     except Unavailable:
         return False
-
-
-def _is_old(row: Any) -> bool:
-    return bool(row.state == "ready" and row.methods_version != METHODS_VERSION)

@@ -97,8 +97,9 @@ CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons"
 _SUMMED_UP = tuple(
     column for column in revisions.c if column.name not in ("project_id", "grid_id", "created_at", "token_id", *CELLS)
 )
-
-
+_OF_GRID = (
+    "id", "project_id", "experiment", "benchmark", "model", "variant", "created_at", "deleted_at", "description",
+)  # fmt: skip
 Deleted = Literal["exclude", "only", "include"]
 """Whether grids with a tombstone are meant."""
 
@@ -108,16 +109,8 @@ def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: D
     wanted = grids.c.revision if number is None else number
     return (
         select(
-            grids.c.id,
-            grids.c.project_id,
-            grids.c.experiment,
-            grids.c.benchmark,
-            grids.c.model,
-            grids.c.variant,
+            *(grids.c[name] for name in _OF_GRID),
             grids.c.revision.label("current_revision"),
-            grids.c.created_at,
-            grids.c.deleted_at,
-            grids.c.description,
             grids.c.updated_at.label("changed_at"),
             func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
             projects.c.slug.label("project"),
@@ -156,24 +149,17 @@ def stored_grid(row: Any) -> StoredGrid:
     return StoredGrid(metric=grid.metric, axes=grid.axes, grid=grid, **_told(row))
 
 
+_AS_READ = (
+    "id", "project", "cell_count", "labels", "current_revision", "state", "reason", "created_at", "updated_at",
+    "deleted_at", "changed_at", "warnings", "source", "description",
+)  # fmt: skip
+
+
 def _told(row: Any) -> dict[str, Any]:
     return {
-        "id": row.id,
-        "project": row.project,
+        **{name: getattr(row, name) for name in _AS_READ},
         "names": Names(row.experiment, row.benchmark, row.model, row.variant, row.metric["name"]),
-        "cell_count": row.cell_count,
-        "labels": row.labels,
         "members": {name: given for name in MEMBERS if (given := getattr(row, name)) is not None},
         "revision": row.number,
-        "current_revision": row.current_revision,
         "digest": digest_text(row.digest),
-        "state": row.state,
-        "reason": row.reason,
-        "created_at": row.created_at,
-        "updated_at": row.updated_at,
-        "deleted_at": row.deleted_at,
-        "changed_at": row.changed_at,
-        "warnings": row.warnings,
-        "source": row.source,
-        "description": row.description,
     }

@@ -36,17 +36,11 @@ from registry.storage.statements import PREPARES, WatchedConnection
 CONNECT_SECONDS = 3
 BEYOND_SERVER = 1.0
 """The server ends a statement after its own timeout; a frozen server is given so many seconds more."""
-
-
 _DIGITS_OF_64_BITS = 19
 
 
-def _json(text_: str) -> Any:
-    """Parse JSON with large whole numbers as floats: JSONB writes 1e22 as digits, and orjson encodes no such int."""
-    return json.loads(text_, parse_int=_whole)
-
-
 def _whole(digits: str) -> int | float:
+    # Large ones are floats: JSONB writes 1e22 as digits, and orjson encodes no such int.
     return int(digits) if len(digits) < _DIGITS_OF_64_BITS else float(digits)
 
 
@@ -106,7 +100,7 @@ class Database:
             pool_timeout=settings.pool_timeout,
             pool_use_lifo=True,
             json_serializer=lambda value: orjson.dumps(value).decode(),
-            json_deserializer=_json,
+            json_deserializer=partial(json.loads, parse_int=_whole),
             connect_args={
                 "application_name": f"registry-{name}",
                 "connect_timeout": CONNECT_SECONDS,
@@ -160,7 +154,6 @@ class Database:
 
     @contextmanager
     def _connected(self, *, autocommit: bool = False) -> Iterator[Connection]:
-        """Connection of the pool, with errors of the database and the driver translated."""
         with self._breaker:
             try:
                 with self._waited() as connection:

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 from sqlalchemy import ColumnElement, Connection, Integer, Uuid, column, func, select, values
 
-from registry.grids.grid import Axis, Cell, Grid
+from registry.grids.grid import Axis, Grid
 from registry.grids.outcomes import HeldItems, Labels, Outcomes, size_of_bits
 from registry.storage.keys import grids_at, instant_of, of_grid
 from registry.storage.tables import grids, item_continuations, item_outcomes
@@ -135,10 +135,6 @@ def held_items(grid: Grid, rows: Sequence[Any]) -> dict[int, HeldItems]:
     for row in rows:
         for one in unpacked_cells(row):
             index, cell = places.get(one.at, (-1, None))
-            if cell is not None and index not in found and _is_of(one, cell):
+            if cell is not None and index not in found and (one.value, one.trials) == (cell.value, cell.trials):
                 found[index] = one
     return found
-
-
-def _is_of(one: HeldItems, cell: Cell) -> bool:
-    return (one.value, one.trials) == (cell.value, cell.trials)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from types import SimpleNamespace
@@ -45,13 +46,7 @@ def packed(values: Sequence[float | None]) -> tuple[list[int | None], int] | Non
 
 def metric_document(metric: Metric) -> dict[str, Any]:
     """Metric as it is stored and sent."""
-    return {
-        "name": metric.name,
-        "unit": metric.unit,
-        "direction": metric.direction,
-        "lower": metric.lower,
-        "upper": metric.upper,
-    }
+    return asdict(metric)
 
 
 def level_document(level: Level) -> Any:

@@ -62,7 +62,7 @@ def test_what_is_no_place_to_recover_from_is_said(admin: Person, project: Projec
 def test_what_is_no_option_is_said(admin: Person, project: Project) -> None:
     added = ("hooks", "add", "https://hooks.example.org/", "*")
     assert "--only takes NAME=TEXT" in admin.complains(*added, "--only", "token=x", status=2)
-    assert "is no id" in admin.complains("hooks", "test", "x", status=2)
+    assert "is not the id" in admin.complains("hooks", "test", "x", status=2)
 
 
 def test_a_narrow_terminal_has_whole_ids_and_each_error_once(admin: Person, project: Project) -> None:

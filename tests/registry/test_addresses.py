@@ -145,8 +145,7 @@ def test_a_list_is_paged_to_its_end_without_gap_or_repetition(many: Project, sub
             assert [json.dumps(one) for one in found] == [json.dumps(one) for one in whole]
 
 
-def test_the_root_tells_the_version_and_a_published_grid_its_page(house: House, project: Project) -> None:
-    assert house.call("GET", API_PREFIX).get_json()["version"] == house.call("GET", "/healthz").get_json()["version"]
+def test_a_published_grid_tells_its_page(house: House, project: Project) -> None:
     grid = project.published()
     assert grid["html_url"] == f"{house.settings.url}/grids/{grid['id']}"
     batch = project.call("POST", f"projects/{project.slug}/grids/batch", json=[publication()]).get_json()

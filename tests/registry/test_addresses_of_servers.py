@@ -8,18 +8,13 @@ import psycopg2
 import pytest
 from psycopg2.extensions import parse_dsn
 from sqlalchemy import create_engine, make_url, text
-from sqlalchemy.pool import NullPool
 
-from registry import create_app
 from registry.errors import Misconfigured
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
-from tests.house import House, publication
 from tests.ports import free_port
 
 TWO = {"user": "u", "password": "p@", "host": "a,b", "port": "5432,5433", "dbname": "d"}
-
-
 SPELLINGS: list[tuple[str, dict[str, str]]] = [
     ("postgresql://u:p%40@a:5432,b:5433/d", TWO),
     ("postgres://u:p%40@/d?host=a:5432&host=b:5433", TWO),
@@ -51,11 +46,8 @@ REFUSED = [
         )
     ),
     ("REGISTRY_REDIS_URL", "sentinel://h:26379/0", "one name that follows it"),
-    ("REGISTRY_REDIS_URL", "amqp://h", "redis://, rediss:// or unix://"),
-    ("REGISTRY_POOLER", "statement", "session or transaction"),
     ("REGISTRY_SYNCHRONOUS_COMMIT", "off", "on or remote_apply"),
     ("REGISTRY_SYNCHRONOUS_COMMIT", "local", "on or remote_apply"),
-    ("REGISTRY_REPLICA_LAG", "61", "0 to 60 s"),
     ("REGISTRY_REPLICA_URL", "http://h", "postgresql://"),
 ]  # fmt: skip
 
@@ -86,34 +78,6 @@ def test_the_server_that_is_there_and_takes_writes_is_found(settings: Settings, 
     database.close()
     address = make_url(driver_url(url)).set(drivername="postgresql")
     psycopg2.connect(address.render_as_string(hide_password=False)).close()
-
-
-def test_a_write_on_a_server_without_writes_is_503_and_says_that_nothing_was_written(
-    settings: Settings, own_database_url: str
-) -> None:
-    """As on a standby to which the address still leads; after it was promoted the next request is answered."""
-    own = replace(settings, database_url=own_database_url)
-    database = Database(own, name="tests")
-    project = House(create_app(own), database, own).make_project()
-    read_only(own_database_url, "on")
-    database.close()
-    project.get(f"projects/{project.slug}")
-    answer = project.publish(publication())
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
-    assert answer.get_json()["type"] == "/docs#problem-unavailable"
-    assert "takes no writes" in answer.get_json()["detail"]
-    read_only(own_database_url, "off")
-    assert project.publish(publication()).status_code == 201
-    database.close()
-
-
-def read_only(url: str, state: str) -> None:
-    with create_engine(driver_url(url), isolation_level="AUTOCOMMIT", poolclass=NullPool).connect() as connection:
-        connection.execute(text("SET default_transaction_read_only = off"))
-        name = make_url(url).database
-        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = {state}"))
-        others = "datname = current_database() AND pid <> pg_backend_pid()"
-        connection.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
 
 
 def test_commits_are_answered_when_the_setting_says(settings: Settings) -> None:

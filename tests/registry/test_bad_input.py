@@ -482,7 +482,7 @@ QUERIES = [
     "limit=99999999999999999999", "limit=1&limit=2", "sort=", "sort=id", "sort=--model", "sort=model&sort=metric",
     "updated_since=", "updated_since=yesterday", "updated_since=2026-01-01T", "updated_since=2026-01-01T00:00:00+99:00",
     "updated_since=2026-13-01T00:00:00Z", "updated_since=99999-01-01T00:00:00Z", "surplus=1", "page=2", "Model=x", "=",
-    "updated_since=1&updated_since=2", "limit=%D9%A3",
+    "updated_since=1&updated_since=2", "limit=%D9%A3", "deleted=yes", "deleted=", "deleted=Only",
 ]  # fmt: skip
 PATHS = [
     "projects/%00", "projects/a%00b/grids", "projects/%ff", "projects/..", "projects/a b", "projects/" + "x" * 5000,

@@ -147,8 +147,6 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "repeats past every number": ("T,value\na,1e308\na,1e308\na,-1e308\n", {}, "/line/4/column/2"),
     "repeats that are no count": ("T,value,repeats,sd\na,1,x,1\n", {}, "/line/2"),
 }  # fmt: skip
-
-
 PIPE_FAULTS: dict[str, tuple[str, str]] = {
     "words": ("A sentence without a table.\n", ""),
     "a heading": ("# A heading\n", ""),
@@ -178,10 +176,14 @@ def test_a_table_that_is_no_grid_is_refused_at_its_place(shared: Project, subtes
             assert pointer in [error["pointer"] for error in problem["errors"]], problem["errors"]
 
 
+BOUNDS = {"lower": "0", "upper": "100"}
 QUERIES = [
     {"direction": "up"}, {"lower": "x"}, {"upper": "NaN"}, {"upper": "1e400"}, {"trials": "0"}, {"trials": "1.5"},
     {"model": ""}, {"model": "a\x00b"}, {"metric": "x" * 201}, {"surplus": "1"}, {"dry_run": "maybe"},
-    {"numeric": ""}, {"rows": ""}, {"unit": "\x01"}, {"values": "1"}, {"labels": "x"},
+    {"numeric": ""}, {"rows": ""}, {"unit": "\x01"}, {"values": "1"}, {"labels": "x"}, {"questions": "3"},
+    {"questions": "301", "trials": "300"} | BOUNDS, {"questions": "0", "trials": "300"} | BOUNDS,
+    {"design_effect": "0.5", "trials": "300"} | BOUNDS, {"design_effect": "nan", "trials": "300"} | BOUNDS,
+    {"derived": "perhaps"},
 ]  # fmt: skip
 
 

@@ -6,14 +6,13 @@ import math
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 from scipy import stats
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from registry.api.shapes import COMPONENTS
 from registry.storage.tables import audit_log
 from tests.house import ACCURACY, Project
+from tests.workers.asking import described, faults_of
 
 LENGTHS = [{"name": "Length", "kind": "numeric", "levels": [1, 2]}]
 Z = stats.norm.isf(0.05)
@@ -35,16 +34,11 @@ def put(project: Project, sent: Any, name: str = "main", role: str = "writer", *
 def made(project: Project, sent: Any, name: str = "main") -> dict[str, Any]:
     answer = put(project, sent, name)
     assert answer.status_code in (200, 201), answer.text
-    found: dict[str, Any] = answer.get_json()
-    promised = {"$ref": "#/components/schemas/Baseline", "components": {"schemas": COMPONENTS}}
-    assert [fault.message for fault in Draft202012Validator(promised).iter_errors(found)] == []
-    return found
+    return described(answer.get_json(), "Baseline")
 
 
 def refused(project: Project, sent: Any) -> dict[str, str]:
-    answer = put(project, sent)
-    assert answer.status_code == 422, answer.text
-    return {one["pointer"]: one["detail"] for one in answer.get_json()["errors"]}
+    return faults_of(put(project, sent))
 
 
 def test_a_baseline_is_set_changed_by_versions_listed_and_deleted(project: Project) -> None:

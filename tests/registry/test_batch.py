@@ -89,16 +89,6 @@ def test_a_batch_has_1_to_1000_grids(project: Project) -> None:
     assert statuses(send(project, [{}] * 1000)) == [422] * 1000
 
 
-def test_a_batch_is_replayed_for_its_key(project: Project) -> None:
-    key = {"Idempotency-Key": "nightly"}
-    first = send(project, [publication(), {}], headers=key)
-    project.published(trials=150)
-    again = send(project, [publication(), {}], headers=key)
-    assert again.data == first.data
-    assert again.headers["Idempotent-Replayed"] == "true"
-    assert send(project, [publication()], headers=key).status_code == 422
-
-
 def test_a_compressed_batch_is_stored_and_its_compressed_answer_replayed_as_what_it_says(project: Project) -> None:
     sent = gzip.compress(json.dumps([publication(model=f"m{number}") for number in range(20)]).encode())
     headers = {"Idempotency-Key": "replayed", "Accept-Encoding": "gzip", "Content-Encoding": "gzip"}

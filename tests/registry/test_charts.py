@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.house import House, Project
-from tests.workers.asking import answer_due
+from tests.workers.asking import answer_due, join
 
 SVG = "{http://www.w3.org/2000/svg}"
 LATENCY = {"name": "latency", "unit": "s", "direction": "lower", "lower": 0}
@@ -101,8 +101,7 @@ def test_lines_by_benchmark_variant_and_level_with_one_line_of_names_that_are_on
     found = means(lines(growing, by="axis:Type", model="b"))
     assert found == {"x": {1: 80, 2: 80, 4: 80}, "y": {1: 60, 2: 60, 4: 60}}
     published(growing, "A", [[0, 0, 0], [0, 0, 0]], benchmark="b3")
-    sent = {"kind": "model", "alias": "A", "name": "a"}
-    assert growing.call("POST", f"projects/{growing.slug}/aliases", "admin", json=sent).status_code == 201
+    join(growing, "model", "A", "a")
     found = lines(growing, missing="available", model="A", variant="", benchmark=["b", "b3"])
     assert means(found) == {"a": {1: 40, 2: 35, 4: 30}}
     published(growing, "b", [[0, 0, 0], [0, 0, 0]], benchmark="Average", derived=True)

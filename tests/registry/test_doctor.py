@@ -91,8 +91,6 @@ def test_the_defaults_are_good(tmp_path: Path) -> None:
 
 
 NOBODY = f"http://127.0.0.1:{free_port()}"
-
-
 CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"public_url": "https://results.example/registry"}, "public url", "bad"),
     ({"host": "0.0.0.0"}, "public url", "doubtful"),  # noqa: S104

@@ -104,8 +104,6 @@ LEVELS = {
     "named": [{"name": "Size", "kind": "nominal", "levels": ["small", ">=7b"]}],
     "two": [{"name": "Size", "kind": "numeric", "levels": [3]}, {"name": "Kind", "kind": "nominal", "levels": ["a"]}],
 }
-
-
 AT: list[tuple[dict[str, Any], list[str]]] = [
     ({"at.Size": "7000000000"}, ["labelled", "plain"]),
     ({"at.Size": "7e9"}, ["labelled", "plain"]),

@@ -69,9 +69,3 @@ def test_what_is_not_there_is_named(project: Project, revised: str) -> None:
         refused = project.get(f"grids/{revised}/history?{query}")
         pointers = [one["pointer"] for one in refused.get_json()["errors"]]
         assert (refused.status_code, pointers) == (422, [f"/{query.partition('=')[0]}"])
-
-
-def test_who_may_not_read_a_grid_does_not_read_its_history(project: Project, revised: str) -> None:
-    assert project.house.call("GET", f"grids/{revised}/history").status_code == 401
-    other = project.house.make_project()
-    assert other.get(f"grids/{revised}/history").status_code == 404

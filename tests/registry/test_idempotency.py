@@ -14,8 +14,6 @@ from registry.storage.tables import idempotency_keys, projects, tokens
 from tests.house import WEBHOOK, House, Project, publication
 
 Send = Callable[[str], TestResponse]
-
-
 CELLS = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -143,16 +142,6 @@ def test_outcomes_beyond_the_limit_are_refused(house: House) -> None:
     made = grid(small)["id"]
     assert post(small, made, FIRST).status_code == 201
     assert post(small, made, FIRST, SECOND).status_code == 422
-
-
-def test_readers_read_and_strangers_do_not(project: Project, house: House) -> None:
-    made = grid(project)["id"]
-    assert post(project, made, FIRST, role="reader").status_code == 403
-    assert post(project, made, FIRST).status_code == 201
-    assert project.get(f"grids/{made}/items").status_code == 200
-    assert house.call("GET", f"grids/{made}/items").status_code == 401
-    assert house.make_project().get(f"grids/{made}/items").status_code == 404
-    assert post(project, str(uuid.uuid4()), FIRST).status_code == 404
 
 
 def test_an_amendment_keeps_the_outcomes_of_cells_that_it_leaves(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""New names that look like known ones are found, and not by comparing each with each."""
+"""New names that look like known ones are found, and not by comparing each with each; names of averages."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.grids.suspect_names import near_duplicates
+from registry.grids.suspect_names import looks_derived, near_duplicates
 
 NAMES = st.sets(st.text("aB1 -", max_size=6), max_size=12)
-
-
 WORDS = re.compile(r"[a-z]+|[B]+")
 """Of the letters above: a capital after a small one begins a word."""
 
@@ -54,3 +52,11 @@ def test_a_new_name_has_the_first_twin_of_all_that_look_like_it(new: set[str], k
     new, known = new - {""}, new | known
     alike = {name: sorted(other for other in known - {""} if _looks_like(name, other)) for name in new}
     assert near_duplicates(new, known) == {name: found[0] for name, found in alike.items() if found}
+
+
+AVERAGES = ["Average", "AVG", "avg.", "Mean", "overall", "Total", "Macro avg", "Micro avg", "MMLU average", "x_mean"]
+OTHERS = ["", "GSM8K", "Mean IoU", "Meaning", "Totally new", "Averaged", "demean", "GPQA_D"]
+
+
+def test_a_name_that_ends_in_the_word_for_an_average_looks_derived() -> None:
+    assert [name for name in (*AVERAGES, *OTHERS) if looks_derived(name)] == AVERAGES

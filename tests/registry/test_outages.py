@@ -73,13 +73,19 @@ def test_a_database_that_is_read_only_is_told_as_such(own: House) -> None:
         connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'))
         cut(own)
     assert project.call("GET", f"grids/{grid['id']}").status_code == 503
-    assert project.publish(publication()).get_json()["detail"].startswith("The database takes no writes")
+    refused = project.publish(publication())
+    assert (refused.headers["Retry-After"], refused.get_json()["type"]) == ("2", "/docs#problem-unavailable")
+    assert refused.get_json()["detail"].startswith("The database takes no writes")
     assert own.call("GET", "/readyz").get_json()["writes"] == "read_only"
     assert "it is read-only" in own.call("GET", "/status").get_data(as_text=True)
     project.get(f"grids/{grid['id']}")
     with engine.connect() as connection:
         told = {one.name: one.state for one in check_server(connection)}
-    assert told["writes"] == "bad"
+        connection.execute(text("SET default_transaction_read_only = off"))
+        connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = off'))
+        cut(own)
+    project.call("GET", f"grids/{grid['id']}")
+    assert (told["writes"], project.publish(publication(model="later")).status_code) == ("bad", 201)
 
 
 def test_a_role_without_rights_is_told_to_get_them(own: House, settings: Settings) -> None:

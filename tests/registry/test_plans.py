@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from registry.api.shapes import COMPONENTS
 from tests.house import ACCURACY, Project
+from tests.workers.asking import described, faults_of
 
 POINTS = ACCURACY | {"lower": None, "upper": None}
 
@@ -31,17 +30,12 @@ def planned(project: Project, question: dict[str, Any], **more: Any) -> dict[str
         project.house.compute()
         answer = project.call("POST", f"projects/{project.slug}/plan", "reader", **sent)
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.get_json()
-    promised = {"$ref": "#/components/schemas/Plan", "components": {"schemas": COMPONENTS}}
-    assert [fault.message for fault in Draft202012Validator(promised).iter_errors(found)] == []
-    return found
+    return described(answer.get_json(), "Plan")
 
 
 def refused(project: Project, question: dict[str, Any], **more: Any) -> dict[str, str]:
     """The faults by their pointers."""
-    answer = project.call("POST", f"projects/{project.slug}/plan", json={"question": question, **more})
-    assert answer.status_code == 422, answer.text
-    return {one["pointer"]: one["detail"] for one in answer.get_json()["errors"]}
+    return faults_of(project.call("POST", f"projects/{project.slug}/plan", json={"question": question, **more}))
 
 
 def two(project: Project, first: Any, second: Any, **more: Any) -> list[str]:

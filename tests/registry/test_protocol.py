@@ -50,14 +50,6 @@ def test_another_protocol_is_another_result(project: Project) -> None:
     assert "the protocol&#39;s shots none → 5" in page
 
 
-def test_a_grid_without_a_protocol_has_the_digest_that_it_had_before_there_were_any(project: Project) -> None:
-    # The digest that the release 0.1.0 gives this publication.
-    digest = "sha256:b4d3114d37898c6a279d5476cb772495e48a7e28a8c79594b729e4bb08445098"
-    for nothing in ({}, {"protocol": None}, {"protocol": {}}, {"protocol": {"shots": None}}):
-        made = project.published(**nothing)
-        assert (made["digest"], made["revision"], "protocol" in made) == (digest, 1, False)
-
-
 def test_amended_cells_new_labels_and_batches_keep_the_protocol(project: Project) -> None:
     made = project.published(protocol=PROTOCOL)
     assert amend(project, made, cell("1", 7, 90.0)).get_json()["protocol"] == PROTOCOL

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.house import House, Project
 from tests.registry.test_notes import acts
-from tests.workers.asking import computed
+from tests.workers.asking import computed, join
 
 NOTHING = {"binding": [], "free": [], "required": False}
 
@@ -84,8 +84,7 @@ def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, subtests
 
 def test_joined_experiments_declare_together_and_until_a_purge(project: Project) -> None:
     made = [project.published(experiment=experiment) for experiment in ("old", "new/protocol")]
-    alias = {"kind": "experiment", "alias": "old", "name": "new/protocol"}
-    project.call("POST", f"projects/{project.slug}/aliases", json=alias)
+    join(project, "experiment", "old", "new/protocol")
     assert declare(project, "old", binding=["shots"]).get_json()["name"] == "new/protocol"
     for grid in made:
         assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204

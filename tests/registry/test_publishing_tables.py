@@ -39,8 +39,6 @@ def values(project: Project, answer: TestResponse) -> Any:
 
 
 EXPECTED = [[99.3, 96.7, 98.3], [None, 100.0, 99.7]]
-
-
 SHOWN: dict[str, tuple[str, str, dict[str, str]]] = {
     "pivot": (PIVOT, "text/csv", {"columns": "Length"}),
     "CRLF": (PIVOT.replace("\n", "\r\n"), "text/csv; charset=utf-8", {"columns": "Length"}),

@@ -103,8 +103,6 @@ CELLS: dict[str, Shape] = {
         items=described(array_of(ref("GridCell")), "A row a cell, in row-major order."),
     ),
 }
-
-
 _OUTCOMES = described(
     {"anyOf": [TEXT, array_of({"type": "number", "minimum": 0, "maximum": 1})]},
     "An outcome an item: bits in base64, the first item in the highest bit of the first byte, or scores from 0 to 1.",
@@ -138,8 +136,6 @@ ITEMS: dict[str, Shape] = {
         outcomes=may(_OUTCOMES),
     ),
 }
-
-
 _TYPES: dict[str, Shape] = {"instant": INSTANT, "number": NULLABLE, "whole": {"type": ["integer", "null"]}}
 
 

@@ -93,8 +93,6 @@ STATE: Shape = one_of("pending", "ready", "failed")
 LABELS: Shape = map_of(TEXT)
 PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 """The pattern of a text without control characters."""
-
-
 EXPERIMENT = described(TEXT, "What is ranked together.")
 BENCHMARK = described(TEXT, "What was measured.")
 MODEL = described(TEXT, "What it was measured on.")

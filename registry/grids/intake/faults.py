@@ -13,12 +13,8 @@ from registry.errors import Fault, Invalid
 
 REPORTED = 20
 """Faults or warnings of one kind that are named; a last one gives the number of the others."""
-
-
 MOST_TRIALS = 2**53
 NO_VALUE = 'must be a finite number or null: 93.1, not "93.1%"'
-
-
 _REST = "and {} more of these"
 
 

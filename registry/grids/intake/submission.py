@@ -188,12 +188,10 @@ def _repeats(sent: Mapping[str, Any], block: Callable[..., Any], report: Report)
 
 
 def _is_block(sent: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a block has a number for each cell: a list, or anything where there are no axes."""
     return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
 
 
 def _check_repeats(grid: Grid, report: Report) -> None:
-    """Check that a cell with an sd has a value and at least two repeats, and one without an sd no repeats."""
     for index, (count, spread) in enumerate(zip(grid.repeats or (), grid.sd or (), strict=True)):
         if (count is None) != (spread is None) or (count is not None and (count < 2 or grid.values[index] is None)):
             pointer = leaf_pointer("/repeats", index, grid.shape)

@@ -70,8 +70,6 @@ grids = Table(
     Index(None, "project_id", "experiment", "metric", "benchmark"),
     Index(None, "project_id", "model"),
 )
-
-
 experiments = Table(
     "experiments",
     metadata,
