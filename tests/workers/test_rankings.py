@@ -285,28 +285,6 @@ def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project
             assert len(described(document, "Ranking")["pairs"]) == 3
 
 
-def test_means_are_refused_across_units_and_directions_but_not_wins(
-    project: Project, subtests: pytest.Subtests
-) -> None:
-    plain = {"name": "accuracy", "unit": "%", "direction": "higher"}
-    others = {"units": {"unit": "points"}, "directions": {"direction": "lower"}}
-    for experiment, other in others.items():
-        sign = -1 if "direction" in other else 1
-        for model, x, y in (("A", 3.0, 30.0), ("B", 2.0, 20.0), ("C", 1.0, 10.0)):
-            score(project, model, x, experiment=experiment, benchmark="X", metric=plain)
-            score(project, model, sign * y, experiment=experiment, benchmark="Y", metric=plain | other)
-    asked = [{"experiment": experiment, "method": method} for experiment in others for method in METHODS]
-    for question, document in zip(asked, all_answered(project, *asked), strict=True):
-        with subtests.test(**question):
-            if question["method"] in ("mean_difference", "mean"):
-                assert (document["status"], document["ranking"]) == ("undefined", [])
-                assert "no means" in document["reason"]
-            else:
-                assert [row["name"] for row in document["ranking"]] == ["A", "B", "C"]
-            assert [pair["difference"] for pair in document["pairs"]] == [None] * 3
-            assert "scale" not in document
-
-
 # --- what is never served -------------------------------------------------------------------------------------------
 
 

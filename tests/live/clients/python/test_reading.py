@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from typing import Any
 
 import pandas as pd
@@ -282,15 +280,6 @@ def test_what_goes_wrong_is_raised(published: dict[str, Any]) -> None:
         grids(**published | {"project": "no-such-project"})
     with pytest.raises(BadAddress, match="No project"):
         grids(url=published["url"])
-
-
-def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
-    script = (
-        "import sys, results_registry\n"
-        "print([name for name in ('pandas', 'xarray', 'numpy', 'flask', 'sqlalchemy') if name in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[]\n"
 
 
 def test_the_round_trip_keeps_every_number(served: Served, published: dict[str, Any]) -> None:
