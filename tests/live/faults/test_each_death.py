@@ -14,7 +14,7 @@ from registry.broker import QUEUE, redis_client
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import derivations
-from tests.live.processes.system import Servers, System, awaited, processes
+from tests.live.processes.system import Servers, System, awaited, children, processes
 
 
 def values(number: int) -> list[list[float]]:
@@ -98,22 +98,13 @@ def test_kill_9_of_a_child_of_the_worker(fragile: System) -> None:
     ledger = Ledger(fragile)
     ledger.publish(30)
     awaited(lambda: leased(fragile))
-    parent = fragile.running["worker"].pid
-    children = [pid for pid in processes(holding=f"PORT={fragile.settings.port}") if parent_of(pid) == parent]
-    assert children
-    for child in children:
+    started = children(fragile.running["worker"].pid)
+    assert started
+    for child in started:
         os.kill(child, signal.SIGKILL)
     ledger.publish(5)
     ledger.check()
     assert fragile.running["worker"].poll() is None
-
-
-def parent_of(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except OSError:
-        return 0
 
 
 def test_power_off_of_everything(fragile: System) -> None:
