@@ -155,20 +155,6 @@ def test_the_commands_of_the_compose_file_are_a_registry(composition: Compositio
         assert status_at_end == 0, f"{name}, {seconds:.1f} s: {composition.log(name)}"
 
 
-def test_a_web_process_that_ends_refuses_new_requests_and_answers_those_it_has(composition: Composition) -> None:
-    composition.start("web")
-    composition.await_answer()
-    with socket.create_connection(("127.0.0.1", composition.port), timeout=20) as client:
-        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        composition.processes["web"].send_signal(signal.SIGTERM)
-        awaited(lambda: refused(composition.port), within=9)
-        client.sendall(b"\r\n")
-        answer = b"".join(iter(lambda: client.recv(4096), b""))
-    assert answer.startswith(b"HTTP/1.1 503 ")
-    assert b'"stopping"' in answer
-    assert composition.stop("web")[1] == 0, composition.log("web")
-
-
 def test_a_web_process_ends_while_connections_come_in_without_a_pause(composition: Composition) -> None:
     composition.start("web")
     composition.await_answer()
