@@ -12,11 +12,10 @@ from registry.query import StoredClaimsQuery
 from registry.storage.tables import cached_results, claims, judgements
 from tests.house import Project
 from tests.workers.asking import answer_due, join
-from tests.workers.deaths import let_leases_run_out
 from tests.workers.test_stored_claims import ABOUT, add, at, history, judged, measure, read
 from workers import queries
 from workers.claims import stored
-from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
+from workers.jobs.invalidation import requeue_old_methods
 from workers.jobs.worker_process import TookTooLong
 from workers.queries import compute_due
 from workers.verify_checks import check_results
@@ -229,32 +228,6 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, project: Project, happens: Calla
         return found
 
     monkeypatch.setattr(queries, "compute", slow)
-
-
-def test_a_worker_whose_lease_ran_out_adds_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    house = project.house
-    project.published()
-    house.compute()
-    claim = add(project, at(99.3))
-    _meanwhile(monkeypatch, project, lambda: (let_leases_run_out(house.database), answer_due(house)))
-    judged(project, claim)
-    assert history(project, claim) == [(1, "supported", "within_noise")]
-
-
-def test_what_was_judged_before_a_grid_changed_is_no_judgement(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    house = project.house
-    grid = project.published()
-    house.compute()
-    claim = add(project, at(99.3))
-    _meanwhile(
-        monkeypatch,
-        project,
-        lambda: (measure(project, grid, 12.0), apply_invalidations(house.database, house.settings)),
-    )
-    assert judged(project, claim)["verdict"] == "contradicted"
-    assert len(history(project, claim)) == 1
 
 
 def test_a_claim_that_is_removed_while_it_is_judged_gets_no_judgement(

@@ -8,14 +8,13 @@ import uuid
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from registry.demo import demo_aliases, demo_grids
 from registry.storage.tables import cached_results
 from tests.house import House, Project
-from tests.workers.asking import answer_due, computed, described, faults_of, join
-from workers.answers import comparisons
+from tests.workers.asking import computed, described, faults_of, join
 
 pytestmark = pytest.mark.usefixtures("nothing_due")
 
@@ -159,26 +158,3 @@ def test_a_question_that_makes_no_sense_is_refused_with_its_place(project: Proje
     for name, value in [*numbers, ("baseline", "x"), ("contender", "{}"), ("model", "A"), ("baseline", ["a", "b"])]:
         with subtests.test(msg=f"{name}={value}"):
             assert list(faults_of(project.get(path, query_string=ids | {name: value}))) == [f"/{name}"]
-
-
-def test_a_comparison_that_cannot_be_computed_says_why(
-    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b = score(project, 50.0), score(project, 60.0, model="B")
-    answer_due(house)
-    assert ask(project, a, b).status_code == 202
-
-    def refuse(*_arguments: Any) -> Any:
-        raise ZeroDivisionError("no comparison today")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(comparisons, "gap", refuse)
-        for _ in range(house.settings.attempts):
-            answer_due(house)
-            with house.database.transaction() as connection:
-                here = cached_results.c.project_id == project.id
-                connection.execute(update(cached_results).where(here).values(due_at=func.now()))
-    document = described(answered(project, a, b), "Failed")
-    assert (document["state"], document["reason"]) == ("failed", "ZeroDivisionError: no comparison today")
-    assert document["baseline"] == a["id"]
-    assert "no comparison today" in ask(project, a, b, ".txt").text

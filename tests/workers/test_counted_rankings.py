@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
+from registry.commands.session import sentence
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from registry.query import RankingQuery
@@ -357,3 +358,33 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
     assert records(from_sums(large, project)) == records(from_cells(project))
     with large.database.snapshot() as connection:
         assert check_sums(connection, project.id, QUESTION) == []
+
+
+def progress(project: Project) -> float | None:
+    answer = ask(project)
+    assert answer.status_code == 202
+    found: float | None = answer.get_json()["derivation"].get("progress")
+    return found
+
+
+def test_a_pending_ranking_tells_the_share_of_its_grids_that_are_counted(large: House, project: Project) -> None:
+    """Two grids of four benchmarks each; a count whose time is up counts one benchmark."""
+    for benchmark in "ABCD":
+        for model in ("m1", "m2"):
+            table(project, model, benchmark, [1.0, 2.0])
+    assert progress(project) is None
+    apply_invalidations(large.database, large.settings)
+    open_scope(large.database, project.id, QUESTION)
+    told = []
+    for _ in range(5):
+        catch_up(large.database, project.id, QUESTION, 0.0)
+        told.append(progress(project))
+    assert told == [0.0, 0.25, 0.5, 0.75, 1.0]
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    shown = project.house.call("GET", f"/projects/{project.slug}/rankings?experiment=leaderboard&metric=accuracy").text
+    assert '<progress max="1" value="1.0">100%</progress>' in shown
+
+
+def test_a_terminal_shows_it_as_a_bar() -> None:
+    assert sentence("ranking", None) == "waiting for ranking"
+    assert sentence("ranking", 0.25) == "waiting for ranking, 25% counted"

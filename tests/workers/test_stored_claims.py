@@ -351,16 +351,6 @@ def test_a_claim_that_cannot_be_judged_or_is_about_too_many_cells_keeps_no_other
     ]
 
 
-def test_a_judgement_does_not_depend_on_what_else_is_claimed(project: Project) -> None:
-    project.published()
-    project.published(model="another")
-    alone = add(project, of(99.3, model="another"))
-    first = judged(project, alone)["judgement"]
-    add(project, [at(99.3), {"kind": "coverage", "is": "ragged", "about": ABOUT}])
-    second = judged(project, alone)
-    assert (second["judgement"], second["judgement_number"]) == (first, 1)
-
-
 def test_what_somebody_asked_for_comes_before_claims(project: Project) -> None:
     house = project.house
     project.published()

@@ -171,21 +171,6 @@ def test_superseded_revisions_and_outcomes_of_items_are_checked_too(project: Pro
     assert sample.grids.differing == 2
 
 
-def test_a_share_is_found_and_what_is_said_of_all_holds(project: Project) -> None:
-    """Of 12, half are bad, and of the 6 that are drawn, so are 2: the limits hold 6 by either side."""
-    made = published(project, 12)
-    with project.house.database.snapshot() as connection:
-        drawn = [str(one) for one in draw_grids(connection, project.id, 6, 3).ids]
-    rest = [one for one in made if one not in drawn]
-    for bad in drawn[:2] + rest[:4]:
-        bend_statistics(project.house, bad)
-    tally, sample = sampled(project, 6, seed=3)
-    assert found(tally) == {(bad, "statistics") for bad in drawn[:2]}
-    assert (sample.grids.total, sample.grids.checked, sample.grids.differing) == (12, 6, 2)
-    low, high = sample.grids.limits()
-    assert low <= 6 <= high
-
-
 def test_statistics_that_cannot_be_compared_are_not_counted_as_compared_and_events_are_all_counted(
     project: Project,
 ) -> None:

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 import pytest
 
-from bench.calibration import broken, counted
+from bench.calibration import KEPT, PAGE, broken, counted, page_of, read
 from bench.scenarios import all_scenarios
 
 PROMISED = [scenario for scenario in all_scenarios() if scenario.limit is not None]
@@ -23,3 +23,9 @@ CHOSEN = [one for _, mine in groupby(sorted(PROMISED, key=STATEMENT), STATEMENT)
 def test_no_more_errors_than_stated(scenario):
     found = counted(scenario, scenario.runs // 10)
     assert not broken(scenario, found, errors=4), f"{100 * found.rate:.1f} ± {100 * found.error:.1f} %"
+
+
+def test_the_page_sums_up_the_counts_of_every_scenario():
+    counts = read(KEPT)
+    assert list(counts) == [scenario.name for scenario in all_scenarios()]
+    assert page_of(counts) == PAGE.read_text(encoding="utf-8")

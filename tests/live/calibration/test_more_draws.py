@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from tests.workers.claims import (
-    test_joined_verdicts,
     test_noise_and_missing_cells,
     test_statements_by_brute_force,
     test_verdicts_keep_laws,
 )
 from workers.claims import trials
 
-MODULES = test_joined_verdicts, test_noise_and_missing_cells, test_statements_by_brute_force, test_verdicts_keep_laws
+MODULES = test_noise_and_missing_cells, test_statements_by_brute_force, test_verdicts_keep_laws
 LAWS: list[Callable[[int], None]] = [
     test
     for module in MODULES

@@ -36,9 +36,13 @@ class Reader:
             return list(connection.execute(text(query)).all())
 
     def drop(self) -> None:
-        with self.house.database.transaction() as connection:
-            connection.execute(text(f"DROP OWNED BY {self.name}"))
-            connection.execute(text(f"DROP ROLE {self.name}"))
+        drop_role(self.house, self.name)
+
+
+def drop_role(house: House, name: str) -> None:
+    with house.database.transaction() as connection:
+        connection.execute(text(f"DROP OWNED BY {name}"))
+        connection.execute(text(f"DROP ROLE {name}"))
 
 
 @pytest.fixture
@@ -110,24 +114,17 @@ def test_a_role_has_no_right_to_anything_else(reader: Reader, house: House) -> N
     assert len(tables) > 10
 
 
-def test_a_grid_says_how_it_was_measured(reader: Reader, house: House) -> None:
+def test_a_grid_says_how_it_was_measured_and_leaves_the_views_when_it_is_deleted(reader: Reader, house: House) -> None:
     project = house.make_project()
     with house.database.transaction() as connection:
         make_reader(connection, reader.name, "another", [project.slug])
     project.published(protocol={"shots": 5})
-    project.published(model="silent")
+    silent = project.published(model="silent")["id"]
     found = reader.ask("SELECT model, protocol ->> 'shots' FROM bi.grids ORDER BY model")
     assert [tuple(row) for row in found] == [("Qwen-2.5 3B", "5"), ("silent", None)]
-
-
-def test_deleted_grids_leave_the_views(reader: Reader, house: House) -> None:
-    project = house.make_project()
-    with house.database.transaction() as connection:
-        make_reader(connection, reader.name, "another", [project.slug])
-    grid = project.published()["id"]
+    assert reader.ask("SELECT count(*) FROM bi.cells") == [(10,)]
+    project.call("DELETE", f"grids/{silent}")
     assert reader.ask("SELECT count(*) FROM bi.cells") == [(5,)]
-    project.call("DELETE", f"grids/{grid}")
-    assert reader.ask("SELECT count(*) FROM bi.cells") == [(0,)]
 
 
 def test_a_role_that_is_something_else_is_left_alone(house: House, seeds: Project) -> None:
@@ -171,9 +168,7 @@ def test_psql_logs_in_with_what_the_command_printed(house: House, seeds: Project
         assert "permission denied" in psql("SELECT count(*) FROM public.grids").stderr
         assert "read-only transaction" in psql("CREATE TABLE public.mine (n int)").stderr
     finally:
-        with house.database.transaction() as connection:
-            connection.execute(text(f"DROP OWNED BY {name}"))
-            connection.execute(text(f"DROP ROLE {name}"))
+        drop_role(house, name)
 
 
 def test_duckdb_attaches_the_views(house: House, seeds: Project, first_grid: dict[str, Any]) -> None:

@@ -23,18 +23,23 @@ EVENTS = json.loads((GRAFANA / "dashboards" / "events.json").read_text(encoding=
 DASHBOARD = json.loads((GRAFANA / "dashboards" / "type-by-length.json").read_text(encoding="utf-8"))
 
 
+def by_grafana(script: str, told: object) -> Any:
+    """What a script says that uses Grafana's data library."""
+    if shutil.which("node") is None or not (HERE / "node_modules").is_dir():
+        pytest.skip("needs Node and @grafana/data: npm ci --prefix tests/live/clients/grafana")
+    command = ["node", str(HERE / script)]
+    done = subprocess.run(command, input=json.dumps(told), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 @pytest.fixture(scope="module")
 def cells(seeds: Project) -> list[dict[str, Any]]:
     """What the first panel shows of the answer to its own query."""
-    if shutil.which("node") is None or not (HERE / "node_modules").is_dir():
-        pytest.skip("needs Node and @grafana/data: npm ci --prefix tests/live/clients/grafana")
     panel = DASHBOARD["panels"][0]
     query = panel["targets"][0]["url"].partition("?")[2]
     items = seeds.get(f"projects/{seeds.slug}/cells.json?{query}").get_json()["items"]
-    told = json.dumps({"panel": panel, "items": items})
-    done = subprocess.run(["node", str(HERE / "matrix.mjs")], input=told, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)
+    found: list[dict[str, Any]] = by_grafana("matrix.mjs", {"panel": panel, "items": items})
     return found
 
 
@@ -78,18 +83,12 @@ def told(project: Project) -> Project:
 
 def frames(project: Project, targets: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Grafana's data frames of what the registry answers to these targets, as rows."""
-    if shutil.which("node") is None or not (HERE / "node_modules").is_dir():
-        pytest.skip("needs Node and @grafana/data: npm ci --prefix tests/live/clients/grafana")
     asked = []
     for target in targets:
         query = target["url"].partition("?")[2].replace("${__from:date:iso}", "2001-01-01T00:00:00.000Z")
         items = project.get(f"projects/{project.slug}/events.json?{query}").get_json()["items"]
         asked.append({"columns": target["columns"], "items": items})
-    done = subprocess.run(
-        ["node", str(HERE / "annotations.mjs")], input=json.dumps(asked), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    found: list[list[dict[str, Any]]] = json.loads(done.stdout)
+    found: list[list[dict[str, Any]]] = by_grafana("annotations.mjs", asked)
     return found
 
 

@@ -29,71 +29,6 @@ def expected(grid: dict[str, Any]) -> dict[tuple[str, float], float]:
     }
 
 
-def test_pandas_reads_csv_and_parquet(table: str, first_grid: dict[str, Any]) -> None:
-    import pandas
-
-    for frame in (
-        pandas.read_csv(f"{table}.csv{QUERY}", dtype={"Type": str}),
-        pandas.read_parquet(f"{table}.parquet{QUERY}"),
-    ):
-        found = dict(zip(zip(frame["Type"], frame["Length_num"], strict=True), frame["value"], strict=True))
-        assert found == expected(first_grid)
-        assert frame["value"].dtype == frame["Length_num"].dtype == "float64"
-
-
-def test_pandas_and_polars_open_the_arrow_file(table: str, first_grid: dict[str, Any]) -> None:
-    import pandas
-    import polars
-
-    from registry.renderings.feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL
-
-    address = f"{table}.arrow{QUERY}"
-    with urlopen(address) as answer:
-        assert answer.headers["Content-Type"] == "application/vnd.apache.arrow.file"
-        content = answer.read()
-    opened = polars.read_ipc(io.BytesIO(content), use_pyarrow=False)
-    for rows in (
-        pandas.read_feather(address)[["Type", "Length_num", "value"]].itertuples(index=False, name=None),
-        opened.select("Type", "Length_num", "value").iter_rows(),
-    ):
-        assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
-    assert tuple(opened.columns) == (
-        *IDENTITY,
-        "Type",
-        "Type_num",
-        "Length",
-        "Length_num",
-        *MEASURED,
-        *AS_SENT,
-        PROTOCOL,
-    )
-    assert opened.schema["updated_at"] == polars.Datetime("us", "UTC")
-
-
-def test_pandas_pivots_what_was_never_measured_to_nan(table: str, first_grid: dict[str, Any]) -> None:
-    import pandas
-
-    frame = pandas.read_json(f"{table}.ndjson{QUERY}", lines=True)
-    matrix = frame.pivot_table(index="Type", columns="Length_num", values="value")
-    assert matrix.shape == (7, 20)
-    assert int(matrix.isna().sum().sum()) == 43
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
-def test_polars_scans_it_with_ranges(table: str, first_grid: dict[str, Any], form: str) -> None:
-    import polars
-
-    address = f"{table}.{form}{QUERY}"
-    if form == "csv":
-        frame = polars.read_csv(address, schema_overrides={"Type": polars.String})
-    elif form == "parquet":
-        frame = polars.scan_parquet(address).collect()
-    else:
-        frame = polars.scan_ndjson(address).collect()
-    rows = frame.select("Type", "Length_num", "value").rows()
-    assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
-
-
 def duck(extension: str) -> Any:
     """DuckDB with an extension that came as a wheel: nothing is downloaded."""
     import duckdb
@@ -105,16 +40,48 @@ def duck(extension: str) -> Any:
     return connection
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
-def test_duckdb_reads_it_through_httpfs(table: str, first_grid: dict[str, Any], form: str) -> None:
-    reader = {
-        "csv": "read_csv('{}', types = {{'Type': 'VARCHAR'}})",
-        "parquet": "read_parquet('{}')",
-        "ndjson": "read_json('{}')",
-    }[form].format(f"{table}.{form}{QUERY}")
+COLUMNS = ["grid", "along", "slope"], ["Type", "Length_num", "value"]
+"""Those of trends and of cells that are read; `Type` is read as text, as it was sent."""
+
+
+def with_pandas(address: str, form: str, columns: list[str]) -> list[tuple[Any, ...]]:
+    import pandas
+
+    if form == "csv":
+        frame = pandas.read_csv(address, dtype={"Type": str})
+    elif form == "ndjson":
+        frame = pandas.read_json(address, lines=True, precise_float=True, dtype={"Type": str})
+    else:
+        frame = {"parquet": pandas.read_parquet, "arrow": pandas.read_feather}[form](address)
+    assert frame[columns[2]].dtype == "float64"
+    return list(frame[columns].dropna().itertuples(index=False, name=None))
+
+
+def with_polars(address: str, form: str, columns: list[str]) -> list[tuple[Any, ...]]:
+    import polars
+
+    if form == "csv":
+        frame = polars.scan_csv(address, schema_overrides={"Type": polars.String})
+    else:
+        frame = {"parquet": polars.scan_parquet, "ndjson": polars.scan_ndjson}[form](address)
+    rows: list[tuple[Any, ...]] = frame.select(columns).collect().rows()
+    return rows
+
+
+def with_duckdb(address: str, form: str, columns: list[str]) -> list[tuple[Any, ...]]:
+    reader = {"csv": "read_csv", "parquet": "read_parquet", "ndjson": "read_json"}[form]
+    named = ", ".join(f'CAST("{name}" AS VARCHAR)' if name in ("grid", "Type") else f'"{name}"' for name in columns)
     with duck("httpfs") as connection:
-        rows = connection.execute(f'SELECT "Type", "Length_num", value FROM {reader}').fetchall()
-    assert {(str(kind), length): value for kind, length, value in rows} == expected(first_grid)
+        rows: list[tuple[Any, ...]] = connection.execute(f"SELECT {named} FROM {reader}('{address}')").fetchall()
+    return rows
+
+
+READERS = {
+    with_pandas: ("csv", "parquet", "ndjson", "arrow"),
+    with_polars: ("csv", "parquet", "ndjson"),
+    with_duckdb: ("csv", "parquet", "ndjson"),
+}
+"""What each library reads by itself over HTTP, with ranges where it scans."""
 
 
 @pytest.fixture(scope="module")
@@ -125,40 +92,47 @@ def statistics_tables(seeds: Any, table: str) -> tuple[str, dict[str, Any]]:
     return table.removesuffix("/cells"), own
 
 
-def slopes(own: dict[str, Any]) -> list[tuple[str, str, float]]:
-    return sorted((grid, one["along"], one["slope"]) for grid, series in own.items() for one in series)
+@pytest.mark.parametrize(("read", "form"), [(read, form) for read, forms in READERS.items() for form in forms])
+def test_a_library_reads_the_cells_and_the_trends_of_every_grid(
+    table: str, first_grid: dict[str, Any], statistics_tables: Any, read: Any, form: str
+) -> None:
+    address, own = statistics_tables
+    cells = read(f"{table}.{form}{QUERY}", form, COLUMNS[1])
+    assert {(kind, length): value for kind, length, value in cells} == expected(first_grid)
+    trends = read(f"{address}/statistics.{form}?part=trends", form, COLUMNS[0])
+    slopes = [(grid, one["along"], one["slope"]) for grid, series in own.items() for one in series]
+    assert sorted(row for row in trends if row[1]) == sorted(slopes)
 
 
-def test_pandas_reads_the_trends_of_every_grid(statistics_tables: Any) -> None:
+def test_polars_opens_the_arrow_file(table: str, first_grid: dict[str, Any]) -> None:
+    import polars
+
+    from registry.renderings.feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL
+
+    with urlopen(f"{table}.arrow{QUERY}") as answer:
+        assert answer.headers["Content-Type"] == "application/vnd.apache.arrow.file"
+        opened = polars.read_ipc(io.BytesIO(answer.read()), use_pyarrow=False)
+    rows = opened.select(COLUMNS[1]).rows()
+    assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
+    own = ("Type", "Type_num", "Length", "Length_num")
+    assert tuple(opened.columns) == (*IDENTITY, *own, *MEASURED, *AS_SENT, PROTOCOL)
+    assert opened.schema["updated_at"] == polars.Datetime("us", "UTC")
+
+
+def test_pandas_pivots_what_was_never_measured_to_nan(table: str) -> None:
+    import pandas
+
+    frame = pandas.read_json(f"{table}.ndjson{QUERY}", lines=True)
+    matrix = frame.pivot_table(index="Type", columns="Length_num", values="value")
+    assert (matrix.shape, int(matrix.isna().sum().sum())) == ((7, 20), 43)
+
+
+def test_every_grid_has_a_row_of_trends_that_are_ready(statistics_tables: Any) -> None:
     import pandas
 
     address, own = statistics_tables
-    for frame in (
-        pandas.read_csv(f"{address}/statistics.csv?part=trends", dtype={"Type": str}),
-        pandas.read_parquet(f"{address}/statistics.parquet?part=trends"),
-        pandas.read_feather(f"{address}/statistics.arrow?part=trends"),
-        pandas.read_json(f"{address}/statistics.ndjson?part=trends", lines=True, precise_float=True),
-    ):
-        assert set(frame["grid"]) == set(own)
-        known = frame[frame["along"].notna()]
-        assert sorted(zip(known["grid"], known["along"], known["slope"], strict=True)) == slopes(own)
-        assert frame["slope"].dtype == "float64"
-        assert set(frame["state"]) == {"ready"}
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
-def test_polars_and_duckdb_scan_the_trends_of_every_grid(statistics_tables: Any, form: str) -> None:
-    import polars
-
-    address, own = statistics_tables
-    readers: dict[str, Any] = {"csv": polars.scan_csv, "parquet": polars.scan_parquet, "ndjson": polars.scan_ndjson}
-    found = readers[form](f"{address}/statistics.{form}?part=trends").select("grid", "along", "slope").collect()
-    assert sorted(row for row in found.rows() if row[1]) == slopes(own)
-    reader = {"csv": "read_csv", "parquet": "read_parquet", "ndjson": "read_json"}[form]
-    with duck("httpfs") as connection:
-        query = f"SELECT CAST(grid AS VARCHAR), along, slope FROM {reader}('{address}/statistics.{form}?part=trends')"
-        rows = connection.execute(f"{query} WHERE along IS NOT NULL").fetchall()
-    assert sorted(rows) == slopes(own)
+    frame = pandas.read_parquet(f"{address}/statistics.parquet?part=trends")
+    assert (set(frame["grid"]), set(frame["state"])) == (set(own), {"ready"})
 
 
 def test_peaks_and_coverage_have_the_grids_that_are_listed(statistics_tables: Any, seeds: Any) -> None:

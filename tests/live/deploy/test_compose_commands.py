@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT
+from tests.house import publication
 from tests.live.deploy.compose_file import services
 from tests.live.processes.system import awaited
 from tests.ports import free_port
@@ -28,17 +29,7 @@ from tests.ports import free_port
 SERVING = ("web", "worker", "dispatcher")
 LONGEST_START = 60
 LONGEST_STOP = 10
-GRID = {
-    "experiment": "type-by-length",
-    "benchmark": "Core Generalization",
-    "model": "Qwen-2.5 3B",
-    "metric": {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100},
-    "axes": [
-        {"name": "Type", "kind": "nominal", "levels": ["1", "2"]},
-        {"name": "Length", "kind": "numeric", "levels": [0, 1, 2]},
-    ],
-    "values": [[99.3, 96.7, 98.3], [None, 100.0, 99.7]],
-}
+GRID = publication()
 
 AS_SYSTEMD = """
 import os, sys
@@ -100,22 +91,16 @@ class Composition:
     def log(self, name: str) -> str:
         return (self.directory / name).read_text(errors="replace")
 
-    def await_ready(self) -> None:
-        """Until /readyz answers 200; fails at once with the log of a process that has ended."""
-        self.await_answer("/readyz")
-
     def await_answer(self, path: str = "/healthz") -> None:
-        deadline = time.monotonic() + LONGEST_START
-        while True:
-            for name, process in self.processes.items():
-                assert process.poll() is None, f"{name} ended with {process.poll()}: {self.log(name)}"
-            try:
-                if self.ask("GET", path)[0] == 200:
-                    return
-            except OSError:
-                pass
-            assert time.monotonic() < deadline, self.log("web")
-            time.sleep(0.1)
+        awaited(lambda: self.answer(path) == 200, within=LONGEST_START, why=f"200 of {path}")
+
+    def answer(self, path: str) -> int | None:
+        """The status of a page; None while nobody answers."""
+        for name, process in self.processes.items():
+            assert process.poll() is None, f"{name} ended with {process.poll()}: {self.log(name)}"
+        with contextlib.suppress(OSError):
+            return self.ask("GET", path)[0]
+        return None
 
     def ask(
         self, method: str, path: str, sent: object = None, headers: dict[str, str] | None = None
@@ -144,7 +129,7 @@ def test_the_commands_of_the_compose_file_are_a_registry(composition: Compositio
     composition.run(services()["migrate"]["command"], LONGEST_START)
     for name in SERVING:
         composition.start(name)
-    composition.await_ready()
+    composition.await_answer("/readyz")
 
     secret = tmp_path / "token"
     composition.run(["registry", "token", "--role", "admin", "--name", "compose", "--file", str(secret)], 30)
@@ -168,20 +153,6 @@ def test_the_commands_of_the_compose_file_are_a_registry(composition: Compositio
     for name in SERVING:
         seconds, status_at_end = composition.stop(name)
         assert status_at_end == 0, f"{name}, {seconds:.1f} s: {composition.log(name)}"
-
-
-def test_a_web_process_that_ends_refuses_new_requests_and_answers_those_it_has(composition: Composition) -> None:
-    composition.start("web")
-    composition.await_answer()
-    with socket.create_connection(("127.0.0.1", composition.port), timeout=20) as client:
-        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        composition.processes["web"].send_signal(signal.SIGTERM)
-        awaited(lambda: refused(composition.port), within=9)
-        client.sendall(b"\r\n")
-        answer = b"".join(iter(lambda: client.recv(4096), b""))
-    assert answer.startswith(b"HTTP/1.1 503 ")
-    assert b'"stopping"' in answer
-    assert composition.stop("web")[1] == 0, composition.log("web")
 
 
 def test_a_web_process_ends_while_connections_come_in_without_a_pause(composition: Composition) -> None:
@@ -235,13 +206,6 @@ def test_what_gunicorn_imports_before_it_forks_starts_nothing() -> None:
 
 def test_nothing_is_ready_before_the_tables_are_there(composition: Composition) -> None:
     composition.start("web")
-    deadline = time.monotonic() + LONGEST_START
-    while True:
-        try:
-            status, answer = composition.ask("GET", "/readyz")
-            break
-        except OSError:
-            assert time.monotonic() < deadline, composition.log("web")
-            time.sleep(0.1)
-    assert (status, answer) == (503, {"status": "not migrated"})
+    awaited(lambda: composition.answer("/readyz"))
+    assert composition.ask("GET", "/readyz") == (503, {"status": "not migrated"})
     assert composition.ask("GET", "/healthz")[0] == 200

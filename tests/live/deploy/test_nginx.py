@@ -13,7 +13,7 @@ import struct
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import pytest
 from registry.settings import MEBIBYTE, Settings
 from tests import ROOT
 from tests.live.deploy.compose_file import services
+from tests.live.processes.system import awaited
 from tests.ports import free_port
 
 CONFIGURATION = (ROOT / "deploy" / "nginx.conf").read_text()
@@ -141,13 +142,6 @@ class Front:
             connection.close()
 
 
-def until(condition: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def front(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Front]:
     """nginx as the compose file starts it; a parameter is its TRUSTED_PROXIES."""
@@ -163,7 +157,7 @@ def front(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Front]:
         environment = os.environ | {"TRUSTED_PROXIES": getattr(request, "param", "")}
         nginx = subprocess.Popen([*shell, script], stderr=log, env=environment)
     try:
-        until(lambda: nginx.poll() is not None or listens(front.port), 60)
+        awaited(lambda: nginx.poll() is not None or listens(front.port), 60)
         assert nginx.poll() is None, (tmp_path / "log").read_text()
         yield front
     finally:
@@ -277,6 +271,6 @@ def test_a_new_web_process_is_found_and_a_dead_one_passed_over(front: Front) -> 
         return str(front.ask()[1]["from"])
 
     front.start_web("127.0.0.3")
-    until(lambda: who() == "127.0.0.3", 15)
+    awaited(lambda: who() == "127.0.0.3", 15)
     front.stop_web("127.0.0.2", forget=False)
     assert {who() for _ in range(20)} == {"127.0.0.3"}

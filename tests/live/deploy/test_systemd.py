@@ -32,24 +32,15 @@ class Settings(configparser.ConfigParser):
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_a_unit_starts_what_compose_starts(process: str) -> None:
-    program, *arguments = Settings(f"results-registry-{process}.service")["Service"]["ExecStart"].split()
+def test_a_unit_starts_ends_and_may_do_what_a_container_does(process: str) -> None:
+    service, container = Settings(f"results-registry-{process}.service")["Service"], services()[process]
+    program, *arguments = service["ExecStart"].split()
     assert program.startswith(f"{HOME}/venv/bin/")
-    assert [Path(program).name, *arguments] == services()[process]["command"]
-
-
-@pytest.mark.parametrize("process", PROCESSES)
-def test_a_unit_may_do_no_more_than_a_container(process: str) -> None:
-    service = Settings(f"results-registry-{process}.service")["Service"]
+    assert [Path(program).name, *arguments] == container["command"]
     assert (service["DynamicUser"], service["ProtectSystem"], service["NoNewPrivileges"]) == ("yes", "strict", "yes")
     assert service["CapabilityBoundingSet"] == ""
-
-
-@pytest.mark.parametrize("process", ["web", "worker", "dispatcher"])
-def test_a_unit_is_ended_and_started_again_as_a_container_is(process: str) -> None:
-    service = Settings(f"results-registry-{process}.service")["Service"]
-    assert service["Restart"] == "always"
-    assert f"{service['TimeoutStopSec']}s" == services()[process]["stop_grace_period"]
+    if process != "migrate":
+        assert (service["Restart"], f"{service['TimeoutStopSec']}s") == ("always", container["stop_grace_period"])
 
 
 def test_systemd_listens_where_nginx_looks_once_its_file_is_written_anew() -> None:

@@ -77,22 +77,13 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
 
 
-def test_an_upgrade_replaces_every_process_by_as_many(site: Site) -> None:
+def test_an_upgrade_replaces_every_process_by_as_many_once_the_tables_are_migrated(site: Site) -> None:
+    """Old processes end when new ones are ready, and the file of the environment says which release runs."""
     ran = site.upgrade("two")
     assert ran.returncode == 0, ran.stderr
-    assert site.running("web") == ["two"] * 2
-    assert site.running("worker") == ["two"] * 3
-    assert site.running("dispatcher") == ["two"]
-
-
-def test_tables_are_migrated_first_and_old_processes_end_when_new_ones_are_ready(site: Site) -> None:
-    assert site.upgrade("two").returncode == 0
+    assert [site.running(one) for one in ("web", "worker", "dispatcher")] == [["two"] * 2, ["two"] * 3, ["two"]]
     order = [site.said("run", "migrate"), site.said("up", "web=4"), site.said("exec", "c8"), site.said("stop", "c1")]
     assert order == sorted(order)
-
-
-def test_the_release_that_runs_stands_in_the_environment_file(site: Site) -> None:
-    assert site.upgrade("two").returncode == 0
     assert site.environment_file.read_text() == "WEB_PASSWORD=hunter2\nVERSION=two\nVERSION_BEFORE=one\n"
     assert site.environment_file.stat().st_mode & 0o777 == 0o600
 

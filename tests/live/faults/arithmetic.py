@@ -1,27 +1,14 @@
-"""A few statistics by the plainest code that can be written, to hold against those that the registry serves."""
+"""What a grid holds, by the plainest code that can be written, to hold against what the registry serves."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
-import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 Cells = Mapping[tuple[str, float], float]
 """Value by (task, step), only where somebody measured."""
-
-
-def mann_kendall_s(values: Sequence[float]) -> int:
-    """Pairs that rise minus pairs that fall."""
-    return sum((b > a) - (b < a) for a, b in itertools.combinations(values, 2))
-
-
-def theil_sen(points: Sequence[tuple[float, float]]) -> float:
-    """The median of the slopes between all pairs."""
-    return statistics.median((y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in itertools.combinations(points, 2))
 
 
 def standing(a: Mapping[Any, float], b: Mapping[Any, float]) -> tuple[int, int, int, int]:
@@ -29,14 +16,6 @@ def standing(a: Mapping[Any, float], b: Mapping[Any, float]) -> tuple[int, int, 
     common = a.keys() & b.keys()
     wins, losses = sum(a[slot] > b[slot] for slot in common), sum(a[slot] < b[slot] for slot in common)
     return len(common), wins, len(common) - wins - losses, losses
-
-
-def mean_difference(a: Mapping[Any, float], b: Mapping[Any, float]) -> float:
-    """The mean over benchmarks of the mean difference within each; a slot's first part is its benchmark."""
-    by_benchmark: dict[str, list[float]] = {}
-    for slot in a.keys() & b.keys():
-        by_benchmark.setdefault(slot[0], []).append(a[slot] - b[slot])
-    return math.fsum(math.fsum(some) / len(some) for some in by_benchmark.values()) / len(by_benchmark)
 
 
 def digest(document: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ exactly once, nothing else is, and all readers of a project have the same log.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 import os
 import random
 import signal
@@ -21,6 +23,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import text
@@ -67,11 +70,10 @@ def run(settings: Settings, wanted: Run) -> Found:
         connection.execute(text(_WITNESSES))
     with tempfile.TemporaryDirectory() as folder:
         logs = {home: [Path(folder, f"{home}-{n}") for n in range(wanted.readers)] for home in homes}
-        readers = [_reader(settings, home, log) for home in homes for log in logs[home]]
         crowd = [
-            *(_writer(settings, homes, n) for n in range(wanted.writers)),
-            *(_sequencer(settings) for _ in range(wanted.sequencers)),
-            *readers,
+            *(partial(_write, settings, homes, n) for n in range(wanted.writers)),
+            *(partial(_sequence, settings) for _ in range(wanted.sequencers)),
+            *(partial(_read, settings, home, log) for home in homes for log in logs[home]),
         ]
         kills = _kill_for(wanted.seconds, crowd, chance)
         while sequence_arrivals(database):
@@ -80,29 +82,27 @@ def run(settings: Settings, wanted: Run) -> Found:
             for log in logs[home]:
                 _follow(database, home, log, chance)
         breaches = [breach for home in homes for breach in _breaches(database, home, logs[home])]
+    counted = "SELECT count(*) FROM {} WHERE project_id = ANY(:homes)"
     with database.reading() as connection:
-        mine = {"homes": homes}
-        acts = connection.scalar(text("SELECT count(*) FROM witnesses WHERE project_id = ANY(:homes)"), mine) or 0
-        events = connection.scalar(text("SELECT count(*) FROM events WHERE project_id = ANY(:homes)"), mine) or 0
+        acts, events = (
+            connection.scalar(text(counted.format(table)), {"homes": homes}) or 0 for table in ("witnesses", "events")
+        )
     database.close()
     return Found(acts, events, kills, tuple(breaches))
 
 
 def _kill_for(seconds: float, crowd: list[Callable[[int], None]], chance: random.Random) -> int:
     """Start every one of them, kill one after another and start it anew; in the end kill all. The number of kills."""
-    born = 0
-    living: dict[int, Callable[[int], None]] = {}
-    for one in crowd:
-        living[_forked(one, born)] = one
-        born += 1
+    born = itertools.count()
+    living = {_forked(one, next(born)): one for one in crowd}
     until, kills = time.monotonic() + seconds, 0
     while time.monotonic() < until:
         time.sleep(chance.expovariate(1 / 0.1))
         pid = chance.choice(list(living))
         one = living.pop(pid)
         _end(pid)
-        living[_forked(one, born)] = one
-        born, kills = born + 1, kills + 1
+        living[_forked(one, next(born))] = one
+        kills += 1
     for pid in living:
         _end(pid)
     return kills + len(living)
@@ -123,49 +123,35 @@ def _end(pid: int) -> None:
     os.waitpid(pid, 0)
 
 
-def _writer(settings: Settings, homes: list[uuid.UUID], number: int) -> Callable[[int], None]:
-    def write(born: int) -> None:
-        database, chance, act = Database(settings, name="writer"), random.Random(born), 0
-        while True:
-            home, acts = (
-                chance.choice(homes),
-                [f"{number}/{born}/{act + n}" for n in range(chance.choice((1, 1, 1, 7)))],
+def _write(settings: Settings, homes: list[uuid.UUID], number: int, born: int) -> None:
+    database, chance, act = Database(settings, name="writer"), random.Random(born), itertools.count()
+    while True:
+        home, count = chance.choice(homes), chance.choice((1, 1, 1, 7))
+        acts = [f"{number}/{born}/{next(act)}" for _ in range(count)]
+        with database.transaction(rehearse=chance.random() < 0.2) as connection:
+            connection.execute(
+                text("INSERT INTO witnesses VALUES (:home, :act)"), [{"home": home, "act": one} for one in acts]
             )
-            act += len(acts)
-            with database.transaction(rehearse=chance.random() < 0.2) as connection:
-                connection.execute(
-                    text("INSERT INTO witnesses VALUES (:home, :act)"), [{"home": home, "act": one} for one in acts]
-                )
-                announce(connection, home, [Arrival("grid.published", one, {"act": one}) for one in acts])
-                if chance.random() < 0.1:
-                    time.sleep(chance.random() * 0.5)
-            time.sleep(chance.expovariate(1 / 0.02))
-
-    return write
+            announce(connection, home, [Arrival("grid.published", one, {"act": one}) for one in acts])
+            if chance.random() < 0.1:
+                time.sleep(chance.random() * 0.5)
+        time.sleep(chance.expovariate(1 / 0.02))
 
 
-def _sequencer(settings: Settings) -> Callable[[int], None]:
-    def sequence(born: int) -> None:
-        database, chance = Database(settings, name="sequencer"), random.Random(born)
-        while True:
-            upkeep.SEQUENCED_AT_ONCE = chance.choice((1, 3, 50, 1_000))
-            try:
-                sequence_arrivals(database)
-            except RegistryError:
-                continue  # as the dispatcher goes on: another one held what this one wanted
+def _sequence(settings: Settings, born: int) -> None:
+    database, chance = Database(settings, name="sequencer"), random.Random(born)
+    while True:
+        upkeep.SEQUENCED_AT_ONCE = chance.choice((1, 3, 50, 1_000))
+        with contextlib.suppress(RegistryError):  # the dispatcher goes on, too: another one held what this one wanted
+            sequence_arrivals(database)
             time.sleep(0.01)
 
-    return sequence
 
-
-def _reader(settings: Settings, home: uuid.UUID, log: Path) -> Callable[[int], None]:
-    def read(born: int) -> None:
-        database, chance = Database(settings, name="reader"), random.Random(born)
-        while True:
-            _follow(database, home, log, chance)
-            time.sleep(0.02)
-
-    return read
+def _read(settings: Settings, home: uuid.UUID, log: Path, born: int) -> None:
+    database, chance = Database(settings, name="reader"), random.Random(born)
+    while True:
+        _follow(database, home, log, chance)
+        time.sleep(0.02)
 
 
 def _follow(database: Database, home: uuid.UUID, log: Path, chance: random.Random) -> None:

@@ -8,31 +8,20 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg2
 import redis
 
 from tests.house import PARTITIONS
 from tests.live.faults.wire import Wire
+from tests.live.processes.system import awaited, children, descendants
 
-T = TypeVar("T")
 PROJECT = "faults"
 PROCESSES = ("web", "worker", "dispatcher")
 MUTANTS = Path(__file__).with_name("mutants")
-
-
-def awaited(what: Callable[[], T | None], within: float, why: str = "it") -> T:
-    """What `what` returns once that is neither None nor False; asked again and again until the deadline."""
-    until = time.monotonic() + within
-    while not (found := what()):
-        if time.monotonic() > until:
-            raise TimeoutError(f"{why} did not happen within {within:.0f} s")
-        time.sleep(0.02)
-    return found
 
 
 class Stage:
@@ -114,10 +103,10 @@ class Stage:
 
     def pid(self, name: str) -> int | None:
         """The program that runs behind the launcher of this name, None while it is down."""
-        for launcher in children_of(self.process.pid):
+        for launcher in children(self.process.pid):
             argv = argv_of(launcher)
             if argv[-1:] == [name] and any(part.endswith("launch.py") for part in argv):
-                found = [child for child in children_of(launcher) if argv_of(child)[-1:] != [name]]
+                found = [child for child in children(launcher) if argv_of(child)[-1:] != [name]]
                 return found[0] if found else None
         return None
 
@@ -244,25 +233,6 @@ def send(pid: int, number: signal.Signals) -> bool:
         os.kill(pid, number)
         return True
     return False
-
-
-def children_of(parent: int) -> list[int]:
-    """The living children of a process, oldest first."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{entry}/stat", "rb") as file:
-                state, above = file.read().rpartition(b")")[2].split()[:2]
-                if int(above) == parent and state != b"Z":
-                    found.append(int(entry))
-    return sorted(found)
-
-
-def descendants(pid: int) -> list[int]:
-    found = []
-    for child in children_of(pid):
-        found += [child, *descendants(child)]
-    return found
 
 
 def argv_of(pid: int) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 from collections import defaultdict
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,7 @@ from registry.broker import QUEUE, redis_client
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import derivations
-from tests.live.processes.system import Servers, System, awaited, processes
+from tests.live.processes.system import Servers, System, awaited, children, processes
 
 
 def values(number: int) -> list[list[float]]:
@@ -99,73 +98,13 @@ def test_kill_9_of_a_child_of_the_worker(fragile: System) -> None:
     ledger = Ledger(fragile)
     ledger.publish(30)
     awaited(lambda: leased(fragile))
-    parent = fragile.running["worker"].pid
-    children = [pid for pid in processes(holding=f"PORT={fragile.settings.port}") if parent_of(pid) == parent]
-    assert children
-    for child in children:
+    started = children(fragile.running["worker"].pid)
+    assert started
+    for child in started:
         os.kill(child, signal.SIGKILL)
     ledger.publish(5)
     ledger.check()
     assert fragile.running["worker"].poll() is None
-
-
-def parent_of(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def test_kill_9_of_the_dispatcher(fragile: System) -> None:
-    ledger = Ledger(fragile)
-    ledger.publish(10)
-    fragile.kill("dispatcher")
-    ledger.publish(10)
-    fragile.start("dispatcher")
-    ledger.publish(5)
-    ledger.check()
-
-
-def test_kill_9_of_the_web_process_right_after_a_201(fragile: System) -> None:
-    ledger = Ledger(fragile)
-    for _ in range(4):
-        ledger.publish(3)
-        fragile.kill("web")
-        publisher = threading.Thread(target=ledger.publish, args=(3,))
-        publisher.start()
-        fragile.start("web")
-        publisher.join()
-    ledger.check()
-
-
-def test_kill_9_of_the_web_process_while_requests_are_under_way(fragile: System) -> None:
-    """A lost answer means 'unknown'; the same publication sent again makes no second revision."""
-    ledgers = [Ledger(fragile) for _ in range(4)]
-    publishers = [
-        threading.Thread(target=publish_apart, args=(ledger, number, 40)) for number, ledger in enumerate(ledgers)
-    ]
-    for publisher in publishers:
-        publisher.start()
-    for mark in (10, 20, 30):
-        awaited(lambda mark=mark: sum(ledger.sent for ledger in ledgers) >= 4 * mark)
-        fragile.kill("web")
-        fragile.start("web")
-    for publisher in publishers:
-        publisher.join()
-    for ledger in ledgers:
-        ledger.check()
-
-
-def publish_apart(ledger: Ledger, number: int, count: int) -> None:
-    """Revisions of one grid that only this publisher touches."""
-    for _ in range(count):
-        ledger.sent += 1
-        ledger.note(
-            ledger.client.publish_until_acknowledged(
-                model=f"publisher {number}", axes=[], values=ledger.sent / 10, trials=None
-            )
-        )
 
 
 def test_power_off_of_everything(fragile: System) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from tests.live.faults.chaos import stranger_of
 from tests.live.faults.checker import Verdict, check
 from tests.live.faults.history import History
-from tests.live.faults.mutants.fault_mutants import MUTANTS, PATCHES, mutated
+from tests.live.faults.mutants.fault_mutants import MUTANTS
 from tests.live.faults.scenarios import Script, asleep, calm, forgetful_broker, frozen_worker, power_cut
 from tests.live.faults.stage import PROJECT, Stage
 from tests.ports import free_port
@@ -70,15 +69,3 @@ def test_what_is_left_of_a_project_that_is_gone_is_called_lost(stage: Stage) -> 
     Script(stage, history).publish("known")
     verdict = check(history, stage.wire(), stranger_of(stage), "gone")
     assert verdict.broken == {"lost"}, f"\n{verdict}"
-
-
-@pytest.mark.parametrize("mutant", PATCHES)
-def test_a_mutant_differs_from_the_product_where_it_says(mutant: str) -> None:
-    for module in {patch.module for patch in PATCHES[mutant]}:
-        spec = importlib.util.find_spec(module)
-        assert spec is not None
-        assert spec.origin is not None
-        text = Path(spec.origin).read_text()
-        changed = mutated(mutant, module, text)
-        assert changed != text
-        compile(changed, module, "exec")

@@ -29,11 +29,12 @@ COMMANDS = {"web": "serve", "worker": "worker", "dispatcher": "dispatch"}
 PROJECT = "live"
 
 
-def awaited(what: Callable[[], T | None], within: float = 60.0) -> T:
+def awaited(what: Callable[[], T | None], within: float = 60.0, why: str = "it") -> T:
     """What `what` returns once that is not None or False; asked again and again until the deadline."""
     deadline = time.monotonic() + within
     while not (found := what()):
-        assert time.monotonic() < deadline, f"it did not happen within {within:.0f} s"
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{why} did not happen within {within:.0f} s")
         time.sleep(0.02)
     return found
 
@@ -55,8 +56,18 @@ def processes(*, holding: str) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process started."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """The living processes that a process started, oldest first."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            state, parent = Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()[:2]
+            found += [int(entry)] if int(parent) == pid and state != "Z" else []
+    return sorted(found)
+
+
+def descendants(pid: int) -> list[int]:
+    """What a process started, what that started, and so on."""
+    return [one for child in children(pid) for one in (child, *descendants(child))]
 
 
 @dataclass(frozen=True)

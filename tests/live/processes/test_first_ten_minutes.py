@@ -152,32 +152,6 @@ def test_tokens_and_roles_for_sql_tools_are_made_in_the_home(first: Up, place: t
     connection.close()
 
 
-def test_a_correction_flips_what_a_document_says_and_the_feed_tells_it(
-    first: Up, place: tuple[Path, int, Path]
-) -> None:
-    home, port, _ = place
-    api, token = f"http://127.0.0.1:{port}/api/v1", (home / "admin-token").read_text().strip()
-    names = "experiment=type-by-length&model=Qwen-2.5%203B&variant=Baseline"
-    [grid] = json.loads(read(f"{api}/projects/demo/grids?{names}")[1])["items"]
-    after = json.loads(read(f"{api}/projects/demo/events?limit=1")[1])["head"]
-    for value, verdict in ((80.3, "supported"), (83.7, "contradicted")):
-        cells = json.dumps({"cells": [{"at": {"Type": "1", "Length": 9}, "value": value}]}).encode()
-        correction = urllib.request.Request(f"{api}/grids/{grid['id']}/cells", data=cells, method="PATCH")
-        correction.add_header("Authorization", f"Bearer {token}")
-        correction.add_header("Content-Type", "application/json")
-        with urllib.request.urlopen(correction, timeout=10) as response:
-            assert response.status == 200
-        told: dict[str, str] = {}
-        while "Type 1: … declines to the low 80s by Length 9" not in told:
-            waiting = f"{api}/projects/demo/events?type=claim.flipped&after={after}"
-            request = urllib.request.Request(waiting, headers={"Prefer": "wait=10"})
-            with urllib.request.urlopen(request, timeout=20) as response:
-                page = json.loads(response.read())
-            after = page["next"]
-            told |= {one["data"]["text"]: one["data"]["verdict"] for one in page["items"]}
-        assert told["Type 1: … declines to the low 80s by Length 9"] == verdict
-
-
 def test_the_token_of_the_administrator_is_for_its_owner_only(first: Up, place: tuple[Path, int, Path]) -> None:
     home, port, _ = place
     token = home / "admin-token"

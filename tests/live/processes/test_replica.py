@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -24,6 +23,7 @@ from registry.storage.database import Database
 from registry.storage.replica import position_of
 from tests.conftest import UNCOUNTED
 from tests.house import House, Project, publication
+from tests.live.processes.system import awaited
 from tests.registry.test_replica import lagging
 
 
@@ -45,17 +45,10 @@ class Pair:
         """The replica applies nothing."""
         self.on(self.replica, "SELECT pg_wal_replay_pause()")
         try:
-            until(lambda: self.on(self.replica, "SELECT pg_get_wal_replay_pause_state()") == "paused")
+            awaited(lambda: self.on(self.replica, "SELECT pg_get_wal_replay_pause_state()") == "paused")
             yield
         finally:
             self.on(self.replica, "SELECT pg_wal_replay_resume()")
-
-
-def until(happened: object, within: float = 60.0) -> None:
-    deadline = time.monotonic() + within
-    while not happened():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +108,7 @@ def caught_up(pair: Pair, served: House) -> Project:
 def reached(pair: Pair) -> None:
     """Wait until the replica has all that the primary has."""
     now = pair.on(pair.primary, "SELECT pg_current_wal_flush_lsn()::text")
-    until(lambda: pair.on(pair.replica, f"SELECT pg_last_wal_replay_lsn() >= '{now}'"))
+    awaited(lambda: pair.on(pair.replica, f"SELECT pg_last_wal_replay_lsn() >= '{now}'"))
 
 
 def test_a_client_reads_what_it_wrote_and_others_are_told_how_old_theirs_is(pair: Pair, caught_up: Project) -> None:

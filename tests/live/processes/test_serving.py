@@ -193,34 +193,35 @@ def test_what_a_writer_sends_takes_memory_in_proportion_to_what_it_may_say(
             assert answered[0] in (400, 413, 422)
 
 
+def taken(web: tuple[subprocess.Popen[bytes], Client], path: str, body: str, kind: dict[str, str]) -> float:
+    """By how many MiB the process grew while it took a grid."""
+    process, client = web
+    answered: list[int] = []
+    headers = kind | GZIP | {"Authorization": f"Bearer {client._token}"}
+    sent = gzip.compress(body.encode(), 1)
+    grown = more_at_most(process, lambda: answered.append(post(client._connection.port, path, sent, headers)))
+    assert answered == [201]
+    return grown
+
+
 @peaks
 def test_the_largest_grid_is_taken_in_the_memory_of_one_request(web: tuple[subprocess.Popen[bytes], Client]) -> None:
-    process, client = web
     side = range(1000)
     axes = [{"name": name, "kind": "numeric", "levels": list(side)} for name in ("A", "B")]
     values = [[(a * 1000 + b) / 1e6 for b in side] for a in side]
     grid = publication(axes=axes, values=values, trials=[[1000] * 1000] * 1000, metric=UNIT, stderr=values)
-    body = gzip.compress(json.dumps(grid).encode(), 1)
-    answered: list[int] = []
-    headers = JSON | GZIP | {"Authorization": f"Bearer {client._token}"}
-    grown = more_at_most(process, lambda: answered.append(post(client._connection.port, "open/grids", body, headers)))
-    assert answered == [201]
-    assert grown <= 512
+    assert taken(web, "open/grids", json.dumps(grid), JSON) <= 512
 
 
 @peaks
 def test_a_long_table_takes_as_much_memory_as_its_share_of_the_longest(
     web: tuple[subprocess.Popen[bytes], Client],
 ) -> None:
-    process, client = web
     rows = (f"task{a},depth{b},{(a * 1000 + b) / 1e6},1000,{(a + b) / 1e4}\n" for a in range(250) for b in range(1000))
-    body = gzip.compress(("Task,Depth,value,trials,stderr\n" + "".join(rows)).encode(), 1)
-    headers = {"Content-Type": "text/csv"} | GZIP | {"Authorization": f"Bearer {client._token}"}
+    body = "Task,Depth,value,trials,stderr\n" + "".join(rows)
     path = "open/grids?experiment=e&benchmark=b&model=table&metric=share&lower=0&upper=1"
-    answered: list[int] = []
-    grown = more_at_most(process, lambda: answered.append(post(client._connection.port, path, body, headers)))
-    assert answered == [201]
-    assert grown <= 150  # of 250,000 rows; 999,000 take 504, and one request may take 512
+    # Of 250,000 rows; 999,000 take 504, and one request may take 512.
+    assert taken(web, path, body, {"Content-Type": "text/csv"}) <= 150
 
 
 def test_a_client_closes_an_idle_connection_before_the_server_does() -> None:

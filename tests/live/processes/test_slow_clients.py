@@ -99,6 +99,16 @@ def test_bodies_that_drip_keep_nobody_from_an_answer_and_are_cut(
     awaited(lambda: all(line.is_closed() for line in lines), within=3 * ARRIVAL_SECONDS)
 
 
+def narrow(system: System, sent: bytes, seconds: float) -> socket.socket:
+    """A connection on which little is on its way, and something was said."""
+    line = socket.socket()
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.settimeout(seconds)
+    line.connect(("127.0.0.1", system.settings.port))
+    line.sendall(sent)
+    return line
+
+
 @pytest.mark.parametrize(("size", "form", "most"), [(200, "cells.ndjson", 24), (400, "cells.csv", 24)])
 def test_slow_readers_of_long_exports_keep_nobody_from_an_answer(
     system: System, size: int, form: str, most: int
@@ -112,11 +122,8 @@ def test_slow_readers_of_long_exports_keep_nobody_from_an_answer(
     asked, told = f"GET /api/v1/grids/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n", list[bytes]()
     with contextlib.ExitStack() as lines:
         for _ in range(max(most, system.settings.web_threads) + 2):
-            line = lines.enter_context(socket.socket())
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            line.settimeout(UNREAD_SECONDS / 2)  # before one that reads nothing is cut
-            line.connect(("127.0.0.1", system.settings.port))
-            line.sendall(f"{asked}Authorization: Bearer {system.token}\r\n\r\n".encode())
+            said = f"{asked}Authorization: Bearer {system.token}\r\n\r\n".encode()
+            line = lines.enter_context(narrow(system, said, UNREAD_SECONDS / 2))  # before one that reads nothing is cut
             told.append(line.recv(12)[9:])
         assert system.client().call("GET", f"projects/{PROJECT}").status == 200
     assert set(told) == {b"200", b"429"}
@@ -127,14 +134,7 @@ def test_clients_that_read_nothing_are_shown_the_door(system: System) -> None:
     """More of them than there are threads, each asking for more than fits on the way."""
     asked = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 60
     with contextlib.ExitStack() as lines:
-        deaf = []
-        for _ in range(system.settings.web_threads + 2):
-            line = lines.enter_context(socket.socket())
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            line.settimeout(20)
-            line.connect(("127.0.0.1", system.settings.port))
-            line.sendall(asked)
-            deaf.append(line)
+        deaf = [lines.enter_context(narrow(system, asked, 20)) for _ in range(system.settings.web_threads + 2)]
 
         def was_closed(line: socket.socket) -> bool:
             try:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from registry.grids.protocol import Rules
-from tests.house import Project
 from tests.workers.claims.scenes import judged, source, table
 from workers.claims.facts import Facts
+
+pytestmark = pytest.mark.unit
 
 SHOTS = Rules(binding=("shots",))
 FIVE, THREE = {"shots": 5, "harness": "h"}, {"shots": 3, "harness": "h"}
@@ -55,7 +56,6 @@ def layers(found: dict[str, Any]) -> tuple[str, str, str | None]:
     return found["as_posted"], found["beyond_noise"], found["reason"]
 
 
-@pytest.mark.unit
 def test_grids_that_differ_in_a_binding_key_are_not_put_together(subtests: Any) -> None:
     for claim in TOGETHER:
         with subtests.test(claim=claim):
@@ -71,7 +71,6 @@ def test_grids_that_differ_in_a_binding_key_are_not_put_together(subtests: Any) 
             assert (found["as_posted"], found["warnings"]) == ("supported", [])
 
 
-@pytest.mark.unit
 def test_protocols_are_looked_at_within_a_benchmark_and_of_the_two_sides() -> None:
     crossed = facts(SHOTS, ("A", "X", FIVE), ("B", "X", FIVE), ("A", "Y", THREE), ("B", "Y", THREE), ("C", "X", THREE))
     assert judged(crossed, COMPARE)["verdict"] == "supported"
@@ -81,7 +80,6 @@ def test_protocols_are_looked_at_within_a_benchmark_and_of_the_two_sides() -> No
     assert (each["verdict"], [one["reason"] for one in each["parts"]]) == ("supported", ["not_comparable", None])
 
 
-@pytest.mark.unit
 def test_what_a_third_grid_says_otherwise_is_found_whatever_the_order() -> None:
     silent = {"harness": "h"}
     for order in ([silent, FIVE, THREE], [FIVE, silent, THREE], [FIVE, THREE, silent]):
@@ -89,7 +87,6 @@ def test_what_a_third_grid_says_otherwise_is_found_whatever_the_order() -> None:
         assert judged(three, RANK)["reason"] == "not_comparable", order
 
 
-@pytest.mark.unit
 def test_a_protocol_that_is_required_and_not_said_is_an_obstacle() -> None:
     required = Rules(binding=("shots",), required=True)
     found = judged(facts(required, ("A", "X", FIVE), ("B", "X", None)), COMPARE)
@@ -99,7 +96,6 @@ def test_a_protocol_that_is_required_and_not_said_is_an_obstacle() -> None:
     assert judged(facts(required, ("A", "X", None), ("B", "X", None), derived=True), COMPARE)["verdict"] == "supported"
 
 
-@pytest.mark.unit
 def test_other_differences_and_unknown_protocols_are_warned_of() -> None:
     found = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", {"shots": 5, "harness": "new"})), COMPARE)
     [warning] = found["warnings"]
@@ -112,22 +108,3 @@ def test_other_differences_and_unknown_protocols_are_warned_of() -> None:
     both = {"kind": "all_of", "claims": [COMPARE, RANK]}
     assert judged(silent, both)["warnings"] == unsaid["warnings"]
     assert "as posted, the protocols differ in shots (5 and 3): 0 of 2" in judged(DIFFERENT, both)["sentence"]
-
-
-def test_a_claim_is_judged_again_when_an_experiment_declares_its_protocols(project: Project) -> None:
-    for model, protocol in (("A", FIVE), ("B", THREE)):
-        project.published(model=model, protocol=protocol)
-    about = {"experiment": "type-by-length", "metric": "accuracy"}
-    claim = COMPARE | {"about": about, "is": "equal", "margin": 1}
-
-    def verdict() -> tuple[str, str | None]:
-        path = f"projects/{project.slug}/claims?dry_run=true"
-        assert project.call("POST", path, "reader", json=claim).status_code == 202
-        project.house.compute()
-        found = project.call("POST", path, "reader", json=claim).get_json()
-        return found["as_posted"], found["reason"]
-
-    assert verdict()[0] == "supported"
-    path = f"projects/{project.slug}/experiments/type-by-length"
-    assert project.call("PATCH", path, json={"protocol": {"binding": ["shots"]}}).status_code == 200
-    assert verdict() == ("not_decidable", "not_comparable")

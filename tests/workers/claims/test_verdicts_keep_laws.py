@@ -1,4 +1,5 @@
-"""Laws that verdicts keep on any grid and claim: of negation, of names and scales, and of what is not measured."""
+"""Laws that verdicts keep on any grid and claim: of negation and of parts, of names and scales, and of what is not
+measured."""
 
 from __future__ import annotations
 
@@ -8,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from registry.claims.claim import atoms_of
+from registry.claims.grammar import read_claim
 from registry.grids.grid import Axis, Grid, Metric
-from tests.workers.claims.scenes import judged, source, table
+from registry.operations.claims_across import joined_judgement
+from tests.workers.claims.scenes import judged, source, table, with_about
 from workers.claims.facts import Facts
 
 pytestmark = [pytest.mark.unit, pytest.mark.usefixtures("unplanned")]
@@ -214,3 +218,44 @@ def test_unknown_noise_decides_nothing_beyond_it(seed: int) -> None:
     for claim in [*claims(seed), *RATIOS]:
         if claim["kind"] != "trend" or claim.get("monotone"):
             assert layers(one, claim)[1] == "not_decidable", claim
+
+
+def compound(draw: random.Random, known: list[dict[str, Any]], depth: int = 2) -> dict[str, Any]:
+    """A claim with several statements, which have one group each."""
+    if depth == 0:
+        return with_about(draw.choice(known))
+    kind = draw.choice(["all_of", "any_of", "not"])
+    count = 1 if kind == "not" else draw.choice([2, 3])
+    return {"kind": kind, "claims": [compound(draw, known, draw.randint(0, depth - 1)) for _ in range(count)]}
+
+
+@pytest.mark.parametrize("seed", range(1))
+def test_what_is_judged_apart_is_what_is_judged_together(seed: int) -> None:
+    draw, one = random.Random(seed), grid(seed, holes=0.1)
+    known = [claim for claim in claims(seed) if "for" not in claim and "sweet_spot" not in claim["kind"]]
+    decided = 0
+    for _ in range(40):
+        said = compound(draw, known)
+        said = {"kind": "any_of", "claims": [said, with_about(draw.choice(known))]}
+        claim = read_claim(said)
+        statements = [statement for _, statement in atoms_of(claim.says)]
+        found = facts(one, said)
+        documents = written(said)
+        assert len(documents) == len(statements)
+        apart = [judged(found, statement | {"alpha": 0.05 / len(documents)}) for statement in documents]
+        whole, joined = judged(found, said), joined_judgement(claim, apart)
+        for field in ("verdict", "as_posted", "beyond_noise", "claim", "digest", "alpha", "inputs"):
+            assert joined[field] == whole[field], (field, said)
+        assert [part["numbers"] for part in joined["parts"]] == [part["numbers"] for part in whole["parts"]]
+        assert [part["part"] for part in joined["parts"]] == [part["part"] for part in whole["parts"]]
+        # What is told of other values of missing cells, or of the bare ends of ranges, is on the safe side.
+        assert not joined["robust_to_missing"] or whole["robust_to_missing"], said
+        assert joined["depends_on_reading"] or not whole["depends_on_reading"], said
+        assert joined.keys() <= whole.keys() | {"trials_needed"}
+        decided += joined["as_posted"] != "not_decidable"
+    assert decided >= 20
+
+
+def written(said: dict[str, Any]) -> list[dict[str, Any]]:
+    """The statements of a claim, in their order."""
+    return [one for part in said["claims"] for one in written(part)] if "claims" in said else [said]

@@ -122,18 +122,6 @@ def test_with_five_benchmarks_no_difference_between_benchmarks_can_be_significan
     assert (pair["status"], pair["min_attainable_p"], pair["p"]) == ("insufficient", 0.0625, 0.0625)
 
 
-def test_values_of_a_small_benchmark_do_not_tie_because_another_one_is_large() -> None:
-    """In units of 100, which 3.2e12 asks for, .31 and .39 are both 0 ticks."""
-    both = np.ones((1, 1), dtype=np.bool_)
-    none = np.zeros((1, 1), dtype=np.int64)
-    sums = ps.meeting(ps.Side(none, np.array([[0.31]]), both), ps.Side(none, np.array([[0.39]]), both))
-    assert (sums[ps.LARGER, 0], sums[ps.EQUAL, 0]) == (1, 0)
-    noise = ps.meeting(
-        ps.Side(none, np.array([[0.7]]), both), ps.Side(none, np.array([[0.7000000000000028 / 4]]) * 4, both)
-    )
-    assert (noise[ps.LARGER, 0], noise[ps.EQUAL, 0]) == (0, 1)
-
-
 # --- all pairs of a benchmark at once ---------------------------------------------------------------------------------
 
 

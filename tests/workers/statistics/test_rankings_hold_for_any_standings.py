@@ -115,22 +115,6 @@ def test_a_name_that_shares_no_slot_changes_nothing_for_the_others(method, value
         assert theirs[part] == mine[part]
 
 
-@few
-@given(tables, st.booleans())
-def test_two_names_have_one_difference_whoever_else_is_ranked(values, counted):
-    trials = np.where(np.isfinite(values), 300, 0) if counted else None
-    bounds: dict[str, Any] = {"trials": trials, "lower": 0.0, "upper": 100.0} if counted else {}
-    whole = standings(values, **bounds)
-    for pair in (one for one in rank(whole)["pairs"] if one["n_common"]):
-        rows = [whole.names.index(pair[side]) for side in ("a", "b")]
-        alone = standings(
-            np.array(values)[rows], (pair["a"], pair["b"]), **bounds | ({"trials": trials[rows]} if counted else {})
-        )
-        [same] = rank(alone)["pairs"]
-        for part in ("difference", "stderr", "n_common", "wins", "ties", "losses", "test"):
-            assert same[part] == pair[part], part
-
-
 @every_method
 @few
 @given(tables, policies)

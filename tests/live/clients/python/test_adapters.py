@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from results_registry import flush
 from tests.client.conftest import Served
@@ -27,55 +24,43 @@ def grids(served: Served) -> dict[str, Any]:
     return found
 
 
-class TestTransformers:
-    """Driven by transformers' own CallbackHandler, as its Trainer drives it."""
+def drive(served: Served, *, first: bool = True, **given: Any) -> dict[str, Any]:
+    """What is stored of a training that reports to the registry's callback."""
+    from transformers import TrainerControl, TrainerState
+    from transformers.trainer_callback import CallbackHandler
 
-    @pytest.fixture
-    def drive(self) -> Callable[..., None]:
-        from transformers import TrainerControl, TrainerState
-        from transformers.trainer_callback import CallbackHandler
+    from results_registry.adapters.transformers import RegistryCallback
 
-        def run(callback: Any, *, first: bool = True) -> None:
-            handler = CallbackHandler([callback], None, None, None, None)
-            state, control = TrainerState(is_world_process_zero=first), TrainerControl()
-            arguments: Any = Namespace()
-            handler.on_train_begin(arguments, state, control)
-            for step, loss in ((10, 2.5), (20, 1.5)):
-                state.global_step = step
-                handler.on_log(arguments, state, control, {"loss": loss * 2, "learning_rate": 1e-4, "epoch": 0.1})
-                metrics = {"eval_loss": loss, "eval_accuracy": 50.0 + step, "eval_runtime": 3.2, "epoch": 0.1}
-                handler.on_evaluate(arguments, state, control, dict(metrics))
-                handler.on_log(arguments, state, control, dict(metrics))
-            handler.on_train_end(arguments, state, control)
+    handler = CallbackHandler([RegistryCallback(**NAMES, **given, **served.where)], None, None, None, None)
+    told: Any = Namespace(), (state := TrainerState(is_world_process_zero=first)), TrainerControl()
+    handler.on_train_begin(*told)
+    for step, loss in ((10, 2.5), (20, 1.5)):
+        state.global_step = step
+        handler.on_log(*told, {"loss": loss * 2, "learning_rate": 1e-4, "epoch": 0.1})
+        metrics = {"eval_loss": loss, "eval_accuracy": 50.0 + step, "eval_runtime": 3.2, "epoch": 0.1}
+        handler.on_evaluate(*told, dict(metrics))
+        handler.on_log(*told, dict(metrics))
+    handler.on_train_end(*told)
+    return grids(served)
 
-        return run
 
-    def test_evaluations_become_grids_over_steps(self, served: Served, drive: Callable[..., None]) -> None:
-        from results_registry.adapters.transformers import RegistryCallback
+LOSS, ACCURATE = ([10, 20], [2.5, 1.5], {}), ([10, 20], [60.0, 70.0], {})
 
-        drive(RegistryCallback(**NAMES, **served.where))
-        assert grids(served) == {
-            "eval_loss": ([10, 20], [2.5, 1.5], {}),
-            "eval_accuracy": ([10, 20], [60.0, 70.0], {}),
-        }
 
-    def test_metrics_are_chosen_named_and_described(self, served: Served, drive: Callable[..., None]) -> None:
-        from results_registry.adapters.transformers import RegistryCallback
+def test_evaluations_become_grids_over_steps(served: Served) -> None:
+    assert drive(served) == {"eval_loss": LOSS, "eval_accuracy": ACCURATE}
 
-        drive(RegistryCallback(**NAMES, metrics={"eval_accuracy": ACCURACY}, **served.where))
-        assert grids(served) == {"accuracy": ([10, 20], [60.0, 70.0], {})}
-        assert served.grid()["metric"]["upper"] == 100
 
-    def test_training_is_logged_when_asked(self, served: Served, drive: Callable[..., None]) -> None:
-        from results_registry.adapters.transformers import RegistryCallback
+def test_metrics_are_chosen_named_and_described(served: Served) -> None:
+    assert drive(served, metrics={"eval_accuracy": ACCURACY}) == {"accuracy": ACCURATE}
+    assert served.grid()["metric"]["upper"] == 100
 
-        drive(RegistryCallback(**NAMES, training=True, **served.where))
-        found = grids(served)
-        assert found["loss"] == ([10, 20], [5.0, 3.0], {})
-        assert set(found) == {"loss", "learning_rate", "eval_loss", "eval_accuracy"}
 
-    def test_only_the_first_process_logs(self, served: Served, drive: Callable[..., None]) -> None:
-        from results_registry.adapters.transformers import RegistryCallback
+def test_training_is_logged_when_asked(served: Served) -> None:
+    found = drive(served, training=True)
+    assert found["loss"] == ([10, 20], [5.0, 3.0], {})
+    assert set(found) == {"loss", "learning_rate", "eval_loss", "eval_accuracy"}
 
-        drive(RegistryCallback(**NAMES, training=True, **served.where), first=False)
-        assert grids(served) == {}
+
+def test_only_the_first_process_logs(served: Served) -> None:
+    assert drive(served, first=False, training=True) == {}

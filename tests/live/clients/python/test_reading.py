@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -48,6 +48,13 @@ def published(served: Served) -> dict[str, Any]:
             served.project.published(model=model, benchmark=benchmark, values=values, labels={"git": model.lower()})
     served.project.house.compute()
     return {"url": served.url, "token": served.project.tokens["reader"], "project": served.project.slug}
+
+
+def awaited(served: Served, ask: Callable[..., Any]) -> Any:
+    """The answer to what nobody asked before: pending, and there once it is computed."""
+    assert ask(timeout=0)["state"] == "pending"
+    served.project.house.compute()
+    return ask()
 
 
 def test_grids_are_found_by_names_and_labels(published: dict[str, Any]) -> None:
@@ -158,9 +165,7 @@ def test_statistics_and_rankings_are_read_and_awaited(served: Served, published:
 
 
 def test_a_table_is_read_and_awaited_and_is_a_pivot_in_pandas(served: Served, published: dict[str, Any]) -> None:
-    assert aggregates("type-by-length", "accuracy", timeout=0, **published)["state"] == "pending"
-    served.project.house.compute()
-    found = aggregates("type-by-length", "accuracy", **published)
+    found = awaited(served, partial(aggregates, "type-by-length", "accuracy", **published))
     frame = found.to_pandas()
     assert list(frame.index.names) == ["model", "benchmark"]
     by_hand = pd.DataFrame(list(cells(**published))).groupby(["model", "benchmark"])["value"].mean()
@@ -173,13 +178,10 @@ def test_a_table_is_read_and_awaited_and_is_a_pivot_in_pandas(served: Served, pu
 def test_a_claim_or_a_list_is_judged_and_awaited(served: Served, published: dict[str, Any]) -> None:
     about = {"experiment": "type-by-length", "metric": "accuracy", "model": "A", "benchmark": "one"}
     claim = {"kind": "value", "about": about, "of": "max", "is": {"op": "=", "number": 92.0}}
-    assert judge_claims(claim, timeout=0, **published)["state"] == "pending"
-    served.project.house.compute()
-    assert judge_claims(claim, **published)["verdict"] == "supported"
+    assert awaited(served, partial(judge_claims, claim, **published))["verdict"] == "supported"
     several = [claim, {"kind": "not", "claims": [claim]}]
-    assert judge_claims(several, timeout=0, **published)["state"] == "pending"
-    served.project.house.compute()
-    assert [one["verdict"] for one in judge_claims(several, **published)] == ["supported", "contradicted"]
+    found = awaited(served, partial(judge_claims, several, **published))
+    assert [one["verdict"] for one in found] == ["supported", "contradicted"]
 
 
 def test_claims_are_kept_and_listed(served: Served, published: dict[str, Any]) -> None:
@@ -201,25 +203,17 @@ def test_a_slice_is_read_ranked_and_compared(served: Served, published: dict[str
     assert [one["value"] for one in cells(model="A", benchmark="one", at=at, **published)] == [91.0, 92.0]
     one, other = (grids(model=model, benchmark="two", **published)[0] for model in "AB")
     assert [cell["value"] for cell in cells(one, at={"Length": ["0", "2"], "Type": "1"}, **published)] == [90.0, 92.0]
-    for ask in (
-        lambda: ranking("type-by-length", "accuracy", at=at, timeout=0, **published),
-        lambda: comparison(one, other, at=at, timeout=0, **published),
-        lambda: statistics(one, at=at, timeout=0, **published),
-    ):
-        assert ask()["state"] == "pending"
-    served.project.house.compute()
-    ranked = ranking("type-by-length", "accuracy", at=at, **published)
+    ranked = awaited(served, partial(ranking, "type-by-length", "accuracy", at=at, **published))
     assert {row["name"]: row["cells"] for row in ranked["ranking"]} == {"A": 4, "B": 4}
-    compared = comparison(one, other, at=at, **published)
+    compared = awaited(served, partial(comparison, one, other, at=at, **published))
     assert (compared["n_common"], compared["mean"], compared["slice"]) == (2, -10.0, {"Length": [">=1"], "Type": ["1"]})
-    assert {one["at"]["Type"] for one in statistics(one, at=at, **published)["series"]} == {"1"}
+    found = awaited(served, partial(statistics, one, at=at, **published))
+    assert {one["at"]["Type"] for one in found["series"]} == {"1"}
 
 
 def test_two_models_are_compared_by_name(served: Served, published: dict[str, Any]) -> None:
     names = {"experiment": "type-by-length", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
-    assert comparison(**names, timeout=0, **published)["state"] == "pending"
-    served.project.house.compute()
-    found = comparison(**names, **published)
+    found = awaited(served, partial(comparison, **names, **published))
     benchmarks = {one["benchmark"]: one["n_common"] for one in found["by_benchmark"]}
     assert (found["whole"]["a"], found["whole"]["n_common"]) == ("B", sum(benchmarks.values()))
     assert set(benchmarks) == {"one", "two"}
@@ -234,10 +228,8 @@ def test_two_models_are_compared_by_name(served: Served, published: dict[str, An
 
 def test_the_next_measurement_is_planned(served: Served, published: dict[str, Any]) -> None:
     names = {"experiment": "type-by-length", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
-    question = {"kind": "separate", **names}
-    assert plan(question, timeout=0, **published)["state"] == "pending"
-    served.project.house.compute()
-    assert plan(question, budget=1_000, **published)["observed"] == pytest.approx(-10.0)
+    found = awaited(served, partial(plan, {"kind": "separate", **names}, budget=1_000, **published))
+    assert found["observed"] == pytest.approx(-10.0)
 
 
 def test_a_gate_answers_and_raises_no_verdict(served: Served, published: dict[str, Any]) -> None:
@@ -282,15 +274,6 @@ def test_what_goes_wrong_is_raised(published: dict[str, Any]) -> None:
         grids(**published | {"project": "no-such-project"})
     with pytest.raises(BadAddress, match="No project"):
         grids(url=published["url"])
-
-
-def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
-    script = (
-        "import sys, results_registry\n"
-        "print([name for name in ('pandas', 'xarray', 'numpy', 'flask', 'sqlalchemy') if name in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert ran.stdout == "[]\n"
 
 
 def test_the_round_trip_keeps_every_number(served: Served, published: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests import ROOT
+from tests.live.processes.system import descendants
 
 UP = Path(__file__).with_name("up.py")
 PATIENCE = 15.0
@@ -59,7 +60,7 @@ class Up:
     def kill(self) -> None:
         """kill −9 of the supervisor; returns when it and all its descendants are gone."""
         family = []
-        for pid in [self.pid, *self.descendants()]:
+        for pid in [self.pid, *descendants(self.pid)]:
             with contextlib.suppress(ProcessLookupError):  # a backend may end by itself meanwhile
                 family.append(os.pidfd_open(pid))
         os.kill(self.pid, signal.SIGKILL)
@@ -67,22 +68,6 @@ class Up:
             assert select.select([pidfd], [], [], PATIENCE)[0], "a process outlived its supervisor"
             os.close(pidfd)
         self.end()
-
-    def descendants(self, pid: int | None = None) -> list[int]:
-        """All children of a process, theirs and so on, at this moment."""
-        pid = pid or self.pid
-        parents: dict[int, int] = {}
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                try:
-                    stat = (entry / "stat").read_text()
-                except OSError:
-                    continue
-                parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-        found = [pid]
-        for known in found:
-            found += [child for child, parent in parents.items() if parent == known]
-        return found[1:]
 
     def eventually(self, ask: Callable[[], Any]) -> Any:
         """The first answer that is neither false nor an exception; for servers that announce nothing."""

@@ -20,6 +20,7 @@ import redis
 
 from registry.errors import Misconfigured
 from registry.local.embedded import Child, Home, Supervisor, embedded_servers
+from tests.live.processes.system import descendants
 
 Start = Callable[..., Any]  # the fixture `up`
 PATIENCE = 15.0
@@ -62,7 +63,7 @@ def test_a_killed_supervisor_leaves_no_process_and_no_lock(tmp_path: Path, up: S
             lambda: cursor.execute("SELECT 1 FROM pg_stat_activity WHERE query ~ '^DO'") or cursor.rowcount
         )
         assert set(pids) == {"postgres", "valkey", "family"}
-        assert len(first.descendants()) > 3 * 2 + 3 + 5
+        assert len(descendants(first.pid)) > 3 * 2 + 3 + 5
         first.kill()
         endless.join(PATIENCE)
     second = up(home, "--servers")
@@ -128,7 +129,7 @@ def test_what_a_dead_child_left_is_gone_before_it_starts_again(tmp_path: Path, u
     running = up(tmp_path / "h", "--child", f"family={FAMILY}")
     pid = running.pids()["family"]
     wait_for_log(running, tmp_path / "h", "family", "there", times=3)
-    left = [os.pidfd_open(child) for child in running.descendants(pid)]
+    left = [os.pidfd_open(child) for child in descendants(pid)]
     assert len(left) == 2
     os.kill(pid, signal.SIGKILL)
     running.line("family ended with signal 9")
@@ -165,7 +166,7 @@ def test_deaf_children_are_killed_within_ten_seconds(tmp_path: Path, up: Start) 
     running.pids()
     for name in deaf:
         wait_for_log(running, tmp_path / "h", name, "there", times=3 if name == "family" else 1)
-    everything = [os.pidfd_open(pid) for pid in running.descendants()]
+    everything = [os.pidfd_open(pid) for pid in descendants(running.pid)]
     begun = time.monotonic()
     running.process.send_signal(signal.SIGINT)
     assert running.end() == 0
@@ -197,32 +198,24 @@ def test_a_signal_during_the_start_stops_what_was_started(tmp_path: Path, up: St
     assert running.said[-1].endswith("app has stopped")
 
 
-def test_a_child_that_dies_while_starting_is_reported_with_its_last_words(tmp_path: Path) -> None:
-    child = Child("app", [sys.executable, "-c", "raise SystemExit('no such setting')"], ready=lambda: False)
+@pytest.mark.parametrize(
+    ("program", "within", "told"),
+    [
+        ([sys.executable, "-c", "raise SystemExit('no setting')"], PATIENCE, r"app stopped .*no setting .*app\.log"),
+        (["/no/such/program"], PATIENCE, "cannot run /no/such/program"),
+        ([sys.executable, "-c", PATIENT], 0.1, "is not ready after"),
+    ],
+)
+def test_a_child_that_does_not_start_is_reported_with_its_last_words(
+    tmp_path: Path, program: list[str], within: float, told: str
+) -> None:
+    child = Child("app", program, ready=lambda: False)
     with (
         Home(tmp_path) as home,
         Supervisor(home, signals=()) as supervisor,
-        pytest.raises(Misconfigured, match=r"app stopped after .*no such setting .*app\.log"),
+        pytest.raises(Misconfigured, match=told),
     ):
-        supervisor.start(child)
-
-
-def test_a_program_that_is_not_there_is_reported(tmp_path: Path) -> None:
-    with (
-        Home(tmp_path) as home,
-        Supervisor(home, signals=()) as supervisor,
-        pytest.raises(Misconfigured, match="cannot run /no/such/program"),
-    ):
-        supervisor.start(Child("app", ["/no/such/program"], ready=lambda: False))
-
-
-def test_a_child_that_is_never_ready_is_given_up(tmp_path: Path) -> None:
-    with (
-        Home(tmp_path) as home,
-        Supervisor(home, signals=()) as supervisor,
-        pytest.raises(Misconfigured, match="is not ready after"),
-    ):
-        supervisor.start(Child("app", [sys.executable, "-c", PATIENT], ready=lambda: False), within=0.1)
+        supervisor.start(child, within=within)
 
 
 @linux
@@ -230,7 +223,7 @@ def test_the_environment_reaches_the_child_and_no_list_of_processes(tmp_path: Pa
     running = up(tmp_path / "h", "--child", f"app=import os; print(os.environ['GREETING']); {PATIENT}")
     running.pids()
     wait_for_log(running, tmp_path / "h", "app", "hello")
-    for pid in running.descendants():
+    for pid in descendants(running.pid):
         assert b"hello" not in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
