@@ -78,6 +78,9 @@ def find(asked: Asked) -> Found:
 
     def data(path: str = "", **more: str) -> str:
         narrowed = [one for one in asked.given() if one[0] not in ("experiment", "metric")]
+        if path == "/grids":  # a list of grids knows no suite, and those of now
+            narrowed = [one for one in narrowed if one[0] not in ("suite", "as_of", "benchmark")]
+            narrowed += [("benchmark", one) for one in selection["benchmark"]]
         return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
 
     def shown() -> dict[str, Any]:

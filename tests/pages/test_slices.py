@@ -106,3 +106,15 @@ def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, vi
     for asked, shown in (({}, ["22.75", "33.5", "55.25"]), ({"as_of": then}, ["11.25", "33.5"])):
         page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | asked)}").text
         assert [one for one in ("11.25", "22.75", "33.5", "55.25") if one in page] == shown
+
+
+def test_the_grids_of_a_suite_are_listed_by_its_benchmarks(public: Project, visitor: Browser) -> None:
+    for benchmark in ("A", "B", "C"):
+        public.published(benchmark=benchmark)
+    assert public.call("PUT", f"projects/{public.slug}/suites/s", json={"benchmarks": ["A", "B"]}).status_code == 201
+    scope = urlencode({"view": "heatmaps", "experiment": "type-by-length", "metric": "accuracy", "suite": "s"})
+    [link] = visitor.computed(f"/projects/{public.slug}/results?{scope}").links(
+        "/api/v1/projects/" + public.slug + "/grids?"
+    )
+    found = visitor.get(link).get_json()["items"]
+    assert sorted(one["benchmark"] for one in found) == ["A", "B"]

@@ -103,9 +103,9 @@ def test_faults_of_a_slice_point_at_the_quantity_and_tell_ends_that_were_exchang
 
 def test_a_table_says_who_is_left_when_a_name_has_nothing(sweep: Project) -> None:
     told = asked(sweep, f"aggregates?{SWEEP}&group_by=model&at.Ratio=0.2").get_json()
-    assert told["warnings"] == [{"code": "dropped", "detail": "B has no measured cell here: only A is left."}]
+    assert told["warnings"] == [{"code": "dropped", "detail": "B has no counted cell here: only A is left."}]
     text = sweep.get(f"projects/{sweep.slug}/aggregates.txt?{SWEEP}&group_by=model&at.Ratio=0.2").text
-    assert "warning: B has no measured cell here: only A is left." in text
+    assert "warning: B has no counted cell here: only A is left." in text
     assert asked(sweep, f"aggregates?{SWEEP}&group_by=model").get_json()["warnings"] == []
 
 

@@ -171,10 +171,10 @@ def _is_shown(one: LevelGap, alpha: float) -> bool:
     return test is not None and test.status == "ok" and test.p_holm is not None and test.p_holm < alpha
 
 
-_TURNS = "; on other questions or benchmarks this could turn"
+_TURNS = "; this is about these cells alone"
 _ELSEWHERE = {
     None: _TURNS,
-    True: "; it is shown for other benchmarks of the kind too",
+    True: "; of these two by themselves it is shown for other benchmarks of the kind too",
     False: "; for other benchmarks of the kind it is not shown",
 }
 

@@ -28,8 +28,8 @@ MOST_LETTERS = 26
 _LISTED, _CARRYING = 4, 3
 """Names, and benchmarks that carry a claim, as far as they are written out."""
 _TURNS = {
-    "rerun": "on other questions or benchmarks this could turn",
-    "new_questions": "on other benchmarks this could turn",
+    "rerun": "this is about these cells alone",
+    "new_questions": "this is about these benchmarks alone",
 }
 
 
@@ -212,8 +212,8 @@ def _scope(ranking: Ranking) -> str:
 
 
 def _turns(ranking: Ranking) -> str:
-    """That the claim is about these benchmarks, unless it was asked of others."""
-    turn = _TURNS.get(ranking.target) if ranking.by != "benchmark" else "on other questions this could turn"
+    """What the claim is about: others may be asked, and answer otherwise."""
+    turn = _TURNS.get(ranking.target) if ranking.by != "benchmark" else _TURNS["rerun"]
     return f"; {turn}" if turn else "; this is about other benchmarks of the kind"
 
 
