@@ -60,8 +60,7 @@ def read_feed(query: dict[str, Any], project: str, suffix: str | None = None) ->
     Confidence intervals are at 95 %: 1.96 standard errors where those are known, else Wilson's where trials are.
 
     Names are those that rankings use: an alias counts as the name that it stands for. `experiment_as_sent` and the like
-    have the names that were posted; they are always there, for a column that came with an alias and went with it would
-    break who reads the table. `names=sent` gives the posted names alone.
+    have the names that were posted. `names=sent` gives the posted names alone.
 
     `protocol`, the last column, is how the grid was measured: JSON text with sorted keys, the same for the same
     protocol, and null (empty in CSV) where nothing is said. Cells that are cut to a slice have one more, `slice`, which

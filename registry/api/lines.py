@@ -71,9 +71,7 @@ def read_lines(query: dict[str, Any], project: str, suffix: str | None = None) -
     The table (`aggregates`) of models, or of variants, benchmarks or levels of another axis, by the levels of an axis.
     A level without a mean has no point. At most 12 names, those with the most cells if none are named. Pictures are
     broken where a level has no mean; lone points are markers. Bands are 95 % intervals, whiskers with more than four
-    lines. The range of the values is that of what is drawn, and is said. The PNG is the same picture as the SVG; a
-    character that no font of the server has is written `<U+6A21>` there. In Vega-Lite the means are inside, and
-    neighbours that are joined share a `run`.
+    lines.
     """
     selection = selected(query, project, slice_of_request(query, LinesParameters))
     with parts().database.reading() as connection:

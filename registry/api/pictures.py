@@ -92,10 +92,9 @@ def read_heatmap(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = No
     As SVG, PNG or Vega-Lite 6. What nobody measured is hatched; the best cells are outlined, and with dashes those that
     noise cannot tell from them. Three or four axes are panels with one range of colours, of which the first 60 are
     drawn. Beyond 5,000 cells or 100 columns there are no numbers. Beyond 300 rows, 400 columns or 20,000 cells in all
-    panels neighbouring cells are joined. The picture says what is joined and what is not drawn. Of a slice
-    (`at.<axis>`) it is the slice alone, with the marks of its own statistics: until they are computed
-    (`Prefer: wait=10` waits), the best value alone. In PNG a character that no font of the server has is written
-    `<U+6A21>`. Vega-Lite has the data inside, of at most 20,000 cells.
+    panels neighbouring cells are joined. Of a slice (`at.<axis>`) it is the slice alone, with the marks of its own
+    statistics: until they are computed (`Prefer: wait=10` waits), the best value alone. Vega-Lite has the data inside,
+    of at most 20,000 cells.
     """
     form = wanted_form(suffix, _PICTURES)
     wanted = slice_of_request(query, PictureParameters)

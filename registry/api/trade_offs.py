@@ -108,7 +108,7 @@ def read_trade_off(query: dict[str, Any], project: str, suffix: str | None = Non
     numeric label such as cost or size. Means are those of the table, with 95 % intervals. `front` are the names that no
     other beats in both; `place` says which others the noise leaves open. At most 100 names, those with the most cells
     if none are named. In pictures filled points are on the front, which is drawn as steps; hollow ones may be; grey
-    ones are behind; crosses are 95 % intervals. In Vega-Lite the means are inside, with their place by the front.
+    ones are behind; crosses are 95 % intervals.
     """
     form = wanted_form(suffix, FORMS)
     slices, selection = slices_of_request(query, TradeOffParameters), selected(query, project)

@@ -63,9 +63,9 @@ class NameChange(Move):
     detectable: Detectable = None
     test: Annotated[str | None, "The test that was used; null: none.", Presence.OPTIONAL] = None
     reason: Annotated[str | None, "Why the tests do not tell.", Presence.OMITTED] = None
-    rank_low_before: Annotated[int | None, "The best rank that the tests left open before.", Presence.OMITTED] = None
+    rank_low_before: Annotated[int | None, "The best rank left open then.", Presence.OMITTED] = None
     rank_high_before: Annotated[int | None, "The worst one.", Presence.OMITTED] = None
-    rank_low: Annotated[int | None, "The best rank that they leave open now.", Presence.OMITTED] = None
+    rank_low: Annotated[int | None, "The best rank left open now.", Presence.OMITTED] = None
     rank_high: Annotated[int | None, "The worst one.", Presence.OMITTED] = None
 
 
@@ -127,9 +127,8 @@ class Ranked:
     mean: Annotated[
         float | None,
         "The mean over these cells, in the metric's unit: slots of a benchmark weigh the same, and so do benchmarks. "
-        "Names with other slots have other means, and where cells have unequal trials a pair weighs them by these: "
-        "two differ as their pair does only where neither is so. Absent over several scales and in rankings of very "
-        "many cells.",
+        "Two differ as their pair does only over the same slots and with equal trials. Absent over several scales and "
+        "in rankings of very many cells.",
         Presence.OMITTED,
     ] = None
     mean_interval: Annotated[Interval | None, "Of the mean; absent without noise.", Presence.OMITTED] = None
