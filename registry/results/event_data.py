@@ -72,7 +72,12 @@ class RankingEvent:
     leader_count: Annotated[Count, "How many have rank 1: one for each component, and more where scores are equal."]
     tied_with_leader: Annotated[Count, "How many more share a group with the first leader."]
     first: Annotated[bool, "Whether no order was told before."]
-    moved: Annotated[tuple[Move, ...], "Whose rank is another one, where they are few.", Presence.OPTIONAL] = ()
+    moved: Annotated[
+        tuple[Move, ...],
+        "Whose rank is another one: who is new or gone, then who moved furthest, up to five.",
+        Presence.OPTIONAL,
+    ] = ()
+    moved_count: Annotated[Count, "How many ranks are other ones.", Presence.OPTIONAL] = 0
     since: Annotated[Instant | None, "When the grids of the order before were read.", Presence.OMITTED] = None
     as_of: Annotated[Instant | None, "When those of this order were read; absent with `first`.", Presence.OMITTED] = (
         None

@@ -126,11 +126,13 @@ def _ranking(_act: str, data: Data) -> EventSentence:
     named = [*leaders, *([f"{more:,} more"] if more else [])]
     whose = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
     leads = f"{whose} {'leads' if len(named) == 1 else 'lead'}" if leaders else ""
-    moved = (
+    moved = [
         f"{plain(one.get('name'), _LONGEST_NAME)} {_rank(one.get('before'))} → {_rank(one.get('now'))}"
         for one in _several(data.get("moved"))
         if isinstance(one, Mapping)
-    )
+    ]
+    if (others := _count(data, "moved_count") - len(moved)) > 0:
+        moved.append(f"{others:,} more moved")
     after = "was computed for the first time" if data.get("first") else "changed"
     about = _together(_name(data, "experiment"), _name(data, "metric"), by=" by ")
     target = Target("ranking", *(_id(data, one) for one in ("experiment", "metric", "since", "as_of")))

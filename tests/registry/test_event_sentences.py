@@ -46,7 +46,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "statistics.ready": GRID,
     "statistics.failed": GRID | {"reason": "It took too long."},
     "ranking.changed": RANKED
-    | {"moved": [{"name": "A", "before": 2, "now": 1}, {"name": "D", "before": 1, "now": None}]},
+    | {"moved": [{"name": "A", "before": 2, "now": 1}, {"name": "D", "before": 1, "now": None}], "moved_count": 4},
     "claim.created": CLAIM,
     "claim.updated": CLAIM,
     "claim.deleted": CLAIM,

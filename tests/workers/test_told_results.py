@@ -140,12 +140,14 @@ def test_a_ranking_that_somebody_asked_for_before_it_was_a_default_one_is_told(t
     assert [one["first"] for one in rank(two)] == [True]
 
 
-def test_other_ties_are_a_change_and_many_moves_are_not_listed() -> None:
+def test_other_ties_are_a_change_and_of_many_moves_those_of_the_new_and_the_furthest_are_listed() -> None:
     rows = [[1, "a", *[0] * 7, ["x"]], [2, "b", *[0] * 7, ["x"]], [3, "c", *[0] * 7, []]]
     assert change_of("e", "m", [], rows)["tied_with_leader"] == 1
     many = [[number, f"m{number}", *[0] * 7, []] for number in range(1, 8)]
     turned = [[8 - number, f"m{number}", *[0] * 7, []] for number in range(1, 8)]
-    assert change_of("e", "m", many, turned)["moved"] == []
+    told = change_of("e", "m", many, [*turned, [8, "new", *[0] * 7, []]])
+    assert [one["name"] for one in told["moved"]] == ["new", "m1", "m7", "m2", "m6"]
+    assert told["moved_count"] == 7, "m4 stays"
     long = [[number, "é" * 200 + str(number), *[0] * 7, []] for number in range(1, 4)]
     assert change_of("e", "m", [], long)["moved"] == []
 

@@ -173,7 +173,9 @@ def change_of(experiment: str, metric: str, before: Rows | None, now: Rows) -> d
     leaders = [row[_NAME] for row in now if row[_RANK] == 1]
     letters = set(now[0][_GROUPS]) if now else set()
     were, ranks = ({row[_NAME]: row[_RANK] for row in rows} for rows in (before or (), now))
-    moved = [one for one in moves(were, ranks) if one.before != one.now]
+    moved = (
+        sorted((one for one in moves(were, ranks) if one.before != one.now), key=_news) if before is not None else []
+    )
     event = RankingEvent(
         experiment,
         metric,
@@ -182,10 +184,16 @@ def change_of(experiment: str, metric: str, before: Rows | None, now: Rows) -> d
         leader_count=len(leaders),
         tied_with_leader=sum(bool(letters & set(row[_GROUPS])) for row in now[1:]),
         first=before is None,
-        moved=tuple(moved) if before is not None and len(moved) <= _MOST_MOVED else (),
+        moved=tuple(moved[:_MOST_MOVED]),
+        moved_count=len(moved),
     )
     told: dict[str, Any] = to_document(event)
     return told if len(orjson.dumps(told)) <= _MOST_BYTES else {**told, "moved": []}
+
+
+def _news(one: Move) -> tuple[bool, int]:
+    """Key by which who is new or gone comes first, then who moved furthest."""
+    return one.before is not None and one.now is not None, -abs((one.before or 0) - (one.now or 0))
 
 
 def _told_last(row: Any) -> tuple[Rows | None, str | None]:
