@@ -22,7 +22,7 @@ from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint, ready
-from registry.errors import NotAcceptable
+from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
 from registry.operations.find import Filters, the_only_grid
@@ -159,7 +159,7 @@ def read_comparison(query: dict[str, Any], project: str, suffix: str | None = No
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").project_id
         if form not in _FORMS:
-            raise NotAcceptable("Two models are drawn, and not two grids; name the models (contender_model=…).")
+            raise Invalid([Fault("/baseline", "two grids are not drawn; name two models (contender_model=…)")])
         part = part_asked(query, Comparison, form)
         grids = query if "baseline" in query else query | _grids_named(connection, project_id, query)
         question = comparison_asked(connection, project_id, grids, wanted)

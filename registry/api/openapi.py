@@ -146,8 +146,11 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
     told = _placed(told | {"webhooks": {"event": {"post": _EVENT}}})
     for item in told["paths"].values():
         for operation in item.values():
-            answers = operation["responses"].items()
-            operation["responses"] = {status: one for status, one in answers if status not in _EVERYWHERE}
+            answers = operation["responses"]
+            own = {status for status in answers if status not in _EVERYWHERE}
+            # Linters want an error of the caller's among those of each operation.
+            own |= set() if any(status.startswith("4") for status in own) else {"422"}
+            operation["responses"] = {status: one for status, one in answers.items() if status in own}
             if operation["security"] == document["security"]:
                 del operation["security"]
     drop_unused(told)

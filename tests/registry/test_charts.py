@@ -284,7 +284,7 @@ def test_rankings_and_comparisons_of_models_are_drawn_with_their_numbers(three: 
         ]
         assert answered(three, path.format(".png")).data.startswith(b"\x89PNG")
     grids = {f"{side}": models["by_benchmark"][0][side]["grid"] for side in ("baseline", "contender")}
-    answered(three, f"projects/{three.slug}/comparisons.svg?{urlencode(grids)}", 406)
+    answered(three, f"projects/{three.slug}/comparisons.svg?{urlencode(grids)}", 422)
 
 
 def is_tick(one: ElementTree.Element) -> bool:

@@ -11,9 +11,21 @@ from registry.results.schema import components
 
 
 def _line(kind: EventKind) -> str:
-    data = ", ".join(f"`{field.name}`" for field in fields(kind.data))
+    data = ", ".join(_data(kind))
     closed = " Only administrators of the project read it." if kind.reader == "admin" else ""
     return f"- `{kind.name}`: {kind.description}{closed} Data: {data}."
+
+
+def _data(kind: EventKind) -> list[str]:
+    """The fields of the data of an event; those of an earlier type by its name, where all of these are the first."""
+    own = [field.name for field in fields(kind.data)]
+    for other in CATALOGUE.values():
+        if other is kind:
+            break
+        known = [field.name for field in fields(other.data)]
+        if len(known) > 1 and own[: len(known)] == known:
+            return [f"that of `{other.name}`", *(f"`{name}`" for name in own[len(known) :])]
+    return [f"`{name}`" for name in own]
 
 
 EVENTS: dict[str, Shape] = components(Event)
