@@ -18,7 +18,7 @@ from registry.api.audit_log import actor
 from registry.api.claims import BODY, blp, judged, read_claims
 from registry.api.context import authorize_body, caller, enter, owned_claim, parts
 from registry.api.fields import Choice, Matching, Name
-from registry.api.idempotency import idempotent_write, written
+from registry.api.idempotency import idempotency_key, idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page
 from registry.api.request_body import sent_json
@@ -107,6 +107,7 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
     revisions that were read. Nothing missing counts as agreement. After 202 send the same again.
     """
     if query["dry_run"]:
+        idempotency_key()  # it has nothing to repeat, and is refused where a write would be
         return judged(project)
     authorize_body()
     sent = sent_json()
