@@ -38,7 +38,7 @@ def test_an_answer_that_operations_share_is_explained_once(pages: dict[str, str]
     page = pages["/docs"]
     assert page.count("It is being computed: ask again at") == 1
     told = page[page.index('<section id="getStatistics">') :]
-    assert "<dt>Also<dd>202, 304\n" in told[: told.index("</section>")]
+    assert "<dt>Also<dd>202, 304<dt>Problems<dd>422\n" in told[: told.index("</section>")]
 
 
 def test_a_body_is_told_with_its_kinds(pages: dict[str, str]) -> None:
