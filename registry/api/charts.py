@@ -14,12 +14,14 @@ from registry.api.responses import dumps
 from registry.api.schemas import about
 from registry.grids.grid import Direction
 from registry.query import SLOT_POLICIES
-from registry.renderings.forest import Forest, forest_png, forest_svg, forest_vega
+from registry.renderings.forest import Forest, forest_svg, forest_vega
 from registry.renderings.heatmap import THEMES
 from registry.renderings.lines import ChartOptions
 from registry.renderings.lines.frame import chart_png
 from registry.renderings.lines.paint import XScale
+from registry.results.comparison import ModelComparison
 from registry.results.lines import Lines
+from registry.results.ranking import Ranking
 from registry.results.trade_offs import TradeOff
 
 NARROWEST, WIDEST = 320, 2_000
@@ -97,6 +99,7 @@ class TradeOffParameters(NarrowedParameters, SharedSlotsParameters, ChartParamet
 
 
 Chart = TypeVar("Chart", Lines, TradeOff)
+Drawn = TypeVar("Drawn", Ranking, ModelComparison)
 PICTURES = ("svg", "png", "vl.json")
 FORMS = ("json", "txt", "md", "csv", *PICTURES)
 
@@ -118,11 +121,11 @@ def renderers(
     return {**pictures, **tables}
 
 
-def forests(forest_of: Callable[[Any], Forest]) -> dict[str, Callable[[Any], str | bytes]]:
+def forests(kind: type[Drawn], forest_of: Callable[[Drawn], Forest]) -> dict[str, Callable[[Drawn], str | bytes]]:
     """What draws a result as a forest plot."""
     return {
         "svg": lambda found: forest_svg(forest_of(found)),
-        "png": lambda found: forest_png(forest_of(found)),
+        "png": lambda found: chart_png(kind, found, lambda one: forest_svg(forest_of(one))),
         "vl.json": lambda found: dumps(forest_vega(forest_of(found))),
     }
 

@@ -121,7 +121,7 @@ _RENDERERS_OF_MODELS = of_values(
         "txt": model_comparison_text,
         "md": model_comparison_markdown,
         "csv": model_comparison_csv,
-        **forests(forest_of_models),
+        **forests(ModelComparison, forest_of_models),
     },
 )
 

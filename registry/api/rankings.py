@@ -113,7 +113,7 @@ _RENDERERS = of_values(
         "md": ranking_markdown,
         "csv": ranking_csv,
         "tex": ranking_latex,
-        **forests(forest_of_ranking),
+        **forests(Ranking, forest_of_ranking),
     },
     {"csv": ("pairs",)},
 )

@@ -7,10 +7,10 @@ from typing import Any
 
 from registry.renderings.aggregates import by, dimension_name, labels_of, value_places
 from registry.renderings.heatmap.panels import Marks, Planes, planes_of
-from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.heatmap.svg import planes_svg
 from registry.renderings.heatmap.vega import heatmap_vega
+from registry.renderings.lines.frame import chart_png
 from registry.renderings.protocols import left_out_line
 from registry.results.aggregates import Aggregates
 from registry.results.grid import GridDocument, PostedAxis
@@ -28,7 +28,7 @@ def aggregates_svg(found: Aggregates) -> str:
 
 def aggregates_png(found: Aggregates) -> bytes:
     """The same picture as PNG."""
-    return png_of(aggregates_svg(found))
+    return chart_png(Aggregates, found, aggregates_svg)
 
 
 def aggregates_vega(found: Aggregates) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.renderings.heatmap.layout import LABEL
-from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.text import broken, fitted, safe
 from registry.renderings.lines.frame import Frame, Heads, Span, drawn, frame_of, span_of
 from registry.renderings.lines.paint import COLOURS, ChartOptions, dot
@@ -116,11 +115,6 @@ def forest_svg(forest: Forest, options: ChartOptions | None = None) -> str:
     ticks = [(span.share(one), text) for one, text in span.ticks]
     frame = frame_of(heads, options, ticks, list(zip(at, names, strict=True)), 16.0, high=_ROW * max(len(rows), 1))
     return drawn(frame, _inside(frame, forest, at, span))
-
-
-def forest_png(forest: Forest) -> bytes:
-    """The same picture as PNG."""
-    return png_of(forest_svg(forest))
 
 
 def forest_vega(forest: Forest) -> dict[str, Any]:
