@@ -17,7 +17,7 @@ from unittest.mock import patch
 from sqlalchemy import Connection, text
 
 from registry.grids.intake import Limits, Submission, read_submission
-from registry.operations import first_revision, publish
+from registry.operations import publish, revisions
 from registry.operations.projects import make_project
 from registry.settings import Settings
 from registry.storage.database import Database
@@ -39,9 +39,9 @@ def submissions(prefix: str, count: int) -> list[Submission]:
 
 def silent() -> Prepared:
     """The statement of a first revision without its event, under another name."""
-    with patch.object(first_revision, "_arrival", lambda grid: grid):
-        statement = first_revision._statement()
-    types = {name: kind.compile(dialect=first_revision._DIALECT) for name, kind in first_revision._TYPES.items()}
+    with patch.object(revisions, "_arrival", lambda grid: grid):
+        statement = revisions._statement()
+    types = {name: kind.compile(dialect=revisions._DIALECT) for name, kind in revisions._TYPES.items()}
     return Prepared("first_revision_silent", statement, types)
 
 
@@ -73,7 +73,7 @@ def main() -> None:
         for number in range(-2, ROUNDS):  # the first two warm up
             found: dict[bool, float] = {}
             for way in (True, False) if number % 2 else (False, True):
-                quiet = patch.object(first_revision, "_WRITE", without), patch.object(publish, "announce", _nothing)
+                quiet = patch.object(revisions, "_WRITE", without), patch.object(publish, "announce", _nothing)
                 name = f"{together} {number} {way}"
                 if way:
                     found[way] = measured(database, row, name, count, together)

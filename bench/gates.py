@@ -52,7 +52,7 @@ def truth_of(scene: Scene, random: np.random.Generator) -> np.ndarray[Any, Any]:
 
 def drawn(scene: Scene, truth: np.ndarray[Any, Any], random: np.random.Generator) -> dict[tuple[str, str], Any]:
     """One side's rows, by benchmark and variant."""
-    return {(f"b{i:02}", ""): _row(_grid(scene, rates, random)) for i, rates in enumerate(truth)}
+    return {(f"b{i:02}", ""): row_of(_grid(scene, rates, random)) for i, rates in enumerate(truth)}
 
 
 def _grid(scene: Scene, rates: np.ndarray[Any, Any], random: np.random.Generator) -> Grid:
@@ -73,7 +73,8 @@ def _axis(scene: Scene) -> Axis:
     return Axis("x", "nominal", tuple(Level(str(i), None) for i in range(scene.cells)), None, None)
 
 
-def _row(grid: Grid) -> Any:
+def row_of(grid: Grid) -> Any:
+    """A grid as it is stored."""
     columns = columns_of(grid) | shape_of(grid) | {"values": grid.values}
     return SimpleNamespace(**columns, grid_id=None, number=0)
 
@@ -111,7 +112,7 @@ def on_items(
         rows = {}
         for i, table in enumerate(right):
             key = (f"b{i:02}", "")
-            rows[key] = _row(_grid_of((100 * table.mean(axis=1)).tolist(), scene))
+            rows[key] = row_of(_grid_of((100 * table.mean(axis=1)).tolist(), scene))
             rows[key].grid_id, rows[key].number = f"{side}-{i}", 1
             if posted:
                 items[f"{side}-{i}", 1] = [_stored(table, rows[key].values)]

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from flask.testing import FlaskClient
 
@@ -30,9 +30,25 @@ from workers.queries import compute_due
 TARGET_MS = 60.0
 
 
+@dataclass(frozen=True)
+class Demonstration:
+    """An application with the demonstration: a client of it, the path of seed 0's grid (7 by 20, with trials)."""
+
+    client: FlaskClient
+    grid: str
+    database: Database
+    settings: Settings
+
+    def work(self) -> None:
+        """Compute what is due."""
+        apply_invalidations(self.database, self.settings)
+        while derive_due(self.database, self.settings) + compute_due(self.database, self.settings):
+            pass
+
+
 @contextmanager
-def demonstration() -> Iterator[tuple[FlaskClient, str]]:
-    """A client of an application with the demonstration, and the path of seed 0's grid (7 by 20, with trials)."""
+def demonstration() -> Iterator[Demonstration]:
+    """The demonstration in one process, with its statistics and two answers computed."""
     with (
         tempfile.TemporaryDirectory(prefix="registry-bench-") as home,
         embedded_servers(home) as (database_url, redis_url),
@@ -41,13 +57,11 @@ def demonstration() -> Iterator[tuple[FlaskClient, str]]:
         migrate(database_url)
         database = Database(settings, name="bench")
         grids = publish_demo(database)
-        client = create_app(settings).test_client()
-        client.get(EXPERIMENT)
-        client.get(RANKING)
-        apply_invalidations(database, settings)
-        while derive_due(database, settings) + compute_due(database, settings):
-            pass
-        yield client, f"/grids/{grids[0]}"
+        found = Demonstration(create_app(settings).test_client(), f"/grids/{grids[0]}", database, settings)
+        found.client.get(EXPERIMENT)
+        found.client.get(RANKING)
+        found.work()
+        yield found
         database.close()
 
 
@@ -59,7 +73,8 @@ def measure(rounds: int = 60) -> Iterator[Figure]:
     """Milliseconds of a page, medians of so many requests."""
     logging.disable(logging.CRITICAL)
     configure_logs("ERROR")
-    with demonstration() as (client, grid):
+    with demonstration() as found:
+        client, grid = found.client, found.grid
         tag = client.get(grid).headers["ETag"]
         for name, path, known, most in (
             ("a grid's page (7 × 20, trials, every statistic)", grid, None, TARGET_MS),

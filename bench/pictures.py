@@ -25,10 +25,10 @@ from registry.logs import configure_logs
 from registry.operations.export import exported, select_cells
 from registry.operations.find import Filters
 from registry.operations.publish import publish
-from registry.renderings.feed import cells_of, columns_of
-from registry.renderings.feed_text import csv_pieces
+from registry.renderings.feed import columns_of, rows_of
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import png_of
+from registry.renderings.rows import csv_of_rows
 from registry.results.codec import from_document
 from registry.results.statistics import Statistics
 from registry.settings import Settings
@@ -96,8 +96,8 @@ def feed(house: House, cells: int) -> Iterator[Figure]:
         selection = select_cells(connection, project.id, Filters())
     chosen = time.perf_counter() - begun
     columns = columns_of(selection.axes)
-    rows = ((cells_of(row, columns) for row in piece) for piece in exported(house.database.reading, selection))
-    for piece in csv_pieces(columns, rows, explicit=False):
+    read = (row for piece in exported(house.database.reading, selection) for row in piece)
+    for piece in csv_of_rows(columns.fields, (one for row in read for one in rows_of(row, columns))):
         size += len(piece)
     seconds, busy = time.perf_counter() - begun, time.process_time() - busy
     rate, grown = selection.cells / seconds, mebibytes() - before

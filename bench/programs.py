@@ -22,6 +22,7 @@ TINY: Mapping[str, Mapping[str, Any]] = {
     "streams": {"grids": 8, "rounds": 1, "count": 6, "heard": 2},
     "pictures": {"cells": 1400, "times": 2, "grids": 10},
     "pages": {"rounds": 2},
+    "trips": {},
     "importing": {"files": 20},
     "mirror": {"grids": 20, "changed": 2},
     "attacks": {"questions": 5, "side": 30, "most": 4},

@@ -28,7 +28,6 @@ from registry.garbage import collect_rarely
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.tracing import job_span, start_tracing, stop_tracing
 from workers.derive import derive_shift
 from workers.jobs.worker_process import Reporter, is_shutting_down, request_shutdown, wake_through
 from workers.queries import compute_due
@@ -77,7 +76,6 @@ def _own_connections(**_signal: object) -> None:
     wake_through(Notifier(settings))
     collect_rarely()
     os.nice(NICENESS)
-    start_tracing(settings, "worker")
     _reporters.append(Reporter(database, "worker"))
     _reporters[-1].start()
 
@@ -87,7 +85,6 @@ def _say_goodbye(**_signal: object) -> None:
     """Tell what was done since the last report."""
     for reporter in _reporters:
         reporter.end()
-    stop_tracing()
 
 
 @worker_shutting_down.connect
@@ -114,11 +111,8 @@ def answer(task: Any) -> None:
 
 @contextmanager
 def _turn(task: Any) -> Iterator[None]:
-    """Log and trace the requests that woke the dispatcher before it sent this message."""
-    origins = task.request.get("origins") or ()
-    woken_by = [one["request_id"] for one in origins if "request_id" in one]
-    links = [one["traceparent"] for one in origins if "traceparent" in one]
-    with bound_contextvars(woken_by=woken_by), job_span(task.name, links, **{"registry.woken_by": woken_by}):
+    """Log the requests that woke the dispatcher before it sent this message."""
+    with bound_contextvars(woken_by=task.request.get("origins") or []):
         yield
 
 

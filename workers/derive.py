@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,21 +20,17 @@ from registry.grids.grid import Metric
 from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
 from registry.results.codec import compressed, to_document
 from registry.results.courses import Series
-from registry.results.statistics import GridStatistics
-from registry.results.thresholds import SeriesThresholds
+from registry.results.statistics import GridStatistics, SeriesThresholds
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
 from registry.storage.keys import in_projects, of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
-from registry.tracing import job_span
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release, settle_ready
 from workers.jobs.worker_process import cpu_limit, is_shutting_down, wake_dispatcher
 from workers.jobs.worker_process import done as jobs_done
 from workers.statistics import METHODS_VERSION, Parameters, describe, describe_all
-from workers.statistics.table import Table
-from workers.statistics.thresholds import level_counts
 
 log = structlog.get_logger()
 
@@ -73,8 +69,7 @@ def derive_due(database: Database, settings: Settings) -> int:
             release(database, claimed, rest)
     if rows:
         try:
-            with job_span("derive", **{"registry.grids": _names(_keys(rows))}):
-                _derive(database, settings, claimed, rows)
+            _derive(database, settings, claimed, rows)
         except TryLater as error:
             if is_refused(error):
                 put_off(database, claimed, rows, error)
@@ -281,7 +276,7 @@ def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> di
     }
 
 
-_OWN = ("sharp_change", "equivalence", "split")
+_OWN = ("sharp_change", "equivalence")
 
 
 def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
@@ -312,21 +307,9 @@ def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]
         "thresholds": list(query.thresholds),
         **sliced_by(query),
         "series": to_document([_crossings(one) for one in meant]),
-        "counts": to_document(level_counts(Table.of(grid), query.thresholds, parameters.alpha)),
         "series_left_out": described.series_left_out,
     }
 
 
 def _crossings(one: Series) -> SeriesThresholds:
-    return SeriesThresholds(
-        along=one.along,
-        at=one.at,
-        status=one.status,
-        count=one.count,
-        from_=one.from_,
-        to=one.to,
-        first=one.first,
-        last=one.last,
-        direction=one.direction,
-        thresholds=one.thresholds,
-    )
+    return SeriesThresholds(**{field.name: getattr(one, field.name) for field in fields(SeriesThresholds)})

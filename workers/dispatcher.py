@@ -73,7 +73,7 @@ class Dispatcher:
     hears_broker: bool = True
     was_woken: bool = True
     """True if the cycle began with a wake-up, such as of somebody who tests a webhook."""
-    origins: Sequence[dict[str, str]] = ()
+    origins: Sequence[str] = ()
     """Requests that woke this dispatcher last, which it names to the workers."""
     old_methods_left: bool = True
     """True if results of older methods may be left. A worker of an older release may add some at any time, so they are

@@ -15,7 +15,6 @@ from registry.garbage import collect_rarely
 from registry.logs import configure_logs
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
-from registry.tracing import start_tracing
 from workers.jobs.worker_process import is_shutting_down, request_shutdown, wake_through
 
 log = structlog.get_logger()
@@ -60,7 +59,6 @@ def main() -> None:
     collect_rarely()
     reporter = Reporter(database, "inline-worker")
     reporter.start()
-    start_tracing(settings, "inline-worker")
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:

@@ -39,7 +39,6 @@ from registry.storage.database import Database
 from registry.storage.item_outcomes import current_rows
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
-from registry.tracing import job_span
 from workers.answers.aggregates import CellReader, aggregates_of, refused_aggregates
 from workers.answers.comparisons import (
     Asked,
@@ -50,7 +49,7 @@ from workers.answers.comparisons import (
     refused_model_comparison,
 )
 from workers.answers.repeat_noise import repeat_noise_document
-from workers.claims.answer import MOST_CELLS, claim_plan_document, claims_document, claims_of, former_rows
+from workers.claims.answer import MOST_CELLS, claim_plan_document, claims_document
 from workers.claims.stored import judge_part, judge_turn, record_judgements
 from workers.derive import statistics_asked_document, thresholds_document
 from workers.gates.alerts import record_judging
@@ -59,10 +58,11 @@ from workers.gates.gate import MOST_LISTED, gate_of, read_sides, too_large
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.worker_process import cpu_limit, wake_dispatcher
 from workers.jobs.worker_process import done as jobs_done
+from workers.protocols import Screen, rules_of, screen_of, with_left_out
 from workers.rankings.change import Side, facts_told, facts_untold, record_ranking, with_change
 from workers.rankings.direct import board_ranking, direct_ranking, ranking_from_sums, read_board, refused_ranking
 from workers.rankings.pair_sums import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
-from workers.scope import Screen, alias_map, rules_of, scope_rows, scope_size, screen_of, stream_rows, told
+from workers.scope import alias_map, scope_rows, scope_size, stream_rows
 from workers.statistics import METHODS_VERSION
 from workers.statistics.board import MOST_COUNTED, OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
@@ -106,8 +106,7 @@ def compute_due(database: Database, settings: Settings) -> int:
     for row in claimed.rows:
         began, computed, failed = time.perf_counter(), False, False
         try:
-            with job_span("answer", **{"registry.answer": str(row.id), "registry.kind": row.query["kind"]}):
-                computed = _compute_and_settle(database, settings, claimed, row)
+            computed = _compute_and_settle(database, settings, claimed, row)
         except Exception as error:
             failed = True
             if is_refused(error):
@@ -198,25 +197,15 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
         if isinstance(query, StoredClaimsQuery):
             every = judge_part(database, project_id, query, min(MOST_CELLS, settings.ranking_work))
             return None if every["left"] else document_of(every)
-        screen = screen_of(database, project_id, query)
-        alone = isinstance(query, RankingQuery) and not query.since
-        way = _way_of(database, settings, project_id, query, screen)[0] if alone else None
-        # Unlike `compute`, this opens, updates and closes no scope: verifying writes nothing.
-        if isinstance(query, RankingQuery) and way == "sums":
-            with database.snapshot() as connection:
-                whole = is_up_to_date(connection, project_id, query)
-                if not whole:
-                    return None
-                return document_of(told(_from_sums(connection, settings, project_id, query), screen)) | about(query)
-        result = compute(database, settings, project_id, query, closes=False)
+        result = compute(database, settings, project_id, query, writes=False)
     return None if result is None else document_of(result) | about(query)
 
 
 def compute(
-    database: Database, settings: Settings, project_id: Any, query: Query, *, closes: bool = True
+    database: Database, settings: Settings, project_id: Any, query: Query, *, writes: bool = True
 ) -> Result | None:
-    """Result of a query from the rows as they are now; None while its pair sums are still being updated. Sums that it
-    does not need any more are deleted, unless it `closes` none."""
+    """Result of a query from the rows as they are now; None while its pair sums are out of date. Unless it `writes`
+    nothing, these are opened and updated, and deleted where it does not need them any more."""
     if isinstance(query, RevisionQuery | ComparisonQuery):
         return _compute_from_revisions(database, project_id, query)
     if isinstance(query, BaselineQuery):
@@ -228,20 +217,20 @@ def compute(
     if isinstance(query, ModelComparisonQuery | GateQuery):
         compare: Callable[..., Result] = _judge_contender if isinstance(query, GateQuery) else _compare_models
         return compare(database, project_id, query, refused=way == "refused")
-    if idle and closes:
+    if idle and writes:
         close_scope(database, project_id, query)
     if way == "cells":
         found: Result | None = _compute_from_cells(database, project_id, query, screen)
     elif not isinstance(query, RankingQuery):
         return _refused(query, settings)
     elif way == "sums":
-        found = _compute_from_sums(database, settings, project_id, query)
+        found = _compute_from_sums(database, settings, project_id, query, writes=writes)
     elif way == "board":
         found = _compute_board(database, settings, project_id, query, screen)
     else:
         too_many = _TOO_MANY_PROTOCOLS if screen.ids else _TOO_MANY_CELLS
         found = refused_ranking(query, f"{too_many} {_limits(settings)}")
-    found = found and told(found, screen)
+    found = found and with_left_out(found, screen)
     return (
         _compute_change(database, settings, project_id, query, found, screen)
         if isinstance(query, RankingQuery) and query.since and isinstance(found, Ranking)
@@ -324,13 +313,6 @@ def _limits(settings: Settings) -> str:
     return f"(the operator's limits: {most})"
 
 
-def _from_sums(connection: Connection, settings: Settings, project_id: Any, query: RankingQuery) -> Ranking:
-    """The ranking from pair sums; where it needs every cell, of which there are too many, it names the limits."""
-    found = ranking_from_sums(connection, project_id, query)
-    reason = found.reason or ""
-    return replace(found, reason=f"{reason} {_limits(settings)}") if reason.endswith(OF_CELLS) else found
-
-
 def _compute_from_cells(database: Database, project_id: Any, query: Query, screen: Screen) -> Result:
     if isinstance(query, AggregatesQuery):
         with database.snapshot() as connection:
@@ -345,11 +327,10 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query, scree
         aliases, rules = alias_map(connection, project_id), rules_of(connection, project_id, query.experiment)
         of_items = isinstance(query, RankingQuery) and query.target == "new_questions"
         items = current_rows(connection, [row.id for row in rows], project_id, query.as_of) if of_items else {}
-        former = former_rows(connection, project_id, claims_of(query)) if isinstance(query, ClaimsQuery) else []
     if isinstance(query, ClaimPlanQuery):
-        return claim_plan_document(query, rows, aliases, rules, former)
+        return claim_plan_document(query, rows, aliases, rules)
     if isinstance(query, ClaimsQuery):
-        return claims_document(query, rows, aliases, rules, former)
+        return claims_document(query, rows, aliases, rules)
     if isinstance(query, RankingQuery):
         return direct_ranking(query, rows, aliases, items)
     return repeat_noise_document(cast(RepeatNoiseQuery, query), rows, aliases)
@@ -392,10 +373,18 @@ def _has_pair_sums(query: RankingQuery) -> bool:
     return query.by == "model" and not (narrowed or query.as_of or query.since)
 
 
-def _compute_from_sums(database: Database, settings: Settings, project_id: Any, query: RankingQuery) -> Result | None:
-    open_scope(database, project_id, query)
-    if not catch_up(database, project_id, query, time.monotonic() + _COUNTING_SHIFT):
-        return None
+def _compute_from_sums(
+    database: Database, settings: Settings, project_id: Any, query: RankingQuery, *, writes: bool
+) -> Result | None:
+    """The ranking from pair sums; where it needs every cell, of which there are too many, it names the limits."""
+    if writes:
+        open_scope(database, project_id, query)
+        if not catch_up(database, project_id, query, time.monotonic() + _COUNTING_SHIFT):
+            return None
     # One snapshot: another worker may update the scope and the sums of its names meanwhile.
     with database.snapshot() as connection:
-        return _from_sums(connection, settings, project_id, query)
+        if not writes and not is_up_to_date(connection, project_id, query):
+            return None
+        found = ranking_from_sums(connection, project_id, query)
+    reason = found.reason or ""
+    return replace(found, reason=f"{reason} {_limits(settings)}") if reason.endswith(OF_CELLS) else found

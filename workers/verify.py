@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 import orjson
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import ColumnElement, Connection, select, tuple_
 
-from registry.errors import Fault, Invalid, NotFound, RegistryError
+from registry.errors import NotFound, RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
@@ -23,7 +23,6 @@ from registry.storage.tables import cached_results, derivations, grids, pair_sum
 from registry.storage.tables import statistics as documents
 from workers.statistics import METHODS_VERSION
 from workers.verify_checks import (
-    SERVED,
     Difference,
     check_events,
     check_grids,
@@ -34,7 +33,7 @@ from workers.verify_checks import (
     check_scope,
     check_scopes,
 )
-from workers.verify_sample import GRIDS_OF_SUMS, DrawOptions, Sample, draw_grids, draw_results, draw_scopes
+from workers.verify_sample import DrawOptions, Sample
 
 AT_ONCE = 20
 CHECK_FAILED = 3
@@ -42,16 +41,12 @@ _LONGEST_STATEMENT = 600.0
 """Seconds, where statements of workers have less: whole tables are counted here."""
 _SEEDS = 1 << 32
 
-Position = tuple[uuid.UUID, int]
-
 
 @dataclasses.dataclass(frozen=True)
 class Options:
     """Options of `registry verify`."""
 
     project: str | None = None
-    most: int | None = None
-    after: str | None = None
     as_json: bool = False
     sample: int | None = None
     seed: int | None = None
@@ -63,39 +58,27 @@ class Tally:
 
     revisions: int = 0
     differences: list[Difference] = dataclasses.field(default_factory=list)
-    position: Position | None = None
     old_statistics: int = 0
     """Grids whose statistics are by other methods than this release's, and were not compared."""
     sample: Sample | None = None
 
 
-def verify(
-    database: Database, settings: Settings, project: str | None, after: Position | None, most: int | None
-) -> Iterator[Tally]:
-    """Compare page by page, yielding the tally after each. The last one has no `position` when nothing is left."""
-    tally = Tally(position=after)
+def verify(database: Database, settings: Settings, project: str | None) -> Iterator[Tally]:
+    """Compare everything, yielding the tally after each revision."""
+    tally = Tally()
     with database.snapshot() as connection:
         project_id = None if project is None else _project(connection, project)
-    while True:
-        limit = AT_ONCE if most is None else min(AT_ONCE, most - tally.revisions)
-        with database.snapshot() as connection:
-            rows = connection.execute(_page(project_id, tally.position, limit)).all() if limit else []
-        for row in rows:
-            tally.differences += check_revision(row)
-            tally.revisions += 1
-            tally.old_statistics += row.number == row.current and row.methods_version not in (None, METHODS_VERSION)
-            tally.position = row.grid_id, row.number
-        if len(rows) < limit or not limit:
-            break
+    for row in _revisions(database, *([] if project_id is None else [grids.c.project_id == project_id])):
+        tally.differences += check_revision(row)
+        tally.revisions += 1
+        tally.old_statistics += row.number == row.current and row.methods_version not in (None, METHODS_VERSION)
         yield tally
-    if limit:  # not cut short
-        tally.position = None
-        with database.snapshot() as connection:
-            tally.differences += check_grids(connection, project_id)
-            tally.differences += check_events(connection, project_id)
-            tally.differences += check_items(connection, project_id)
-            tally.differences += check_scopes(connection, project_id)
-        tally.differences += check_results(database, settings, project_id)
+    with database.snapshot() as connection:
+        tally.differences += check_grids(connection, project_id)
+        tally.differences += check_events(connection, project_id)
+        tally.differences += check_items(connection, project_id)
+        tally.differences += check_scopes(connection, project_id)
+    tally.differences += check_results(database, settings, project_id)
     yield tally
 
 
@@ -104,21 +87,27 @@ def verify_sample(database: Database, settings: Settings, by: DrawOptions) -> It
     tally after each few."""
     with database.snapshot() as connection:
         project_id = None if by.project is None else _project(connection, by.project)
-        of_grids = draw_grids(connection, project_id, by.size, by.seed)
-        of_results = draw_results(connection, project_id, by.size, by.seed)
-        of_scopes = draw_scopes(connection, project_id, by.size, by.seed)
-    sample = Sample.of(by, of_grids.total, of_results.total, of_scopes.total)
+        sample = Sample.drawn(connection, project_id, by)
     tally = Tally(sample=sample)
-    ids = sorted(of_grids.ids)
+    ids = sorted(sample.grids.ids)
     for first in range(0, len(ids), AT_ONCE):
         _check_drawn_grids(database, ids[first : first + AT_ONCE], tally, sample)
         yield tally
-    for result_id in of_results.ids:
-        _check_drawn_result(database, settings, result_id, tally, sample)
+    for result_id in sample.results.ids:
+        with database.reading() as connection:
+            mine = connection.scalar(select(cached_results.c.project_id).where(cached_results.c.id == result_id))
+        found = None if mine is None else check_result(database, settings, mine, result_id)
+        if found is not None:
+            sample.results.add(bool(found))
+            tally.differences += found
         yield tally
-    room = by.size * GRIDS_OF_SUMS
-    for scope_id in of_scopes.ids:
-        room -= _check_drawn_scope(database, scope_id, room, tally, sample)
+    for scope_id in sample.sums.ids:
+        with database.snapshot() as connection:
+            scope = connection.execute(select(pair_sum_scopes).where(pair_sum_scopes.c.id == scope_id)).one_or_none()
+            odd = list(check_scope(connection, scope)) if scope is not None and scope.is_complete else None
+        if odd is not None:
+            sample.sums.add(bool(odd))
+            tally.differences += odd
         yield tally
     with database.snapshot() as connection:
         tally.differences += check_events(connection, project_id)
@@ -128,7 +117,7 @@ def verify_sample(database: Database, settings: Settings, by: DrawOptions) -> It
 def _check_drawn_grids(database: Database, ids: Sequence[uuid.UUID], tally: Tally, sample: Sample) -> None:
     """Check every revision of some grids, how they are numbered, and the outcomes of their items."""
     found: list[Difference] = []
-    for row in _revisions_of(database, ids):
+    for row in _revisions(database, grids.c.id.in_(ids)):
         found += check_revision(row)
         tally.revisions += 1
         sample.statistics += row.number == row.current and row.methods_version == METHODS_VERSION
@@ -138,53 +127,31 @@ def _check_drawn_grids(database: Database, ids: Sequence[uuid.UUID], tally: Tall
         found += check_items(connection, None, ids)
     tally.differences += found
     differing = {one.grid for one in found}
-    for grid_id in ids:
-        if grid_id in held | differing:
-            sample.grids.add(grid_id in differing)
-        else:
-            sample.grids.drop()  # purged since it was drawn
+    for grid_id in held | (differing & {*ids}):  # without those that were purged since
+        sample.grids.add(grid_id in differing)
 
 
-def _revisions_of(database: Database, ids: Sequence[uuid.UUID]) -> Iterator[Any]:
-    position: Position | None = None
+def _revisions(database: Database, *which: ColumnElement[bool]) -> Iterator[Any]:
+    """The revisions of these grids with their statistics, read page by page."""
+    key = tuple_(revisions.c.grid_id, revisions.c.number)
+    names = (grids.c.revision.label("current"), job_state.label("state"), documents.c.document)
+    statement = (
+        select(revisions, *names, documents.c.methods_version)
+        .join(grids, of_grid(revisions))
+        .outerjoin(derivations, of_revision(derivations))
+        .outerjoin(documents, of_revision(documents))
+        .where(*which)
+        .order_by(revisions.c.grid_id, revisions.c.number)
+        .limit(AT_ONCE)
+    )
+    page = statement
     while True:
         with database.snapshot() as connection:
-            rows = connection.execute(_page(None, position, AT_ONCE).where(grids.c.id.in_(ids))).all()
+            rows = connection.execute(page).all()
         yield from rows
         if len(rows) < AT_ONCE:
             return
-        position = rows[-1].grid_id, rows[-1].number
-
-
-def _check_drawn_result(
-    database: Database, settings: Settings, result_id: uuid.UUID, tally: Tally, sample: Sample
-) -> None:
-    with database.reading() as connection:
-        project_id = connection.scalar(select(cached_results.c.project_id).where(cached_results.c.id == result_id))
-        found = None if project_id is None else check_result(database, settings, project_id, result_id)
-        if found is not None:
-            sample.results.add(bool(found))
-            tally.differences += found
-        elif connection.scalar(select(cached_results.c.id).where(cached_results.c.id == result_id, *SERVED)):
-            sample.results.not_compared += 1
-        else:
-            sample.results.drop()
-
-
-def _check_drawn_scope(database: Database, scope_id: uuid.UUID, room: int, tally: Tally, sample: Sample) -> int:
-    """Check the pair sums of a scope that has no more than `room` grids; return how many were read."""
-    with database.snapshot() as connection:
-        scope = connection.execute(select(pair_sum_scopes).where(pair_sum_scopes.c.id == scope_id)).one_or_none()
-        if scope is None or not scope.is_complete:
-            sample.sums.drop()
-            return 0
-        if scope.grids > room:
-            sample.sums.not_compared += 1
-            return 0
-        found = list(check_scope(connection, scope))
-    sample.sums.add(bool(found))
-    tally.differences += found
-    return int(scope.grids)
+        page = statement.where(key > tuple_(rows[-1].grid_id, rows[-1].number))
 
 
 def _project(connection: Connection, slug: str) -> uuid.UUID:
@@ -193,38 +160,6 @@ def _project(connection: Connection, slug: str) -> uuid.UUID:
     if found is None:
         raise NotFound(f'There is no project "{slug}".')
     return found
-
-
-def _page(project_id: uuid.UUID | None, after: Position | None, limit: int) -> Any:
-    key = tuple_(revisions.c.grid_id, revisions.c.number)
-    same = of_revision(documents)
-    job = of_revision(derivations)
-    statement = (
-        select(
-            revisions,
-            grids.c.revision.label("current"),
-            job_state.label("state"),
-            documents.c.document,
-            documents.c.methods_version,
-        )
-        .join(grids, of_grid(revisions))
-        .outerjoin(derivations, job)
-        .outerjoin(documents, same)
-        .order_by(revisions.c.grid_id, revisions.c.number)
-        .limit(limit)
-    )
-    if project_id is not None:
-        statement = statement.where(grids.c.project_id == project_id)
-    return statement if after is None else statement.where(key > tuple_(*after))
-
-
-def parse_position(text: str) -> Position:
-    """Position in the form in which it was printed, `<grid>:<revision>`."""
-    grid, _, number = text.partition(":")
-    try:
-        return uuid.UUID(grid), int(number)
-    except ValueError:
-        raise Invalid([Fault("/after", "is not a place that an earlier run named, <grid>:<revision>")]) from None
 
 
 def main(given: str = "{}") -> None:
@@ -252,16 +187,14 @@ def _chosen(database: Database, settings: Settings, options: Options) -> Iterato
         by = DrawOptions(options.sample, seed, options.project)
         click.echo(f"Drawing: {by}", err=True)
         return verify_sample(database, settings, by)
-    after = None if options.after is None else parse_position(options.after)
-    return verify(database, settings, options.project, after, options.most)
+    return verify(database, settings, options.project)
 
 
 def print_tally(tally: Tally, as_json: bool) -> None:
-    position = None if tally.position is None else f"{tally.position[0]}:{tally.position[1]}"
     if as_json:
         found = [dataclasses.asdict(one) for one in tally.differences]
         sample = {} if tally.sample is None else {"sample": tally.sample.shown()}
-        told = {"revisions": tally.revisions, "differences": found, "next": position}
+        told = {"revisions": tally.revisions, "differences": found}
         click.echo(orjson.dumps(told | {"old_statistics": tally.old_statistics} | sample))
         return
     for one in tally.differences:
@@ -272,8 +205,6 @@ def print_tally(tally: Tally, as_json: bool) -> None:
         click.echo(f"The statistics of {grids_} were not compared: other methods computed them.")
     if tally.sample is not None:
         click.echo("\n".join(tally.sample.sentences()))
-    elif position is not None:
-        click.echo(f"Go on with --after {position}")
     elif not tally.differences:
         click.echo("Everything is as the stored revisions say.")
 

@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, exists, select, text
 
 from registry.grids.outcomes import disagreement, scale_of
-from registry.query import BaselineQuery, RankingQuery, query_of
+from registry.query import BaselineQuery, query_of
 from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
@@ -244,7 +244,7 @@ def check_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterat
 
 def check_scope(connection: Connection, scope: Any) -> Iterator[Difference]:
     """Differences in the pair sums of a scope; the connection sees one snapshot."""
-    for detail in check_sums(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric)):
+    for detail in check_sums(connection, scope):
         yield Difference("sums", scope.project_id, None, None, detail)
 
 

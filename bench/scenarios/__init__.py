@@ -35,14 +35,30 @@ class Scenario:
 
 def scenarios_by_part() -> dict[str, list[Scenario]]:
     """Every scenario under the heading of the published page that it stands under."""
-    from bench.scenarios import aggregates, best, claims, items, rankings, series, tables
+    from bench.scenarios import (
+        aggregates,
+        best,
+        claims,
+        courses,
+        decisions,
+        items,
+        places,
+        rankings,
+        reports,
+        series,
+        tables,
+    )
 
     return {
+        "Reports": reports.SCENARIOS,
         "Series": series.SCENARIOS,
+        "Places of a series": places.SCENARIOS,
+        "Courses that are no lines": courses.SCENARIOS,
         "Axes and their interaction": tables.SCENARIOS,
         "Entries of a table of many grids": aggregates.SCENARIOS,
         "The best cell": best.SCENARIOS,
         "Rankings": rankings.SCENARIOS,
+        "Comparisons, gates and trade-offs": decisions.SCENARIOS,
         "Models on the same items": items.SCENARIOS,
         "Claims": claims.SCENARIOS,
     }

@@ -52,7 +52,7 @@ def _scenarios() -> Iterator[Scenario]:
                 setting = f"3 benchmarks × 6 levels, {f'p {low}' if low == high else f'p {low} to {high}'}, n {n}"
                 run = partial(misses, truth, n, value)
                 # Discrete laws cannot keep 5 % exactly on both sides; Wilson's own interval of one proportion does not.
-                yield Scenario(statement, setting, "at_most", 0.06, run, runs=200)
+                yield Scenario(statement, setting, "at_most", 0.06, run, runs=400)
 
 
 SCENARIOS = list(_scenarios())

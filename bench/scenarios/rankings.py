@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
+from registry.results.terms import Target
 from workers.statistics import ScoreMatrix, rank, ranks
+from workers.statistics.pairs import BOTH, pair_table
 from workers.statistics.ranking_methods import Refused, block_goodness
 
 LAYOUT = np.repeat([150, 150, 200, 990], 20)
@@ -60,9 +63,8 @@ def board(chance: Chance, models: int, spread: float) -> tuple[np.ndarray, np.nd
     return np.clip(base + moves[:, OWNERS], 0.02, 0.98), moves.mean(axis=1)
 
 
-def separated(standings: ScoreMatrix) -> Outcome:
-    found = rank(standings).pairs
-    return int(any(pair.p_holm is not None and pair.p_holm < 0.05 for pair in found)), 1
+def separated(standings: ScoreMatrix, target: Target = "rerun") -> Outcome:
+    return int(pair_table(standings, 0.05, target).shown > 0), 1
 
 
 def equal_models(models: int, chance: Chance) -> Outcome:
@@ -74,39 +76,48 @@ def equal_with_repeats(models: int, slots: int, repeats: int, chance: Chance) ->
     return separated(of_repeats(chance, models, slots, repeats))
 
 
-def equal_without_noise(models: int, chance: Chance) -> Outcome:
-    return separated(of_values(chance.normal(size=(models, 40)), np.repeat(np.arange(4), 10)))
+def equal_without_noise(models: int, benchmarks: int, chance: Chance) -> Outcome:
+    return separated(of_values(chance.normal(size=(models, benchmarks)), np.arange(benchmarks)), "new_benchmarks")
+
+
+def equal_of_few(models: int, trials: tuple[int, ...], ends: tuple[float, float], chance: Chance) -> Outcome:
+    """Benchmarks of one cell each."""
+    truth = np.repeat(chance.uniform(*ends, len(trials))[None, :], models, axis=0)
+    return separated(of_trials(chance, truth, np.array(trials), np.arange(len(trials))))
+
+
+def detectable_is_shown(models: int, trials: int, chance: Chance) -> Outcome:
+    """Whether a difference of what every pair says it could show, planted between the first two, is shown."""
+    base = np.full((models, 4), 0.6)
+    twice = pair_table(of_trials(chance, base, np.full(4, trials), np.arange(4)), 0.05).pairs(BOTH)
+    size = (twice[0].detectable or 0.0) / 200
+    base[0] += size
+    base[1:] -= size if models == 2 else 0
+    base[1] -= size if models > 2 else 0
+    table = pair_table(of_trials(chance, base, np.full(4, trials), np.arange(4)), 0.05)
+    return int(table.apart[0, 1] > 0), 1
 
 
 def outside(models: int, spread: float, chance: Chance) -> Outcome:
     """Whether a printed rank lies outside of its own range."""
     truth, _ = board(chance, models, spread)
-    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS)).ranking
+    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS), pairs_of="m0").ranking
     return int(any(not row.rank_low <= row.rank <= row.rank_high for row in rows)), 1
 
 
 def true_rank_outside(models: int, spread: float, chance: Chance) -> Outcome:
     """Whether any true rank lies outside of its range."""
     truth, means = board(chance, models, spread)
-    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS)).ranking
+    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS), pairs_of="m0").ranking
     ranks = {f"m{i}": 1 + int(np.sum(means > own)) for i, own in enumerate(means)}
     return int(any(not row.rank_low <= ranks[row.name] <= row.rank_high for row in rows)), 1
 
 
 def difference_holds(spread: float, chance: Chance) -> Outcome:
     truth, means = board(chance, 2, spread)
-    (pair,) = rank(of_trials(chance, truth, LAYOUT, OWNERS)).pairs
+    (pair,) = pair_table(of_trials(chance, truth, LAYOUT, OWNERS), 0.05).pairs(BOTH)
     gap = 100 * (means[0] - means[1])
     return int(pair.interval.low <= gap <= pair.interval.high), 1
-
-
-def difference_without_noise_holds(sizes: tuple[int, ...], chance: Chance) -> Outcome:
-    """The interval of the mean over benchmarks where nothing but the values is known."""
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    (pair,) = rank(of_values(chance.normal(size=(2, owners.size)), owners)).pairs
-    if pair.interval is None:
-        return 0, 0
-    return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
 def new_questions(samples: int, questions: int, chance: Chance) -> Outcome:
@@ -130,9 +141,12 @@ def new_questions(samples: int, questions: int, chance: Chance) -> Outcome:
     return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
-def new_benchmarks(benchmarks: int, chance: Chance) -> Outcome:
-    values = chance.normal(size=(2, benchmarks))
-    (pair,) = rank(of_values(values, np.arange(benchmarks)), target="new_benchmarks").pairs
+def new_benchmarks(benchmarks: int, law: str, chance: Chance) -> Outcome:
+    laws = {"normal": chance.normal, "t of 3": partial(chance.standard_t, 3), "exponential": chance.exponential}
+    values = np.round(laws[law](size=(2, benchmarks)), 1)
+    (pair,) = pair_table(of_values(values, np.arange(benchmarks)), 0.05, "new_benchmarks").pairs(BOTH)
+    if pair.interval is None:
+        return 0, 0
     return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
@@ -157,9 +171,16 @@ def _separated() -> Iterator[Scenario]:
     statement = "any two equal models are separated"
     for models in (2, 5, 10):
         setting = f"{models} models, 20 cells × 4 benchmarks, trials 150, 150, 200, 990"
-        yield Scenario(statement, setting, "at_most", 0.05, partial(equal_models, models), 1_000)
-        setting = f"{models} models, nothing known of the noise, 10 cells × 4 benchmarks"
-        yield Scenario(statement, setting, "at_most", 0.05, partial(equal_without_noise, models), 1_000)
+        yield Scenario(statement, setting, "at_most", 0.05, partial(equal_models, models))
+        setting = f"{models} models, nothing known of the noise, other benchmarks than these 8"
+        yield Scenario(statement, setting, "at_most", 0.05, partial(equal_without_noise, models, 8))
+        for trials in ((5,) * 10, (20,) * 10, (10, 30, 100, 1_000)):
+            for ends in ((0.9, 0.9), (0.05, 0.95)):
+                each = f"n {trials[0]}" if len(set(trials)) == 1 else f"n {trials[0]} to {trials[-1]:,}"
+                rates = f"p {ends[0]:g}" if ends[0] == ends[1] else f"p {ends[0]:g} to {ends[1]:g}"
+                setting = f"{models} models, {len(trials)} benchmarks of one cell, {each}, {rates}"
+                run = partial(equal_of_few, models, trials, ends)
+                yield Scenario(statement, setting, "at_most", 0.05, run)
     for repeats in (2, 3, 5):
         for slots in (1, 4, 20):
             setting = f"2 models, {slots} slots, {repeats} repeats"
@@ -168,35 +189,35 @@ def _separated() -> Iterator[Scenario]:
     for cells in (1, 5, 20):
         run = partial(friedman, cells)
         setting = f"4 models, 8 benchmarks of {cells} cells"
-        yield Scenario("Friedman’s test over benchmarks (p < .05), equal models", setting, "at_most", 0.05, run, 100)
+        yield Scenario("Friedman’s test over benchmarks (p < .05), equal models", setting, "at_most", 0.05, run, 4_000)
 
 
 def _ranks() -> Iterator[Scenario]:
     for spread in (0.0, 1.0, 3.0, 5.0):
         setting = f"5 models, model × benchmark sd {spread:g} points"
         run = partial(outside, 5, spread)
-        yield Scenario("a printed rank lies outside of its range", setting, "at_most", 0.0, run, 500)
+        yield Scenario("a printed rank lies outside of its range", setting, "at_most", 0.0, run)
         run = partial(true_rank_outside, 5, spread)
-        yield Scenario("a true rank lies outside of its range", setting, "at_most", 0.05, run, 1_000)
+        yield Scenario("a true rank lies outside of its range", setting, "at_most", 0.05, run)
 
 
 def _intervals() -> Iterator[Scenario]:
     for spread in (0.0, 3.0):
         run = partial(difference_holds, spread)
         setting = f"trials 150, 150, 200, 990, model × benchmark sd {spread:g} points"
-        yield Scenario("the interval of a difference holds it", setting, "at_least", 0.94, run, 400)
-    for sizes in ((20,), (10, 10, 10, 10), (1, 1, 1, 1, 1), (2, 20), (1, 30)):
-        run = partial(difference_without_noise_holds, sizes)
-        setting = f"nothing known of the noise, slots {', '.join(map(str, sizes))}"
-        yield Scenario("the interval of a difference holds it", setting, "at_least", 0.94, run, 400)
+        yield Scenario("the interval of a difference holds it", setting, "at_least", 0.94, run)
+    for models, trials in ((2, 30), (2, 300), (5, 100)):
+        run = partial(detectable_is_shown, models, trials)
+        setting = f"{models} models, 4 benchmarks, n {trials}"
+        yield Scenario("a difference is shown that was said to be", setting, "at_least", 0.77, run)
     for samples in (5, 16, 64):
         run = partial(new_questions, samples, 30)
         setting = f"30 questions × {samples} samples"
-        yield Scenario("the interval for new questions holds the difference", setting, "at_least", 0.94, run, 400)
-    for benchmarks in (3, 5, 10):
-        run = partial(new_benchmarks, benchmarks)
-        setting = f"{benchmarks} benchmarks"
-        yield Scenario("the interval for new benchmarks holds the difference", setting, "at_least", 0.94, run, 400)
+        yield Scenario("the interval for new questions holds the difference", setting, "at_least", 0.94, run)
+    for benchmarks, law in itertools.product((3, 5, 10), ("normal", "t of 3", "exponential")):
+        run = partial(new_benchmarks, benchmarks, law)
+        setting = f"{benchmarks} benchmarks, {law}"
+        yield Scenario("the interval for new benchmarks holds the difference", setting, "at_least", 0.94, run)
     for slots in (10, 20, 80):
         run = partial(strength_holds, slots)
         yield Scenario(

@@ -116,9 +116,6 @@ def test_models_by_benchmarks_are_compared_on_the_cells_that_both_papers_have(se
     assert values_of(found) == close(by(common, "model", "benchmark"))
     assert (found["slots"], found["over"]) == ({"total": 80, "shared": 32}, [])
     assert found["left_out"] == {"slots": 48, "cells": 48, "empty": 0, "grids": 0}
-    dearest = [(one["dimension"], one["level"], one["lost"]) for one in found["costs"]["levels"][:3]]
-    assert dearest == [("axis:Ratio", ratio, 16) for ratio in (0.2, 0.3, 0.4)]
-    assert {one["at"]["model"] for one in found["costs"]["entries"]} == {"R1-Llama"}
     own = table(seeds, group_by="model,benchmark", missing="available")
     assert values_of(own) == close(by(cells(), "model", "benchmark"))
     assert [one["code"] for one in own["warnings"]] == ["not_comparable"]
@@ -154,7 +151,7 @@ def test_every_form_has_the_numbers_of_the_json(seeds: Project) -> None:
         told = {"value": one["value"], "interval_low": ends["low"], "interval_high": ends["high"]}
         assert {name: float(row[name]) if row[name] else None for name in told} == told
     text = table(seeds, ".txt", **query).text
-    assert "All 80 slots were measured for every entry that has cells; 12 entries have no cell." in text
+    assert "All 80 slots were measured for every entry of their column that has cells; 12 entries have no cell." in text
     assert ["0.3", "·", "·", "·", "·"] in [line.split() for line in text.splitlines()]
     assert "| 0.3 | · | · | · | · |" in table(seeds, ".md", **query).text.replace("  ", " ").replace("  ", " ")
     svg = table(seeds, ".svg", **query)

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from tests.house import House, Project
 from tests.workers.asking import answer_due, faults_of, join
-from tests.workers.test_stored_claims import ABOUT, at, measure
+from tests.workers.test_stored_claims import ABOUT, at
 
 NOWHERE = str(uuid.UUID(int=7))
 
@@ -53,48 +53,26 @@ def test_a_claim_is_promised_and_then_judged(project: Project) -> None:
     assert again[0] == again[2]
 
 
-def test_a_claim_about_a_revision_never_changes_and_stands_beside_those_about_others(project: Project) -> None:
-    grid = project.published()
-    about = {"grid": grid["id"]}
-    former = at(99.3, about=about | {"revision": 1})
-    first = settled(project, former)
-    assert (first["verdict"], first["claim"]["about"]) == ("supported", about | {"revision": 1})
-    for value in (99.0, 12.0):
-        measure(project, grid, value)
-    assert settled(project, former) | {"computed_at": ""} == first | {"computed_at": ""}
-    assert first["sentence"].startswith("Supported as posted: the value at Length 0, Type 1, revision 1 is 99.3")
-    both = [former, at(12.0, about=about), at(12.0, about=about | {"revision": 3})]
-    items = settled(project, [{"kind": "all_of", "claims": both}, *both])["items"]
-    assert [one["verdict"] for one in items] == ["supported"] * 4
-    assert [[used["revision"] for used in one["inputs"]] for one in items] == [[3, 1], [1], [3], [3]]
-    refused = judge(project, {"kind": "not", "claims": [at(1.0, about=about | {"revision": 7})]})
-    assert faults_of(refused) == {"/claims/0/about/revision": "is no revision of this grid, whose last one is 3"}
-    # Levels that only a former revision has are known.
-    small = {"axes": [{"name": "Type", "levels": [1]}, {"name": "Length", "levels": [5]}], "values": [[50.0]]}
-    project.published(**small)
-    assert settled(project, former | {"alpha": 0.1})["verdict"] == "supported"
-    assert list(faults_of(judge(project, at(99.3, about=about)))) == ["/where/Length"]
-
-
-def test_one_claim_or_several_may_be_about_several_experiments(project: Project) -> None:
-    first, second = project.published(), project.published(experiment="another")
+def test_a_claim_is_about_one_experiment_and_several_may_be_about_several(project: Project) -> None:
+    project.published()
+    project.published(experiment="another")
     other = at(99.3) | {"about": ABOUT | {"experiment": "another"}}
     assert verdicts(project, at(12.0), other) == ["contradicted", "supported"]
     claim = {"kind": "all_of", "claims": [at(99.3), {"kind": "not", "claims": [other]}]}
+    refused = faults_of(judge(project, claim))
+    assert refused == {"": "is about several experiments or metrics; a claim is about one of each"}
+
+
+def test_statements_of_a_compound_share_alpha(project: Project) -> None:
+    grid = project.published()
+    claim = {"kind": "all_of", "claims": [at(99.3), {"kind": "not", "claims": [at(99.3)]}]}
     found, alone = settled(project, [claim, at(99.3, alpha=0.025)])["items"]
     told = found["as_posted"], found["beyond_noise"], found["reason"]
     assert told == ("contradicted", "not_decidable", "within_noise")
-    assert found["sentence"] == (
-        "Contradicted as posted: 1 of 2 statements hold. Not decidable beyond noise: 0 of 2 are shown."
-    )
-    # Each statement has half of alpha, and its numbers are those that it has alone with that.
-    assert found["alpha"] == 0.05
     assert [one["part"] for one in found["parts"]] == ["/claims/0", "/claims/1/claims/0"]
-    assert found["parts"][0]["numbers"] == alone["parts"][0]["numbers"]
-    assert [one["grid"] for one in found["inputs"]] == [first["id"], second["id"]]
-    by_id = {"kind": "all_of", "claims": [at(99.3, about={"grid": one["id"]}) for one in (first, second)]}
-    assert settled(project, by_id)["verdict"] == "supported"
-    wrong = {"kind": "all_of", "claims": [at(99.3), other | {"where": {"Typ": [1]}}]}
+    assert (found["alpha"], found["parts"][0]["numbers"]) == (0.05, alone["parts"][0]["numbers"])
+    assert [one["grid"] for one in found["inputs"]] == [grid["id"]]
+    wrong = {"kind": "all_of", "claims": [at(99.3), at(1.0) | {"where": {"Typ": [1]}}]}
     assert "/claims/1/where/Typ" in faults_of(judge(project, wrong))
 
 

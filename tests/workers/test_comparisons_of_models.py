@@ -134,8 +134,13 @@ def test_without_noise_the_cells_are_exchangeable_and_welch_tells_benchmarks_apa
     for benchmark, each in gaps.items():
         put(project, "A", benchmark, [50.0] * 4, trials=None)
         put(project, "B", benchmark, [50.0 + gap for gap in each], trials=None)
-    whole = answered(project)["whole"]
-    assert whole["difference"] == pytest.approx(np.mean([np.mean(each) for each in gaps.values()]))
+    document = answered(project)
+    whole, means = document["whole"], [np.mean(each) for each in gaps.values()]
+    assert (whole["difference"], whole["p"]) == (pytest.approx(np.mean(means)), None)
+    assert whole["new_benchmarks"]["p"] == pytest.approx(stats.ttest_1samp(means, 0).pvalue)
+    for one in document["by_benchmark"]:
+        theirs = stats.ttest_1samp(gaps[one["benchmark"]], 0)
+        assert (one["test"]["name"], one["test"]["p"]) == ("t_over_cells", pytest.approx(theirs.pvalue))
     # Welch (1951) by hand.
     means, counts = np.array([np.mean(each) for each in gaps.values()]), 4
     weights = counts / np.array([np.var(each, ddof=1) for each in gaps.values()])

@@ -144,7 +144,7 @@ for name, spread in (("much", 4.0), ("little", 1.5), ("no", None)):
     scene(f"{name}-noise", *sides, p={"kind": "non_inferior", "margin": 3.0})
 
 IMPROVED, EQUIVALENT, WITHIN = ("improved", True), ("equivalent", True), ("worse_within_margin", True)
-REGRESSED, OPEN = ("regressed", False), ("inconclusive", None)
+REGRESSED, OPEN, REACHED = ("regressed", False), ("inconclusive", None), ("reached", True)
 LACKS, NO_CELLS = ("not_comparable", None, "missing_cells", 0.75), ("not_comparable", None, "no_common_cells")
 SCALE, AMBIGUOUS = (("not_comparable", None, reason) for reason in ("scale", "ambiguous_variants"))
 ENDS = {"m3 80": IMPROVED, "m10 70": EQUIVALENT, "m4 72": ("non_inferior", True), "m20 64": WITHIN, "m3 60": REGRESSED}
@@ -165,10 +165,10 @@ OUTCOMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "nearly": {"p B": ("worse_within_margin", False)},
     "equal": {"p B": ("improved", False), "p C": EQUIVALENT},
     # 29 of 29 show 90 % one-sided at 95 %, and 28 of 28 do not: .9^29 = .047, .9^28 = .052.
-    "floor": {"p 29": IMPROVED, "p 28": OPEN, "p low": REGRESSED, "p B": IMPROVED},
+    "floor": {"p 29": REACHED, "p 28": OPEN, "p low": ("missed", False), "p B": REACHED},
     # Where one cell never fails and the other does in 20 of 100, their mean is 90, and both pass with .8^n: .035 for
     # 15, .044 for 14 too; but the bound holds for all rates, with .9^(2 n): .042 and .052.
-    "floors": {"p 15": IMPROVED, "p 14": OPEN},
+    "floors": {"p 15": REACHED, "p 14": OPEN},
     "percent": {"p B": WITHIN},
     "missing": {
         "all B": LACKS,
@@ -193,6 +193,13 @@ def test_each_scene_has_the_verdict_that_is_shown(judged: Judged, subtests: pyte
                 shown = tuple(found[name] for name in ("verdict", "passes", "reason", "common_share"))
                 assert shown[: len(wanted)] == wanted
                 assert found["reason"] is None or len(wanted) > 2
+
+
+def test_a_verdict_on_fewer_cells_says_so(judged: Judged) -> None:
+    found = judged("missing", "common", "B")
+    told = "Both have 3 of the 4 cells of the baseline; the contender lacks X, Length 4."
+    assert [one["detail"] for one in found["warnings"] if one["code"] == "fewer_cells"] == [told]
+    assert found["sentence"].endswith(f" {told}")
 
 
 def test_each_verdict_is_what_one_sided_ends_show(judged: Judged) -> None:
@@ -231,6 +238,8 @@ def test_benchmarks_and_cells_are_judged_one_by_one_the_worst_first(judged: Judg
     assert worst["p_holm"] == pytest.approx(4 * worst["p"])
     assert 0.002 < worst["p"] < 0.005
     assert (found["failed"], found["undecided"]) == (1, 3)
+    told = "3 are not decided (each at 95 % confidence; by Holm the first failure among 4 needs 98.75 %)"
+    assert told in found["sentence"]
     assert judged("cells", "holm", "C")["per"][0]["p"] < 0.05
     found = judged("exact", "cells")
     assert (found["failed"], found["undecided"]) == (1, 0)
@@ -243,13 +252,16 @@ def test_benchmarks_and_cells_are_judged_one_by_one_the_worst_first(judged: Judg
 def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
     assert "noise of the cells is not known" in judged("silent")["sentence"]
     assert judged("improves", "less", "D")["sentence"].startswith(
-        "Whether D is better than the baseline improves-less by more than 2 points is left open: +0.00, with"
+        "Whether D is better than the baseline improves-less by more than 2 points is left open: +0.00 (90 % interval"
     )
     assert judged("nearly")["sentence"].startswith(
         "B is worse than the baseline nearly-p, by less than 2 points: -0.100, without noise;"
     )
     assert judged("floor", contender="low")["sentence"].startswith("low is below the floor 90 %")
-    assert "by less than 5 percent of the baseline: -2.00," in judged("percent")["sentence"]
+    assert judged("floor", contender="29")["sentence"].startswith("29 reaches the floor 90 %: +10.00 (90 % interval 0.")
+    told = "+0.500 (lower is better; 90 % interval 0.384 to 0.616); the policy non_inferior is not kept."
+    assert judged("loss")["sentence"].endswith(told)
+    assert "by less than 5 percent of the baseline: -2.00 (90 % interval" in judged("percent")["sentence"]
     told = "both have 75 % of the baseline's cells, and the policy asks for at least 80 %."
     assert told in judged("missing", "few")["sentence"]
 
@@ -320,7 +332,7 @@ def test_an_answer_names_its_policy_and_inputs_and_a_new_revision_of_either_side
     ]
     assert (found["verdict"], found["passes"]) == ("regressed", False)
     assert found["sentence"].startswith(
-        "B is worse than the baseline main by more than 3 points: -10.00, with 95 % confidence"
+        "B is worse than the baseline main by more than 3 points: -10.00 (90 % interval"
     )
     baseline(project, margin=20.0)
     found = gate(project)
@@ -377,7 +389,9 @@ def test_one_grid_is_judged_on_its_own_benchmark(project: Project) -> None:
     posted = described(unpublished(project, benchmark="X").get_json(), "Gate")
     assert one_benchmark(posted) == ["It was judged on X alone, 1 of 2 benchmarks of the baseline."]
     assert one_benchmark(gate(project, contender, "of-y")) == []
-    assert gate(project)["reason"] == "missing_cells"
+    lacking = gate(project)
+    assert lacking["reason"] == "missing_cells"
+    assert lacking["sentence"].endswith(". Both have 1 of the 2 cells of the baseline; the contender lacks X.")
 
 
 def unpublished(project: Project, role: str = "reader", **changes: Any) -> Any:

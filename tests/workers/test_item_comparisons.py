@@ -61,7 +61,7 @@ def test_outcomes_make_another_answer_than_the_one_before_which_stays_what_it_wa
         "items": 0, "flips": None, "mcnemar": None, "paired": False, "cells": 0,
         "reason": "no outcomes of items were posted",
     }  # fmt: skip
-    assert before["test"]["name"] == "mantel_haenszel"
+    assert before["test"]["name"] == "score"
     assert "Item by item" not in ask(project, baseline, contender, ".txt").text
     post(project, baseline, tables[0])
     half = answered(project, baseline, contender)
@@ -95,7 +95,7 @@ def test_outcomes_make_another_answer_than_the_one_before_which_stays_what_it_wa
     # What is stored is what a second computation gives, also when outcomes came between the two.
     house = project.house
     house.compute()
-    *_, tally = verify(house.database, house.settings, project.slug, None, None)
+    *_, tally = verify(house.database, house.settings, project.slug)
     assert [one.detail for one in tally.differences] == []
 
 
@@ -105,8 +105,8 @@ def test_other_items_are_not_paired(project: Project, sides: Any) -> None:
     post(project, contender, tables[1], digest="cd" * 32)
     found = answered(project, baseline, contender)
     assert (found["items"]["paired"], found["items"]["reason"]) == (False, "the item sets are not the same")
-    assert found["test"]["name"] == "mantel_haenszel"
-    assert {cell["test"] for cell in found["cells"]} == {"fisher"}
+    assert found["test"]["name"] == "score"
+    assert {cell["test"] for cell in found["cells"]} == {"score"}
 
 
 def test_an_amended_cell_is_no_longer_paired(project: Project, sides: Any) -> None:
@@ -117,7 +117,7 @@ def test_an_amended_cell_is_no_longer_paired(project: Project, sides: Any) -> No
     assert project.call("PATCH", f"grids/{contender['id']}/cells", json=cells).status_code == 200
     found = answered(project, baseline, contender)
     assert (found["items"]["paired"], found["items"]["cells"]) == (False, 1)
-    assert [cell["test"] for cell in found["cells"]] == ["mcnemar", "fisher"]
+    assert [cell["test"] for cell in found["cells"]] == ["mcnemar", "score"]
     older = answered(project, baseline, contender, contender_revision=1)
     assert older["items"]["paired"]
 

@@ -9,7 +9,7 @@ import math
 import random
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import pytest
@@ -113,7 +113,8 @@ def ranked(rows: Rows) -> Ranked:
     """These parts alone: how an order holds up takes most of the time of a ranking, and is made of them."""
     scores = build_ranking_input(RankingQuery(*SCOPE), rows, {}).scores
     estimand = estimand_of("mean_difference", scores.mixed)
-    pairs = pair_table(scores, ALPHA, estimand=estimand, work=1).pairs if scores.present.any() else ()
+    table = pair_table(scores, ALPHA, estimand=estimand, work=1) if scores.present.any() else None
+    pairs = table.pairs(list(combinations(range(len(scores.names)), 2))) if table else ()
     return Ranked(pairs, means_of(scores, ALPHA), benchmark_scores(scores, ALPHA)[0])
 
 

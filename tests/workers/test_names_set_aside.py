@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from registry.query import METHODS
-from registry.renderings.aggregates import aggregates_text
-from registry.renderings.ranking import ranking_markdown, ranking_text
+from registry.renderings import aggregates, ranking
+from registry.renderings.sheet import markdown, text
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
@@ -49,9 +49,9 @@ def test_a_ranking_over_common_slots_is_that_of_the_others(contexts: Project, su
     assert {pair["n_common"] for pair in everybody["pairs"]} == {6}
     assert answered(contexts)["set_aside"] == []  # by pairs nobody costs anybody anything
     found = from_document(Ranking, answered(contexts, missing="complete"))
-    for text in (ranking_text(found), ranking_markdown(found)):
-        assert LACKS in text.replace("\\", "")
-        assert "set_aside=none" in text.replace("\\", "")
+    for written in (text(ranking.page(found)), markdown(ranking.page(found))):
+        assert LACKS in written.replace("\\", "")
+        assert "With nobody set aside they are compared too." in " ".join(written.split())
 
 
 def test_named_ones_are_set_aside_by_name_alias_and_page(contexts: Project) -> None:
@@ -63,7 +63,7 @@ def test_named_ones_are_set_aside_by_name_alias_and_page(contexts: Project) -> N
     page = contexts.get(
         f"/projects/{contexts.slug}/rankings", query_string=OF_TABLE | {"missing": "complete", "set_aside": "Claude"}
     )
-    assert (page.status_code, "With set_aside=none they are compared too" in page.text) == (200, True)
+    assert (page.status_code, "With nobody set aside they are compared too" in page.text) == (200, True)
 
 
 def view(project: Project, name: str, asked: dict[str, Any]) -> Any:
@@ -79,7 +79,7 @@ def test_a_table_keeps_the_slots_of_the_others(contexts: Project) -> None:
     assert means(found) == {("Claude",): pytest.approx(77.6), ("Gemma",): None, ("Qwen",): pytest.approx(75.6)}
     [one] = found["set_aside"]
     assert (one["lacks"], one["missing"], one["slots"]) == (["128000", "256000"], 4, 10)
-    assert LACKS in aggregates_text(from_document(Aggregates, found))
+    assert LACKS in text(aggregates.page(from_document(Aggregates, found)))
     found = view(contexts, "aggregates", OF_TABLE | {"group_by": "model", "set_aside": "none"})
     assert means(found) == {("Claude",): 86.0, ("Gemma",): 86.0, ("Qwen",): 80.0}
     assert found["set_aside"] == []

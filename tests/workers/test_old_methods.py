@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Table, and_, delete, func, select, text, u
 
 from registry.errors import Unavailable
 from registry.methods_version import METHODS_VERSION
+from registry.operations.health import requeue_old
 from registry.operations.read import find_statistics
-from registry.operations.retry import requeue_old
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, derivations, grids, statistics
 from tests.house import House, Project
@@ -142,7 +142,6 @@ def test_who_reads_an_old_one_gets_it_and_the_new_one_comes(mine: Project) -> No
 SHOWING = [
     "/api/v1/grids/{grid}/statistics.txt?part=trends",
     "/api/v1/grids/{grid}/heatmap.svg",
-    "/api/v1/grids/{grid}/badge.svg",
     "/grids/{grid}",
     "/projects/{project}/experiments/{model}",
     "/projects/{project}/comparisons?baseline={grid}&contender={grid}",

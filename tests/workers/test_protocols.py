@@ -15,8 +15,8 @@ from registry.query import RankingQuery
 from tests.house import House, Project
 from tests.workers.asking import computed, join
 from tests.workers.test_comparisons_of_models import answered, pair_of, put
+from workers.protocols import commonest
 from workers.queries import about, compute, compute_again, document_of
-from workers.scope import commonest
 
 NAMES = {"experiment": "leaderboard", "metric": "accuracy"}
 VALUES = {"A": [52.0, 61.0], "B": [58.0, 60.5], "C": [70.0, 66.0], "D": [71.0, 40.0]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +10,8 @@ import pytest
 from scipy import stats
 
 from registry.query import RankingQuery
-from registry.renderings.ranking import ranking_markdown, ranking_text
+from registry.renderings.ranking import page
+from registry.renderings.sheet import markdown, text
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
 from tests.house import Project
@@ -69,23 +68,13 @@ def wilson(p: float, middle: float, variance: float, level: float) -> tuple[floa
     return low, high
 
 
-def test_text_and_markdown_have_a_table_and_csv_has_rows(project: Project) -> None:
+def test_text_and_markdown_have_a_table(project: Project) -> None:
     document = answered(publish(project, PARTS, trials=200))
     where, query = f"projects/{project.slug}/rankings", {"experiment": "leaderboard", "metric": "accuracy"}
     text = project.get(f"{where}.txt", query_string=query).text
     names = " ".join(row["name"] for row in document["ranking"])
     assert f"benchmark {names}" in " ".join(text.split("By benchmark\n")[1].split())
     assert "## By benchmark" in project.get(f"{where}.md", query_string=query).text
-    answer = project.get(f"{where}.csv", query_string=query | {"part": "by_benchmark"})
-    rows = list(csv.DictReader(io.StringIO(answer.text)))
-    want = [
-        (part["benchmark"], one["name"], one["score"]) for part in document["by_benchmark"] for one in part["names"]
-    ]
-    assert [(row["benchmark"], row["name"], float(row["score"])) for row in rows] == want
-    assert answer.headers["ETag"] != project.get(f"{where}.csv", query_string=query).headers["ETag"]
-    tag = {"If-None-Match": answer.headers["ETag"]}
-    assert project.get(f"{where}.csv", query_string=query | {"part": "by_benchmark"}, headers=tag).status_code == 304
-    assert "/part" in faults_of(ask(project, part="by_benchmark"))
 
 
 def test_more_than_a_thousand_scores_are_left_out_and_said() -> None:
@@ -210,15 +199,15 @@ def test_the_hardest_benchmark_is_last_and_differences_are_means_over_models(pro
         a, b = values[pair["a"]] / 100, values[pair["b"]] / 100
         assert pair["difference"] == pytest.approx(100 * (a - b).mean(), rel=1e-12)
         assert of_board[pair["a"], pair["b"]] == pytest.approx(pair["difference"], abs=1e-9)
-        # One table of 200 trials a model: Sato's variance of a single table is p(1 - p) / n of both, summed.
+        # One table of 200 trials a model: the variance of each is p(1 - p) / n of both, summed.
         variances = (a * (1 - a) + b * (1 - b)) / 200
         assert pair["stderr"] == pytest.approx(100 * np.sqrt(variances.sum()) / 4, rel=1e-9)
         assert (pair["n_common"], pair["benchmarks"]) == (4, 4)
     told = from_document(Ranking, document)
-    for text in (ranking_text(told), ranking_markdown(told)):
+    for written in (text(page(told)), markdown(page(told))):
         said = ("Ranking of benchmarks", "one model less", "the hardest is last", "mean over models")
-        assert [words for words in said if words not in text] == []
-        assert "one benchmark less" not in text
+        assert [words for words in said if words not in written] == []
+        assert "one benchmark less" not in written
 
 
 def test_only_models_that_both_have_count(project: Project) -> None:

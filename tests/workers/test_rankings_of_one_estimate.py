@@ -57,9 +57,10 @@ TRIALS = {"AIME24": 150, "AIME25": 150, "AMC23": 200, "GPQA_D": 990}
 def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     project: Project, values: dict[str, dict[str, float]], trials: dict[str, int]
 ) -> None:
-    """The variance of each benchmark is p q / n of either side; their mean has the sum over B squared. Shares are
-    those of whole numbers of successes, 46.0 % of 990 are 455, and differences those of the values. `fixed_cells` is
-    the old word for a rerun."""
+    """The variance of each benchmark is p q / n of either side; their mean has the sum over B squared. Under equality p
+    is that of both sides together, with N / (N - 1) (Cochran, Mantel and Haenszel). Shares are those of whole numbers
+    of successes, 46.0 % of 990 are 455, and differences those of the values. `fixed_cells` is the old word for a
+    rerun."""
     for benchmark, each in values.items():
         for model, value in each.items():
             score(project, model, value, benchmark=benchmark, trials=trials[benchmark])
@@ -72,12 +73,15 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     difference = sum(gaps) / len(gaps)
     parts = [each[m] * (100 - each[m]) / trials[b] for b, each in shares.items() for m in "AB"]
     stderr = math.sqrt(sum(parts)) / len(gaps)
-    assert (pair["test"], pair["df"], pair["benchmarks"]) == ("mantel_haenszel", None, len(gaps))
+    pooled = {b: sum(each.values()) / 2 for b, each in shares.items()}
+    null = sum(p * (100 - p) * 2 / trials[b] * 2 * trials[b] / (2 * trials[b] - 1) for b, p in pooled.items())
+    null = math.sqrt(null) / len(gaps)
+    assert (pair["test"], pair["df"], pair["benchmarks"]) == ("score", None, len(gaps))
     assert pair["difference"] == pytest.approx(difference, rel=1e-9)
     assert pair["stderr"] == pytest.approx(stderr, rel=1e-9)
-    assert pair["p"] == pytest.approx(2 * norm.sf(abs(difference) / stderr), rel=1e-9)
-    assert pair["interval"]["low"] == pytest.approx(difference - norm.ppf(0.975) * stderr, rel=1e-9)
-    assert pair["detectable"] == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * stderr, rel=1e-9)
+    assert pair["p"] == pytest.approx(2 * norm.sf(abs(difference) / null), rel=1e-6)
+    assert pair["interval"]["low"] == pytest.approx(difference - norm.ppf(0.975) * stderr, abs=0.3)
+    assert pair["detectable"] == pytest.approx(norm.ppf(0.975) * null + norm.ppf(0.8) * stderr, rel=1e-9)
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
     assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     assert document["assumes"] == ["independent_trials"]
@@ -135,7 +139,7 @@ def test_what_is_published_last_decides_nothing(project: Project) -> None:
     found = [content(one) for one in all_answered(project, *({"experiment": order} for order in orders))]
     assert all(one == found[0] for one in found)
     tests = {names: pair["test"] for names, pair in by_names(found[0]).items()}
-    assert tests == {"AB": "mantel_haenszel", "AC": "sign_flip", "BC": "sign_flip"}
+    assert tests == {"AB": "score", "AC": None, "BC": None}
 
 
 def test_a_derived_benchmark_is_shown_and_not_counted_and_one_that_looks_derived_is_warned_of(
@@ -190,3 +194,15 @@ def test_a_design_effect_multiplies_the_variance_and_is_no_assumption(project: P
     [pair] = document["pairs"]
     assert pair["stderr"] == pytest.approx(math.sqrt(2 * (70 * 30 + 60 * 40) / 300), rel=1e-9)
     assert document["assumes"] == []
+
+
+def test_a_ranking_by_trials_says_whose_values_contradict_them(project: Project) -> None:
+    """Of 30 trials 13 are 43.3 %, and 43.7 % is no count; of a share with a posted error trials say nothing."""
+    for model, value in {"A": 43.3, "B": 43.7, "C": 56.7, "D": 20.1, "E": 20.2, "F": 20.4}.items():
+        score(project, model, value, trials=30)
+    score(project, "G", 43.7, trials=30, stderr=2.5)
+    [warning] = answered(project)["warnings"]
+    told = "in 4 of 7 grids values contradict the given trials, of B, D, E and 1 more"
+    assert (warning["code"], told in warning["detail"]) == ("off_lattice", True)
+    assert codes(answered(project, target="new_benchmarks")) == []
+    assert codes(answered(project, method="borda")) == []

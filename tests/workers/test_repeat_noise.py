@@ -10,8 +10,8 @@ from scipy import stats
 
 from tests.house import Project
 from tests.workers.asking import computed
-from tests.workers.test_gates import put
-from workers.statistics.noise import RepeatedCells, between, ratio
+from tests.workers.test_gates import TWO, put
+from workers.statistics.noise import RepeatedCells, between, next_run, ratio
 
 
 def noise(project: Project, **more: Any) -> dict[str, Any]:
@@ -67,3 +67,44 @@ def test_intervals_hold_the_spread_and_the_ratio_as_often_as_they_say(extra: flo
         held["ratio"] += quotient.low <= (1 + extra**2 / explained).mean() <= quotient.high
     assert held["between"] >= stats.binom.isf(1 - 1e-4, 400, 0.94)
     assert held["ratio"] >= stats.binom.isf(1 - 1e-4, 400, 0.94)
+
+
+RERUNS = np.repeat(np.arange(0.84, 0.8801, 0.005), [2, 3, 7, 13, 12, 10, 7, 5, 2])
+"""GSM8K of DeepSeek-Coder-V2-Lite, 61 runs of the same 200 questions (sgl-project/sglang-jax, pull request 1333)."""
+
+
+OPEN = {"name": "accuracy", "unit": "s", "direction": "higher", "lower": None, "upper": None}
+
+
+def test_a_floor_is_told_of_each_cell_with_runs_of_the_model_that_is_asked_for(project: Project) -> None:
+    mean, sd = 100 * RERUNS.mean(), 100 * RERUNS.std(ddof=1)
+    put(project, "A", [mean, 50.0], repeats=[61, 5], sd=[sd, 0.0], trials=[61 * 200, 200], **TWO)
+    put(project, "B", [60.0, 50.0], repeats=[5, 5], sd=[1.0, 1.0], **TWO)
+    assert noise(project)["floors"] == []
+    found = noise(project, model="A")
+    [floor] = found["floors"]
+    assert (found["false_alarm"], found["power"], floor["runs"], floor["at"]) == (0.01, 0.8, 61, {"Length": "1"})
+    # scipy's Student and normal laws; 85 %, the threshold that failed every fifth run, lies above
+    limit = mean - stats.t.ppf(0.99, 60) * sd * np.sqrt(1 + 1 / 61)
+    assert floor["limit"] == pytest.approx(limit)
+    assert limit < 84.0
+    assert floor["finds"] == pytest.approx(mean - limit + stats.norm.ppf(0.8) * sd)
+    assert floor["questions_sd"] == pytest.approx(100 * np.sqrt(0.86 * 0.14 / 200), rel=0.01)
+    put(project, "C", [1234.567, 50.0], repeats=[5, 5], sd=[0.01, 0.0], **TWO, metric=OPEN, trials=None, experiment="o")
+    [fine] = noise(project, model="C", experiment="o")["floors"]
+    # 1234.567 - 3.747 x 0.01 x sqrt(6 / 5)
+    assert "below 1234.526 is worse than chance" in fine["sentence"]
+    assert "one more run below 83.74 is worse than chance (1 % false alarms; 61 runs" in floor["sentence"]
+
+
+def test_a_floor_learnt_on_half_of_real_reruns_fails_at_most_its_share_of_the_other_half() -> None:
+    random, failed = np.random.default_rng(1333), []
+    for _ in range(1_000):
+        runs = random.permutation(RERUNS)
+        learnt, others = runs[:30], runs[30:]
+        limit, _ = next_run(learnt.mean(), learnt.std(ddof=1), 30, 1)
+        failed.append(np.mean(others < limit))
+    assert np.mean(failed) <= 0.01
+    assert np.mean(RERUNS <= 0.85) == pytest.approx(12 / 61), "a threshold chosen by hand failed every fifth"
+    few = [next_run(*(learnt.mean(), learnt.std(ddof=1)), 5, -1)[0] for learnt in random.normal(size=(20_000, 5))]
+    assert np.mean(stats.norm.sf(few)) == pytest.approx(0.01, abs=4 * 0.0007)

@@ -55,6 +55,8 @@ def test_seed_four_is_ranked_against_seed_two_over_thirty_two_slots(demo: Any) -
     ]
     assert found["slots"] == {"total": 80, "compared": 32}
     assert found["benchmarks"] == ["AIME'24", "AIME'25", "AMC23", "GPQA_D"]
-    assert (len(found["inputs"]), found["warnings"]) == (8, [])
+    # R1-Llama's 43.7 % on AIME24 is no count of 150: 65 are 43.3 %, 66 are 44.0 %.
+    [doubt] = found["warnings"]
+    assert (len(found["inputs"]), doubt["code"], "1 of 8 grids" in doubt["detail"]) == (8, "off_lattice", True)
     # The reference takes the values as printed, the registry the whole numbers of successes nearest to them.
     assert -pair["difference"] == pytest.approx(wanted["macro_mean_diff"], abs=0.02)

@@ -177,12 +177,7 @@ def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, grid: st
     for query in ("", "value=x", "&".join(f"value={i}" for i in range(21))):
         with subtests.test(f"thresholds?{query}"):
             assert next(iter(refused(project, f"{grid}/statistics?part=thresholds&{query}"))).startswith("/value")
-    for query, pointer, words in (
-        ("split=99", "/split", "splits no axis; Length has"),
-        ("split=x", "/split", "must be a finite number"),
-        ("lost=-1", "/lost", "must be at least 0"),
-        ("value=50", "/value", "is needed with part=thresholds"),
-    ):
+    for query, pointer, words in (("value=50", "/value", "is needed with part=thresholds"),):
         with subtests.test(f"trends?{query}"):
             [(place, detail)] = refused(project, f"{grid}/statistics?part=trends&{query}").items()
             assert (place, words in detail) == (pointer, True), detail
@@ -198,8 +193,6 @@ def test_thresholds_are_asked_in_any_order_and_take_settings(project: Project, g
     )
     assert (found["thresholds"], bool(along["series"])) == ([75.0, 90.0], True)
     assert strict["params"]["alpha"] == 0.01
-    for name in ("lost", "split"):
-        assert list(refused(project, f"{grid}/statistics?part=thresholds&value=90&{name}=1")) == [f"/{name}"]
     same = project.get(f"{grid}/statistics?part=thresholds&value=75&value=90")
     assert (same.status_code, same.get_json()) == (200, found)
     for suffix in ("txt", "md", "csv"):
@@ -225,37 +218,3 @@ def test_a_metric_without_bounds_has_only_the_margins_that_are_asked() -> None:
     loss = metric_of(dict.fromkeys(("unit", "direction", "lower", "upper")) | {"name": "loss"})
     found = asked_parameters(StatisticsQuery("", "", grid="g", revision=1, sharp_change=0.1), loss)
     assert (found.alpha, found.sharp_change, found.equivalence, found.thresholds) == (0.05, 0.1, None, ())
-
-
-def test_lost_series_have_a_tag_of_their_own_and_the_q_of_all(project: Project, house: House) -> None:
-    made = project.published(values=[[90, 70, 50], [90, 90.5, 90]], trials=300)
-    aimless = project.published(metric={"name": "length", "unit": None, "direction": None}, trials=None)
-    house.compute()
-    whole, losing = (project.get(f"grids/{made['id']}/statistics?part=trends{query}") for query in ("", "&lost=10"))
-    assert whole.headers["ETag"] != losing.headers["ETag"]
-    [series] = losing.get_json()["series"]
-    assert (series["at"], series["q"]) == ({"Type": "1"}, whole.get_json()["series"][0]["q"])
-    text = project.get(f"grids/{made['id']}/statistics.txt?part=trends&lost=10").text
-    assert "Only the 1 of 2 series that lost more than 10" in text
-    assert (
-        "None of 2 series lost more than 50."
-        in project.get(f"grids/{made['id']}/statistics.txt?part=trends&lost=50").text
-    )
-    assert len(project.get(f"projects/{project.slug}/statistics.csv?part=trends&lost=10").text.splitlines()) == 2
-    # Without a better end nobody can say what a loss is.
-    assert list(refused(project, f"grids/{aimless['id']}/statistics?part=trends&lost=1")) == ["/lost"]
-    assert project.get(f"projects/{project.slug}/statistics?part=trends&lost=1&metric=length").get_json()["items"] == []
-
-
-def test_a_split_is_told_in_words_and_in_csv(project: Project) -> None:
-    made = project.published(values=[[90, 70, 50], [90, 90, 90]], trials=300)
-    path = f"grids/{made['id']}/statistics"
-    [told] = asked(project, f"{path}?part=trends&split=1")
-    assert [one["split"]["difference"] for one in told["series"]] == [-30, 0]
-    text = project.get(f"{path}.txt?part=trends&split=1").text
-    assert "Length beyond 1, less up to 1, as means of cells" in text
-    assert "The 2 with both parts, weighing the same: 85.00 → 70.00, -15.00 [" in text
-    head, first, _ = project.get(f"{path}.csv?split=1").text.splitlines()
-    assert head.endswith(",before,after,difference,difference_low,difference_high,series_left_out")
-    assert first.split(",")[-6:-3] == ["80.0", "50.0", "-30.0"]
-    assert "split" not in project.get(path).get_json()["series"][0]

@@ -27,11 +27,10 @@ from tests.registry.test_items import FIRST
 from tests.registry.test_items import grid as grid_with_items
 from tests.registry.test_items import post as post_items
 from tests.registry.test_upkeep import command
-from workers import verify as verify_process
 from workers import verify_checks
 from workers.rankings.pair_sums import catch_up, open_scope
 from workers.verify import Tally, verify_sample
-from workers.verify_sample import DrawOptions, Sample, Seen, draw_grids
+from workers.verify_sample import DrawOptions, Sample, Seen
 
 AIMLESS = {"name": "accuracy", "unit": "%", "direction": None, "lower": 0, "upper": 100}
 """A metric whose rankings take no time."""
@@ -93,7 +92,7 @@ def test_a_seed_draws_the_same_again_also_after_rows_have_moved(project: Project
 
     def drawn(seed: int) -> list[uuid.UUID]:
         with project.house.database.snapshot() as connection:
-            return draw_grids(connection, project.id, 5, seed).ids
+            return Sample.drawn(connection, project.id, DrawOptions(5, seed)).grids.ids
 
     first, other = drawn(1), drawn(2)
     assert (len(first), len(set(first))) == (5, 5)
@@ -114,7 +113,7 @@ def test_every_grid_and_every_pair_is_drawn_as_often_as_any_other(project: Proje
     with project.house.database.engine.connect() as connection:  # never committed
         connection.execute(insert(grids), rows)
         for seed in range(draws):
-            drawn = draw_grids(connection, project.id, size, seed)
+            drawn = Sample.drawn(connection, project.id, DrawOptions(size, seed)).grids
             assert (len(drawn.ids), drawn.total) == (size, count)
             seen.update(drawn.ids)
             pairs.update(combinations(sorted(drawn.ids), 2))
@@ -142,7 +141,7 @@ def test_each_bad_grid_of_several_is_found_where_all_are_drawn_and_counts_once(p
         assert purge(connection, COMMAND, older_than_days=399) == 1
     *_, before = run
     assert before.sample is not None
-    assert (before.sample.grids.total, before.sample.grids.checked, before.sample.statistics) == (21, 21, 21)
+    assert (before.sample.grids.total, before.sample.grids.checked, before.sample.statistics) == (22, 21, 21)
     assert (before.sample.grids.differing, before.differences) == (0, [])
     bad = ((bend_statistics, {"statistics"}), (change_value, {"digest", "statistics"}), (lose_revision, {"revisions"}))
     expected = set[tuple[str, str]]()
@@ -152,7 +151,7 @@ def test_each_bad_grid_of_several_is_found_where_all_are_drawn_and_counts_once(p
         after, sample = sampled(project, 22)
         assert found(after) == expected
         assert (sample.grids.total, sample.grids.checked, sample.grids.differing) == (21, 21, place + 1)
-        assert sample.grids.limits() == (place + 1, place + 1)
+        assert sample.grids.at_most == (place + 1) / 21
 
 
 def test_superseded_revisions_and_outcomes_of_items_are_checked_too(project: Project) -> None:
@@ -188,8 +187,8 @@ def test_statistics_that_cannot_be_compared_are_not_counted_as_compared_and_even
 def test_stored_answers_are_drawn_too(own: House) -> None:
     tally, sample = sampled(own, 5)
     assert tally.differences == []
-    nothing = ["There is no grid.", "There is no stored answer.", "There is no set of pair sums."]
-    assert sample.sentences()[:3] == nothing
+    kinds = ("grids", "stored answers", "sets of pair sums")
+    assert sample.sentences()[:3] == [f"{kind}: 0 of 0 checked, 0 differ" for kind in kinds]
     project, other = own.make_project(), own.make_project()
     for experiment in ("one", "two"):
         for model in ("a", "b"):
@@ -222,19 +221,15 @@ def test_pair_sums_are_counted_again_within_what_a_sample_may_read(
         open_scope(house.database, project.id, question)
         assert catch_up(house.database, project.id, question, float("inf"))
     tally, sample = sampled(project, 10)
-    assert (sample.sums.checked, sample.sums.total, sample.sums.not_compared, tally.differences) == (2, 2, 0, [])
+    assert (sample.sums.checked, sample.sums.total, tally.differences) == (2, 2, [])
     mine = (pair_sum_scopes.c.project_id == project.id, pair_sum_scopes.c.experiment == "small")
     tamper(house, update(pair_sum_scopes).where(*mine).values(slots=999))
     tally, sample = sampled(project, 10)
     assert [one.check for one in tally.differences] == ["sums"]
     assert 'experiment "small"' in tally.differences[0].detail
-    monkeypatch.setattr(verify_process, "GRIDS_OF_SUMS", 2)
+    monkeypatch.setattr("workers.verify_sample._GRIDS_OF_SUMS", 2)
     _, sample = sampled(project, 2)
-    assert (sample.sums.checked, sample.sums.differing, sample.sums.not_compared) == (1, 1, 1)
-    assert sample.sums.limits() == (1, 2), "the other one may differ too"
-    assert sample.sums.sentence() == (
-        "Every set of pair sums was drawn (2): 1 differs, 1 not compared (too large for this sample)."
-    )
+    assert (sample.sums.total, sample.sums.differing) == (1, 1), "what is too large is not drawn"
 
 
 def test_an_answer_that_changes_while_it_is_compared_is_not_counted_as_equal(
@@ -243,60 +238,37 @@ def test_an_answer_that_changes_while_it_is_compared_is_not_counted_as_equal(
     published(project, 2)
     monkeypatch.setattr(verify_checks, "compute_again", lambda *_: None)
     tally, sample = sampled(project, 10)
-    assert (sample.results.total, sample.results.checked, sample.results.not_compared) == (1, 0, 1)
-    assert (tally.differences, sample.results.limits()) == ([], (0, 1))
-
-    def change(*_: Any) -> None:
-        mine = cached_results.c.project_id == project.id
-        tamper(project.house, update(cached_results).where(mine).values(state="pending"))
-
-    monkeypatch.setattr(verify_checks, "compute_again", change)
-    tally, sample = sampled(project, 10)
-    assert (sample.results.total, sample.results.checked, tally.differences) == (0, 0, []), "it is served no longer"
+    assert (sample.results.total, sample.results.checked, tally.differences) == (1, 0, [])
+    assert sample.results.at_most == 1, "nothing is known of it"
 
 
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 
-def test_the_end_says_what_was_seen_and_what_that_tells_of_all(subtests: pytest.Subtests) -> None:
-    """1 - 0.05^(1/1000) is 0.299 %. Of 20, where 19 are known, one is open. Of 9, where one is sound, 8 are."""
-    at_most = "0 differ; at most {} % of all differ (95 %, one-sided, exact)."
-    for total, checked, differing, expected in (
-        (1_234_567, 1_000, 0, f"Of 1,000 grids sampled out of 1,234,567, {at_most.format('0.30')}"),
-        (100_000_000, 100_000, 0, f"Of 100,000 grids sampled out of 100,000,000, {at_most.format('0.0030')}"),
-        (
-            20,
-            19,
-            1,
-            "Of 19 grids sampled out of 20, 1 differs; at least 5.0 % and at most 10 % of all differ (each 95 %, ",
-        ),
-        (9, 1, 0, f"Of 1 grid sampled out of 9, {at_most.format(89)}"),
-        (12, 12, 0, "Every grid was checked (12): 0 differ."),
-        (12, 12, 1, "Every grid was checked (12): 1 differs."),
-    ):
-        with subtests.test(total=total, checked=checked, differing=differing):
-            assert Seen("grid", "grids", total, checked, differing).sentence().startswith(expected)
+@pytest.mark.parametrize(
+    ("total", "checked", "differing", "said"),
+    [
+        # 1 - 0.05^(1/1000) is 0.299 %; of 100,000 a hundredth of it.
+        (1_234_567, 1_000, 0, "1,000 of 1,234,567 checked, 0 differ: at most 0.30 % of all (95 %, one-sided)"),
+        (10**8, 10**5, 0, "100,000 of 100,000,000 checked, 0 differ: at most 0.0030 % of all (95 %, one-sided)"),
+        # The 90 % limits of Clopper and Pearson's table for 1 of 20 and 5 of 10 end at 0.2161 and 0.7776.
+        (1_000, 20, 1, "20 of 1,000 checked, 1 differ: at most 22 % of all (95 %, one-sided)"),
+        (1_000, 10, 5, "10 of 1,000 checked, 5 differ: at most 78 % of all (95 %, one-sided)"),
+        (9, 1, 1, "1 of 9 checked, 1 differ: at most 100 % of all (95 %, one-sided)"),
+        (12, 12, 1, "12 of 12 checked, 1 differ"),
+    ],
+)
+def test_the_end_says_what_was_seen_and_what_that_tells_of_all(
+    total: int, checked: int, differing: int, said: str
+) -> None:
+    assert Seen("grids", total, [], checked, differing).sentence() == f"grids: {said}"
 
 
-def test_what_could_not_be_compared_may_differ() -> None:
-    seen = Seen("answer", "answers", 1_000, 90, 2, 10, "busy")
-    possible = range(1_001)
-    low = min(d for d in possible if hypergeom.sf(1, 1_000, d, 100) > 0.05)
-    high = max(d for d in possible if hypergeom.cdf(12, 1_000, d, 100) > 0.05)
-    assert seen.limits() == (low, high)
-    said = "Of 100 answers sampled out of 1,000, 2 differ, 10 not compared (busy); at least "
-    assert seen.sentence().startswith(said)
-
-
-def test_limits_are_rounded_away_from_what_was_found() -> None:
-    """So that what is printed holds, too."""
-    total, checked, differing = 1_234_567, 1_000, 3
-    sentence = Seen("grid", "grids", total, checked, differing).sentence()
-    low, high = (float(one) / 100 for one in re.findall(r"at (?:least|most) ([0-9.]+) %", sentence))
-    assert hypergeom.sf(differing - 1, total, round(low * total) - 1, checked) < 0.05
-    assert hypergeom.cdf(differing, total, round(high * total) + 1, checked) < 0.05
-    # The 90 % limits of Clopper and Pearson for 3 of 1,000 are 0.0818 % and 0.7735 %.
-    assert (low, high) == (pytest.approx(0.00081), pytest.approx(0.0078))
+def test_the_limit_misses_in_no_more_samples_than_it_says() -> None:
+    total, size = 60, 20
+    for bad in range(total + 1):
+        missed = [k for k in range(size + 1) if Seen("grids", total, [], size, k).at_most < bad / total]
+        assert sum(hypergeom.pmf(k, total, bad, size) for k in missed) <= 0.05
 
 
 def test_a_sample_is_told_as_json_and_as_text_and_its_seed_draws_it_again(project: Project) -> None:
@@ -305,16 +277,16 @@ def test_a_sample_is_told_as_json_and_as_text_and_its_seed_draws_it_again(projec
     ran = command(settings, "verify", "--sample", 2, "--seed", 7, *of_project, "--json")
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
-    assert (told["revisions"], told["differences"], told["next"]) == (2, [], None)
+    assert (told["revisions"], told["differences"]) == (2, [])
     sample = told["sample"]
     assert (sample["size"], sample["seed"], sample["statistics"]) == (2, 7, 2)
-    nothing = {"differing": 0, "not_compared": 0, "at_least": 0}
-    assert sample["grids"] == nothing | {"total": 3, "checked": 2, "at_most": 1}
-    assert sample["answers"] == nothing | {"total": 1, "checked": 1, "at_most": 0}
+    # 1 - 0.05^(1/2)
+    assert sample["grids"] == {"total": 3, "checked": 2, "differing": 0, "at_most": pytest.approx(0.7764, abs=1e-4)}
+    assert sample["answers"] == {"total": 1, "checked": 1, "differing": 0, "at_most": 0}
     said = command(settings, "verify", "--sample", 2, *of_project)
     assert said.returncode == 0
     lines = said.stdout.splitlines()
-    assert lines[0] == "Of 2 grids sampled out of 3, 0 differ; at most 34 % of all differ (95 %, one-sided, exact)."
+    assert lines[0] == "grids: 2 of 3 checked, 0 differ: at most 78 % of all (95 %, one-sided)"
     again = re.fullmatch(rf"The same draw again: (--sample 2 --seed \d+ --project {project.slug})", lines[-1])
     assert again is not None
     assert f"Drawing: {again[1]}" in said.stderr, "a run that was broken off can be repeated too"
@@ -324,8 +296,6 @@ def test_a_sample_is_told_as_json_and_as_text_and_its_seed_draws_it_again(projec
 
 def test_options_that_do_not_go_together_are_refused_by_name(subtests: pytest.Subtests) -> None:
     for arguments, named in (
-        ("--sample 5 --most 5", "--most"),
-        ("--sample 5 --after x:1", "--after"),
         ("--seed 5", "--seed"),
         ("--sample 0", "--sample"),
         ("--sample 2000000", "--sample"),

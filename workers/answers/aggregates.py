@@ -53,24 +53,6 @@ class GridRead(NamedTuple):
     number: int
 
 
-@dataclass(frozen=True)
-class CellsRead:
-    """The cells of a scope, and what they come from: grids with their names, oldest update first."""
-
-    table: CellTable
-    scales: Scales
-    labels: Mapping[str, Mapping[Place, str]]
-    """Of each axis, the labels of the levels that have both a label and a number."""
-    axes: Mapping[str, Axis]
-    """Each axis as the grid with the most levels of it has it."""
-    grids: Sequence[tuple[GridRead, Mapping[str, str]]]
-    axes_of: Sequence[tuple[str, Sequence[Any]]]
-    """Each benchmark with the axes of its grids, as they are stored, those that are equal once."""
-    derived: tuple[DerivedGrid, ...]
-    without_axis: int
-    """Grids that lack an axis of the question."""
-
-
 @dataclass
 class _Shape:
     """Grids over equal axes: the code of every cell's level on each axis, row-major. `first` are the alphabetically
@@ -101,20 +83,28 @@ class CellReader:
 
     query: AggregatesQuery
     aliases: Aliases
-    codes: dict[str, dict[Place, int]] = field(default_factory=lambda: {name: {} for name in NAMES})
+    table: CellTable = field(init=False)
+    """The cells that were read."""
+    scales: Scales = field(init=False)
     labels: dict[str, dict[Place, str]] = field(default_factory=dict)
+    """Of each axis, the labels of the levels that have both a label and a number."""
     axes: dict[str, Axis] = field(default_factory=dict)
-    shapes: dict[bytes, _Shape] = field(default_factory=dict)
+    """Each axis as the grid with the most levels of it has it."""
+    grids: list[tuple[GridRead, Mapping[str, str]]] = field(default_factory=list)
+    """With their names, oldest update first."""
     axes_of: dict[tuple[str, bytes], Sequence[Any]] = field(default_factory=dict)
+    """The axes of grids as they are stored, by benchmark and JSON."""
+    derived: list[DerivedGrid] = field(default_factory=list)
+    without_axis: int = 0
+    """Grids that lack an axis of the question."""
+    codes: dict[str, dict[Place, int]] = field(default_factory=lambda: {name: {} for name in NAMES})
+    shapes: dict[bytes, _Shape] = field(default_factory=dict)
     chunks: list[_Chunk] = field(default_factory=list)
     waiting: list[tuple[Kind, Mapping[str, Codes], Columns]] = field(default_factory=list)
-    grids: list[tuple[GridRead, Mapping[str, str]]] = field(default_factory=list)
-    derived: list[DerivedGrid] = field(default_factory=list)
     kinds: set[Kind] = field(default_factory=set)
-    without_axis: int = 0
 
-    def read(self, rows: Iterable[Any]) -> CellsRead:
-        """The cells of these rows of revisions, as far as the query matches them."""
+    def read(self, rows: Iterable[Any]) -> CellReader:
+        """Read the cells of these rows of revisions, as far as the query matches them."""
         for row in rows:
             names = canonical_names(row, self.aliases)
             if not matches(self.query, names):
@@ -126,11 +116,10 @@ class CellReader:
             else:
                 self._add(row, names)
         self._settle()
-        found = scales(self.kinds)
-        derived = sorted(self.derived, key=lambda one: (one.benchmark, one.model, one.grid))
-        table = self._table(found)
-        axes_of = [(benchmark, axes) for (benchmark, _), axes in self.axes_of.items()]
-        return CellsRead(table, found, self.labels, self.axes, self.grids, axes_of, tuple(derived), self.without_axis)
+        self.derived.sort(key=lambda one: (one.benchmark, one.model, one.grid))
+        self.scales = scales(self.kinds)
+        self.table = self._table(self.scales)
+        return self
 
     def _asked_axes(self) -> set[str]:
         asked = (*self.query.group_by, *self.query.over)
@@ -280,7 +269,7 @@ MOST_INPUTS = 1_000
 _MIXED = "the grids are on different scales, whose values cannot be averaged; ask about grids of one scale"
 
 
-def aggregates_of(query: AggregatesQuery, found: CellsRead) -> dict[str, Any]:
+def aggregates_of(query: AggregatesQuery, found: CellReader) -> dict[str, Any]:
     """Table of the cells that were read, with its inputs; derived grids are listed but not counted. Equal inputs give
     equal bytes."""
     table = _tabulated(query, found)
@@ -292,7 +281,7 @@ def aggregates_of(query: AggregatesQuery, found: CellsRead) -> dict[str, Any]:
         direction=found.table.direction,
         lower=found.table.lower,
         upper=found.table.upper,
-        derived=found.derived,
+        derived=tuple(found.derived),
         **_inputs(found),
     )
     whole = replace(
@@ -309,7 +298,7 @@ def refused_aggregates(query: AggregatesQuery, reason: str) -> dict[str, Any]:
     return cast(dict[str, Any], to_document(Aggregates("undefined", reason=reason, **_asked(query))))
 
 
-def _tabulated(query: AggregatesQuery, found: CellsRead) -> Aggregation:
+def _tabulated(query: AggregatesQuery, found: CellReader) -> Aggregation:
     if len(found.scales.classes) > 1 and query.value != "count":
         return Aggregation("not_comparable", reason=_MIXED)
     value, missing = cast(Reduction, query.value), cast(SlotPolicy, query.missing)
@@ -323,7 +312,7 @@ def _asked(query: AggregatesQuery) -> dict[str, Any]:
     return {name: getattr(query, name) for name in names} | {"suite": query.suite or None, **sliced_by(query)}
 
 
-def _described(dimension: DimensionLevels, found: CellsRead) -> DimensionLevels:
+def _described(dimension: DimensionLevels, found: CellReader) -> DimensionLevels:
     """The dimension with what was posted of it, where it is an axis."""
     axis, known = found.axes.get(dimension.dimension), found.labels.get(dimension.dimension, {})
     labels = tuple(known.get(level, str(level)) for level in dimension.levels)
@@ -340,7 +329,7 @@ def _differs(label: str, level: Place) -> bool:
         return True
 
 
-def _inputs(found: CellsRead) -> dict[str, Any]:
+def _inputs(found: CellReader) -> dict[str, Any]:
     """The grids in the order of their names, or, where they are too many to be listed, their number and checksum."""
     grids = [(tuple(names.values()), grid) for grid, names in found.grids]
     if len(grids) <= MOST_INPUTS:
@@ -350,13 +339,13 @@ def _inputs(found: CellsRead) -> dict[str, Any]:
     return {"inputs_left_out": Checksum(len(grids), uuid.UUID(int=total % (1 << 128)).hex)}
 
 
-def _warnings(query: AggregatesQuery, found: CellsRead) -> Iterator[Warning]:
+def _warnings(query: AggregatesQuery, found: CellReader) -> Iterator[Warning]:
     benchmarks = sorted({names["benchmark"] for _, names in found.grids})
     yield from suite_warnings(query, benchmarks, "tabulated")
     ordered = sorted(found.grids, key=lambda one: tuple(one[1].values()))
     yield from overlap_warnings(ordered)
     yield from scale_warnings(found.scales)
-    yield from level_warnings(query, found.axes_of)
+    yield from level_warnings(query, ((benchmark, axes) for (benchmark, _), axes in found.axes_of.items()))
     yield from derived_name_warnings(benchmarks)
     yield from near_duplicate_warnings(ordered, "benchmark", "model")
     yield from near_duplicate_warnings(ordered, "model", "benchmark")

@@ -16,8 +16,7 @@ from registry.grids.grid import Direction
 from registry.grids.outcomes import HeldItems
 from registry.grids.protocol import Rules
 from registry.grids.slices import PARAMETER
-from registry.pairing import Pairing, pairing
-from registry.query import SIDES, ComparisonQuery, ModelComparisonQuery, RankingQuery, sliced_by
+from registry.query import SIDES, ComparisonQuery, ModelComparisonQuery, Pairing, RankingQuery, pairing, sliced_by
 from registry.results.codec import to_document
 from registry.results.comparison import (
     BenchmarkGap,
@@ -37,10 +36,11 @@ from registry.storage.item_outcomes import held_items, rows_of_items
 from registry.storage.keys import of_grid
 from registry.storage.rows import grid_of, sliced_row
 from registry.storage.tables import grids, revisions
+from workers.protocols import protocol_doubts
 from workers.rankings.direct import suite_warnings
 from workers.rankings.ranking_input import RankingInput, build_ranking_input
 from workers.rankings.slots import kind_of, scales
-from workers.scope import Aliases, canonical_names, matches, protocol_doubts
+from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import gap, gap_of_all_cells, heterogeneity, versus
 from workers.statistics.comparison import judged, shallow
 from workers.statistics.judging import adjusted
@@ -122,6 +122,16 @@ def compare_models(
     query: ModelComparisonQuery, rows: Sequence[Any], joined: Aliases, rules: Rules, asked: Asked
 ) -> ModelComparison:
     """The same as a value."""
+    frame, scope, prepared = framed(query, rows, joined, rules)
+    if frame.status in ("ok", "confounded"):
+        frame = _measured(query, frame, scope, prepared, asked)
+    return frame
+
+
+def framed(
+    query: ModelComparisonQuery, rows: Sequence[Any], joined: Aliases, rules: Rules
+) -> tuple[ModelComparison, _Scope, RankingInput]:
+    """What is compared, with its doubts, and nothing measured yet."""
     mine = [row for row in rows if _is_meant(query, canonical_names(row, joined))]
     counted = {_names_of(row, joined): row for row in mine if row.derived is None}
     scope = _Scope(counted, pairing(query, counted), rules)
@@ -141,9 +151,7 @@ def compare_models(
             *scope.doubts(query, apart),
         ),
     )
-    if frame.status in ("ok", "confounded"):
-        frame = _measured(query, frame, scope, prepared, asked)
-    return frame
+    return frame, scope, prepared
 
 
 def _document(query: ModelComparisonQuery, frame: ModelComparison) -> dict[str, Any]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from registry.grids.grid import Grid
+from registry.grids.grid import Cell, Grid
 from registry.query import RepeatNoiseQuery, sliced_by
 from registry.results.codec import to_document
-from registry.results.repeat_noise import BenchmarkNoise, RepeatNoise, RepeatSpread
+from registry.results.parameters import FALSE_ALARM, POWER
+from registry.results.repeat_noise import BenchmarkNoise, Floor, RepeatNoise, RepeatSpread
 from registry.results.terms import Input
 from registry.storage.rows import grid_of
 from workers.rankings.slots import Scales, kind_of, scales
 from workers.scope import canonical_names, matches
-from workers.statistics.noise import RepeatedCells, between, ratio, within
+from workers.statistics.noise import RepeatedCells, between, next_run, ratio, within
 
+_MOST_FLOORS = 200
 _MIXED = "the grids are on different scales; ask about grids of one scale"
 _NOTHING = "no cell has repeats with their spread, or trials"
 _POINTS = {"%": "points"}
@@ -47,12 +50,51 @@ def repeat_noise_document(
             None if found.one is None else found.one.unit,
             query.alpha,
             benchmarks,
+            tuple(_floors(counted)) if query.model else (),
+            FALSE_ALARM,
+            POWER,
             None if known else _MIXED if len(found.classes) > 1 else _NOTHING,
             inputs=tuple(Input(str(row.id), row.number) for row, _ in counted),
             **sliced_by(query),
         )
     )
     return document
+
+
+def _floors(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> Iterator[Floor]:
+    """The floor of each cell with repeats that differ, in the order of the grids."""
+    left = _MOST_FLOORS
+    for row, names in counted:
+        grid = grid_of(row)
+        direction = {"higher": 1, "lower": -1}.get(grid.metric.direction or "", 0)
+        for cell in grid.cells() if direction else ():
+            if cell.sd and cell.repeats and cell.repeats > 1 and left:
+                left -= 1
+                yield _floor(grid, cell, names, direction)
+
+
+def _floor(grid: Grid, cell: Cell, names: Mapping[str, str], direction: int) -> Floor:
+    sd, runs, whole = cell.sd or 0.0, cell.repeats or 0, grid.metric.proportion_of
+    limit, finds = next_run(cell.value, sd, runs, direction)
+    n = grid.questions or (cell.trials / runs if cell.trials else None)
+    share = None if whole is None or n is None else (cell.value / whole * n + 0.5) / (n + 1)
+    questions = None if share is None or n is None or whole is None else whole * math.sqrt(share * (1 - share) / n)
+    at = {axis.name: axis.levels[place].label for axis, place in zip(grid.axes, cell.at, strict=True)}
+    told = (f"{axis} {level}" for axis, level in at.items())
+    where = " · ".join([names["benchmark"], names["model"], *filter(None, [names["variant"]]), *told])
+    # Four digits, and as many more as one run of so small a spread needs.
+    sizes = ((3, abs(limit) or 1.0), (1, sd))
+    places = max(0, *(digits - math.floor(math.log10(size)) for digits, size in sizes))
+    side, shift = ("below", "drop") if direction > 0 else ("above", "rise")
+    sentence = (
+        f"{where}: one more run {side} {limit:.{places}f} is worse than chance ({100 * FALSE_ALARM:g} % false alarms;"
+        f" {runs} runs, mean {cell.value:.{places}f}, sd {sd:.2g}); a {shift} of {finds:.2g} fails with"
+        f" {100 * POWER:g} % probability"
+    )
+    if questions is not None:
+        sentence += f". On as many other questions the score itself would vary by {questions:.2g}"
+    identity = names["benchmark"], names["model"], names["variant"]
+    return Floor(*identity, at, runs, cell.value, sd, limit, finds, questions, f"{sentence}.")
 
 
 def beyond_trials(grids: Sequence[Grid], alpha: float = 0.05) -> RepeatSpread | None:

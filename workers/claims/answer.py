@@ -1,95 +1,52 @@
 """The document of judged claims, from the rows of a scope: equal inputs give equal bytes.
 
-A statement that names revisions is judged by these, whatever came after them.
-
-The plan of the next measurement that decides a claim: cells that are missing, then trials, and how these are split.
-
-Of a claim that hangs on one sum of cells the trials are split by Neyman (1934), as |factor of the cell| times the
-standard deviation of one of its trials, which makes the variance of the sum smallest; how many there are in all is
-found by judging again. With posted standard errors that is (sum of these products)^2 x ((z(1 - alpha/2) + z(power)) /
-distance)^2. A rate of 0 or 1 of n trials has the deviation of (k + 1/2) / (n + 1), as no trials else would go to it.
+The plan of the next measurement that decides a claim: cells that are missing, then trials.
 """
 
 from __future__ import annotations
 
 import math
-import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import orjson
-from sqlalchemy import Connection, select
 
-from registry.claims.claim import Claim, atoms_of, revisions_in
+from registry.claims.claim import Claim
 from registry.claims.dimensions import names_in
 from registry.claims.grammar import read_claim
 from registry.claims.normal import digest_of, normal_form
 from registry.claims.reading import nearby
 from registry.claims.wording import stated
 from registry.grids.protocol import Rules
-from registry.plans.closed_forms import shares_of_contrast, whole
+from registry.plans.closed_forms import whole
 from registry.query import ClaimPlanQuery, ClaimsQuery
 from registry.results.codec import to_document
 from registry.results.judgement import (
     MOST_INPUTS,
     ClaimInput,
     ClaimNumbers,
-    Growth,
     JudgedPart,
     Judgement,
     NamedCell,
     TrialsNeeded,
     Verdict,
 )
-from registry.results.plans import Impossible, Needed, NextCell, Plan, PlannedShare
+from registry.results.plans import Impossible, NextCell, Plan
 from registry.results.terms import Warning
-from registry.storage.keys import among, of_grid
 from registry.storage.rows import grid_of
-from registry.storage.tables import grids, revisions
-from workers.claims.facts import Facts, Source, trials_of, variances_of
+from workers.claims.facts import Facts, Source, trials_of
 from workers.claims.judgement import Group, Judged, judge_claim, warnings_of
 from workers.claims.telling import WHY, sentence, with_more_trials
 from workers.claims.trials import NoisyClaim, noisy_claim, trials_needed
 from workers.scope import canonical_names, matches
 from workers.statistics.judging import Span
 from workers.statistics.table import place_of
-from workers.statistics.terms import FloatArray, IntArray
 
 MOST_CELLS = 1_000_000
 """Cells of all grids that claims are read with; claims that name benchmark, model or variant read those grids only."""
 MOST_PARTS = 100
-
-
-FORMER_MARKS = (revisions.c.number, revisions.c.digest)
-
-
-def former_rows(
-    connection: Connection, project_id: Any, claims: Sequence[Claim], columns: Iterable[Any] = revisions.c
-) -> Sequence[Any]:
-    """Rows of the revisions that some claims name, with the names of their grids; none of a grid that was deleted."""
-    named = sorted({one for claim in claims for one in revisions_in(claim)})
-    if not named:
-        return []
-    statement = (
-        select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, *columns)
-        .join_from(grids, revisions, of_grid(revisions))
-        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
-        .where(*among((uuid.UUID(grid), number) for grid, number in named))
-    )
-    return connection.execute(statement).all()
-
-
-def facts_for(claim: Claim, current: Facts, former: Sequence[Source]) -> Facts:
-    """The facts that a claim is judged by: with the revisions that it names, and without the current ones where all of
-    its statements name one, so that nothing of these can change its verdict."""
-    named = revisions_in(claim)
-    if not named:
-        return current
-    mine = [one._replace(former=True) for one in former if (one.id, one.revision) in named]
-    every = all(atom.about.revision is not None for _, atom in atoms_of(claim.says))
-    return Facts.of([*(() if every else current.sources), *mine], current.rules, current.known)
 
 
 def claims_document(
@@ -97,27 +54,20 @@ def claims_document(
     rows: Sequence[Any],
     aliases: Mapping[tuple[str, str], str],
     rules: Rules,
-    former: Sequence[Any] = (),
 ) -> dict[str, Any]:
-    """Verdicts on all claims of the query by these grids, under what the experiment declares of protocols. `former`:
-    rows of the revisions that claims name."""
-    judged = tuple(judgement_of(one) for one in judged_claims(query, rows, aliases, rules, former))
-    return {"experiment": query.experiment, "metric": query.metric, "judgements": to_document(judged)}
+    """Verdicts on all claims of the query by these grids, under what the experiment declares of protocols."""
+    judged = judged_claims(query, rows, aliases, rules)
+    told = tuple(judgement_of(one, trials_needed(one)) for one in judged)
+    return {"experiment": query.experiment, "metric": query.metric, "judgements": to_document(told)}
 
 
 def judged_claims(
-    query: ClaimsQuery, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str], rules: Rules, former: Sequence[Any]
+    query: ClaimsQuery, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str], rules: Rules
 ) -> Iterator[Judged]:
     """The claims of the query with the answers of all layers, one after the other."""
     facts = Facts.of(sources_of([row for row in rows if matches(query, canonical_names(row, aliases))], aliases), rules)
-    named = sources_of(former, aliases)
-    for claim in claims_of(query):
-        yield judge_claim(claim, facts_for(claim, facts, named))
-
-
-def claims_of(query: ClaimsQuery) -> list[Claim]:
-    """The claims that a query asks about."""
-    return [read_claim(orjson.loads(text)) for text in query.claims]
+    for text in query.claims:
+        yield judge_claim(read_claim(orjson.loads(text)), facts)
 
 
 def sources_of(rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> list[Source]:
@@ -131,12 +81,11 @@ def sources_of(rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> l
     return sorted(sources, key=lambda one: (*(one.names[kind] for kind in sorted(one.names)), one.id))
 
 
-def judgement_of(judged: Judged, trials: Callable[[Judged], TrialsNeeded | None] = trials_needed) -> Judgement:
-    """The verdict with its numbers, inputs and sentence, and the `trials` that would decide it."""
+def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgement:
+    """The verdict with its numbers, inputs and sentence, and the trials `needed` to decide it."""
     claim = judged.claim
     posted, noise = (_verdict(judged, layer) for layer in ("posted", "noise"))
     headline = noise if claim.strength == "noise" else posted
-    needed = trials(judged)
     robust = None if judged.ill_posed or posted == "not_decidable" else _verdict(judged, "declared") == posted
     every = [_part(one) for one in judged.groups]
     return Judgement(
@@ -202,8 +151,6 @@ def _part(group: Group) -> JudgedPart:
             cells=_named(group),
             over=posted.over or None,
             out_of=posted.total,
-            ties=posted.ties,
-            smallest_p=noise.smallest_p,
         ),
     )
 
@@ -224,8 +171,7 @@ def _named(group: Group) -> tuple[NamedCell, ...]:
 def _inputs(judged: Judged) -> list[ClaimInput]:
     owners = sorted({int(owner) for group in judged.groups for owner in judged.facts.owner[group.cells]})
     sources = [judged.facts.sources[owner] for owner in owners]
-    # A claim may name the revision that is current, and the grid as well.
-    return list(dict.fromkeys(ClaimInput(one.id, one.revision, one.digest) for one in sources))
+    return [ClaimInput(one.id, one.revision, one.digest) for one in sources]
 
 
 MOST_NEXT_CELLS = 1_000
@@ -246,10 +192,9 @@ def claim_plan_document(
     rows: Sequence[Any],
     aliases: Mapping[tuple[str, str], str],
     rules: Rules,
-    former: Sequence[Any],
 ) -> dict[str, Any]:
     """The plan for the only claim of the query by these grids."""
-    [judged] = judged_claims(query, rows, aliases, rules, former)
+    [judged] = judged_claims(query, rows, aliases, rules)
     plan = to_document(plan_of_claim(judged, query.power))
     return {"experiment": query.experiment, "metric": query.metric, "plan": plan}
 
@@ -283,7 +228,7 @@ def _with_missing(plan: Plan, judged: Judged) -> Plan:
         one.cells[~facts.present[one.cells]]
         for one in judged.groups
         if one.found["noise"].answer == "not_decidable"
-        and (one.free or "missing_cells" in (one.found["noise"].reason, one.found["posted"].reason))
+        and "missing_cells" in (one.found["noise"].reason, one.found["posted"].reason)
     ]
     missing = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
     if not missing.size:
@@ -306,19 +251,11 @@ def _at(facts: Facts, cell: int) -> dict[str, Any]:
 
 
 def _with_trials(plan: Plan, told: TrialsNeeded, claim: NoisyClaim) -> Plan:
-    plan = replace(plan, needed=_needed(told.needed), cautious=_needed(told.cautious))
-    plan = replace(plan, impossible=told.impossible, reason=told.why)
-    if told.needed is None:
+    plan = replace(plan, needed=told.needed, impossible=told.impossible, reason=told.why)
+    if told.needed is None or told.needed.factor is None:
         return plan
-    plan = replace(plan, assumptions=_ASSUMED)
-    weighed = _Sum.of(claim) if told.one_sum else None
-    if weighed is not None:
-        return replace(weighed.allocated(plan, claim), assumptions=(*_ASSUMED, "normal_law"))
-    return replace(plan, total=_total(claim, told.needed.factor))
-
-
-def _needed(growth: Growth | None) -> Needed | None:
-    return None if growth is None else Needed(factor=growth.factor, trials=growth.trials)
+    assumed = (*_ASSUMED, "normal_law") if told.one_sum else _ASSUMED
+    return replace(plan, assumptions=assumed, total=_total(claim, told.needed.factor))
 
 
 def _total(claim: NoisyClaim, factor: float) -> int | None:
@@ -327,54 +264,3 @@ def _total(claim: NoisyClaim, factor: float) -> int | None:
     more = [whole(factor * count) for count in given if count]
     known = [count for count in more if count is not None]
     return whole(sum(known)) if len(known) == len(given) else None
-
-
-@dataclass(frozen=True)
-class _Sum:
-    """A sum of cells: their factors, trials and standard deviations of one trial."""
-
-    cells: IntArray
-    factors: FloatArray
-    trials: FloatArray
-    deviations: FloatArray
-
-    @classmethod
-    def of(cls, claim: NoisyClaim) -> _Sum | None:
-        """That which a claim hangs on; None where trials or noise of a cell are not known."""
-        facts, factors = claim.judged.facts, dict[int, float]()
-        for cell, factor in claim.total or ():
-            factors[cell] = factors.get(cell, 0.0) + float(factor)
-        cells = np.array([cell for cell, factor in factors.items() if factor], dtype=np.int64)
-        trials = np.array([trials_of(facts, cell) or 0 for cell in cells.tolist()], dtype=np.float64)
-        errors = facts.errors.at(cells)
-        if not cells.size or not trials.all() or not np.all((errors.n > 0) | np.isfinite(errors.stderr)):
-            return None
-        extreme = (errors.n > 0) & ((errors.values <= 0) | (errors.values >= errors.whole))
-        share = np.where(errors.values > 0, errors.n + 0.5, 0.5) / (errors.n + 1)
-        shrunk = share * (1 - share) / np.where(errors.n > 0, errors.n, 1.0) * errors.whole**2
-        variances = np.where(extreme, shrunk, variances_of(facts.errors, cells))
-        deviations = np.sqrt(variances * trials)
-        return cls(cells, np.array([factors[cell] for cell in cells.tolist()]), trials, deviations)
-
-    def allocated(self, plan: Plan, claim: NoisyClaim) -> Plan:
-        """The plan with the fewest trials that decide the claim, if they are split so."""
-        facts = claim.judged.facts
-        shares = shares_of_contrast(self.factors.tolist(), self.deviations.tolist())
-        given = float(np.sum(self.trials))
-        multiples = np.ones(facts.present.size)
-        multiples[self.cells] = np.array([share or 1 / given for share in shares]) * given / self.trials
-        times = claim.smallest_split(claim.total or (), multiples)
-        least = [None if times is None else whole(max(1.0, share * given * times)) for share in shares]
-        known = [count for count in least if count is not None]
-        total = whole(math.fsum(known)) if len(known) == len(least) else None
-        planned = [
-            _share(facts, cell, share, (now, trials))
-            for cell, share, now, trials in zip(self.cells.tolist(), shares, self.trials.tolist(), least, strict=True)
-        ]
-        return replace(plan, total=total, allocation=tuple(sorted(planned, key=lambda one: -one.share)))
-
-
-def _share(facts: Facts, cell: int, share: float, trials: tuple[float, int | None]) -> PlannedShare:
-    source = facts.sources[int(facts.owner[cell])]
-    names = source.names
-    return PlannedShare(share, 1, (source.id,), names["benchmark"], names["model"], _at(facts, cell), *trials)

@@ -1,9 +1,9 @@
-"""Statements that put one set of cells against another, and about how far the levels of an axis differ.
+"""Judge statements that put cells against others, about effects of axes, and about interactions of two axes.
 
-Whether the effect of one axis depends on the level of another. The means by two axes are an effect of each added up,
-and what is left over: row and column means off, the mean of all on (the residual of a two-way table: Tukey 1977,
-Exploratory Data Analysis, chapter 10). These leftovers are sums of cells, of which the furthest from 0 is judged. It is
-in points: near the bounds of a metric effects shrink, which in points is an interaction like any other.
+An interaction: the effect of one axis depends on the level of another. The means by two axes are an effect of each
+added up, and what is left over: row and column means off, the mean of all on (the residual of a two-way table: Tukey
+1977, Exploratory Data Analysis, chapter 10). These leftovers are sums of cells, of which the furthest from 0 is judged.
+It is in points: near the bounds of a metric effects shrink, which in points is an interaction like any other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from registry.grids.slices import Slice
 from workers.claims.facts import Terms
 from workers.claims.orders import over_shared, over_sides, shared
 from workers.claims.statistic import quantified, within_reach, within_width
-from workers.claims.worlds import POSITIVE, Found, Posted, Scene, added, all_found, undecided
+from workers.claims.worlds import POSITIVE, Exact, Found, Scene, added, all_found, undecided
 from workers.statistics.judging import Span, all_of, opposite
 from workers.statistics.terms import IntArray
 
@@ -72,7 +72,7 @@ def _over(apart: Sequence[Slice], sides: Sequence[IntArray], slots: Slots, scene
     if len(slots) == 1:
         return over_sides(left, right)
     told = {name for side in apart for name, _ in side}
-    return over_shared(told, np.array([*left, *right]), np.concatenate(sides), scene, "both")
+    return over_shared(told, np.array([*left, *right]), np.concatenate(sides), scene, "both have")
 
 
 def _gaps(says: Compare, scene: Scene) -> Compared | Found:
@@ -181,14 +181,14 @@ def _amounts(by: Number | None, scene: Scene) -> list[Amount]:
     """The finite ends of an amount in percent or as a factor, each with the region of the sum that it makes."""
     if by is None or by.unit == "points":
         return []
-    low, high, low_open, high_open = by.ends(rounded=scene.rounded)
+    low, high, low_open, high_open = scene.ends(by)
     ends = [(low, Span(0, low_open=low_open)), (high, Span(high=0, high_open=high_open))]
     return [(region, exact(end)) for end, region in ends if math.isfinite(end)]
 
 
 def _positive(pair: tuple[Terms, Terms], scene: Scene) -> bool:
     """Tell whether both means are above 0 as posted, so that one can be a multiple of the other."""
-    spans = [Posted(scene.facts).linear([(cell, factor) for cell, factor in one if scene.facts.present[cell]])
+    spans = [Exact(scene.facts).linear([(cell, factor) for cell, factor in one if scene.facts.present[cell]])
              for one in pair]  # fmt: skip
     return all(span is not None and span.low > 0 for span in spans)
 
@@ -230,16 +230,16 @@ def judge_effect(says: Effect, scene: Scene) -> Found:
 
 def quotient(above: Terms, below: Terms, family: int, scene: Scene) -> Span | None:
     """`above` by `below`, both of which are above 0 as posted; None where it is unknown, or both have noisy cells in
-    common, or cells may be missing as well. On noise it has the factors r for which 0 is within the interval of `above`
+    common. On noise it has the factors r for which 0 is within the interval of `above`
     - r `below`, by which claims of a factor are judged; without an end where `below` may be 0."""
     one, other = scene.world.linear(above, family), scene.world.linear(below, family)
     if one is None or other is None:
         return None
     if not scene.noisy:
         return _of_spans(one, other)
-    if scene.world.name == "joint" or {cell for cell, _ in above} & {cell for cell, _ in below}:
+    if {cell for cell, _ in above} & {cell for cell, _ in below}:
         return None
-    posted = Posted(scene.facts)
+    posted = Exact(scene.facts)
     a, b = (span.low for terms in (above, below) if (span := posted.linear(terms)) is not None)
     # Both ends are zeros of (a - r b)² = (a - end of above)² + r² (b - end of below)².
     low_c, low_a = one.low * (2 * a - one.low), other.high * (2 * b - other.high)

@@ -67,7 +67,7 @@ def _straight(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
 
 def _too_few(points: int, smallest: float) -> Found:
     told = f"there are too few points: with {points} the smallest p is {smallest:.3g}"
-    return Found("not_decidable", reason="too_few_points", detail=told, smallest_p=smallest)
+    return undecided("too_few_points", told)
 
 
 def _monotone(order: Sequence[int], scene: Scene, *, upward: bool, strictly: bool) -> Found:
@@ -250,7 +250,10 @@ def judge_onset(says: Step, place: int | None, scene: Scene, order: Sequence[int
     cells = (order[place - 1], order[place])
     parts = [scene.judged((Span(says.margin, low_open=True),), here, cells)]
     if place > 1:
-        parts.append(scene.judged((Span(high=says.margin),), _lasting(pairs, place - 1, len(order))))
+        before = _lasting(pairs, place - 1, len(order))
+        parts.append(scene.judged((Span(high=says.margin),), before))
+        if parts[1].answer == "contradicted":
+            return Found("contradicted", before, cells=(order[place - 2], cells[0]), detail="it begins earlier")
     found = all_found(parts, all_of(one.answer for one in parts), scene)
     return Found(found.answer, here, found.reason, cells)
 

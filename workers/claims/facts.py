@@ -1,19 +1,17 @@
 """The cells that a claim may be about, as one table: names of grids and axes alike are dimensions.
 
-Confidence limits of cells by themselves. Where trials speak for the noise: Clopper and Pearson (1934), Biometrika 26,
+Each cell has confidence limits of its own. Where trials speak for the noise: Clopper and Pearson (1934), Biometrika 26,
 404-413. Their limits miss with at most the stated probability at every share and every number of trials, also far out
 in the tails that many cells at once ask for, where score intervals do not; trials and successes are divided by a posted
 design effect. A posted standard error is taken as known, also one of 0: then the value is exact. The error of a cell
 with repeats is estimated from its own, with r - 1 degrees of freedom of Student's t, since cells may differ in their
 noise. Three or more repeats without any spread make a value exact, as in gates; two say nothing.
-
-The same cells measured with more trials: what was posted comes out again, or is a little off.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
-from registry.claims.claim import FACETS, About, exact
+from registry.claims.claim import FACETS, About, decimals_of, exact
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.protocol import NO_RULES, Rules
 from registry.grids.slices import Slice, kept_levels
@@ -32,6 +30,8 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 Terms = Sequence[tuple[int, Fraction]]
 """A sum of cells, each with its factor."""
+_MOST_READ = 200
+"""Cells whose decimals are looked at."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +107,13 @@ def _of_grid(grid: Grid) -> CellErrors:
 
 
 class Source(NamedTuple):
-    """A grid that was read: its names without aliases, its id, revision and digest, and its content. `former`: it was
-    read for the claims that name this revision, and no other one sees it."""
+    """A grid that was read: its names without aliases, its id, revision and digest, and its content."""
 
     names: Mapping[str, str]
     id: str
     revision: int
     digest: str
     grid: Grid
-    former: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,7 +185,6 @@ class Facts:
             named["variant"] = wanted.variant
         meant = [
             (not wanted.grid or one.id == wanted.grid)
-            and (wanted.revision == one.revision if one.former else wanted.revision is None)
             and all(one.names[facet] == name for facet, name in named.items())
             for one in self.sources
         ]
@@ -205,6 +202,12 @@ class Facts:
     def column(self, dimension: str) -> IntArray:
         """The code of every cell on a dimension."""
         return np.asarray(self.codes[:, self.dimensions.index(dimension)], dtype=np.int64)
+
+    def decimals(self, cells: IntArray) -> int:
+        """The most decimals with which the first of these cells were posted."""
+        measured = cells[self.present[cells]][:_MOST_READ].tolist()
+        values = (float(self.value(cell)) for cell in measured)
+        return max((decimals_of(value) for value in values if not value.is_integer()), default=0)
 
     def varying(self, cells: IntArray) -> list[str]:
         """The dimensions in which these cells differ."""
@@ -252,100 +255,6 @@ def _codes_of(source: Source, dimensions: Sequence[str], levels: Mapping[str, Se
         elif name in FACETS:
             codes[:, place] = known[Level(source.names[name])]
     return codes
-
-
-_LEAST_DF = 0.5
-"""Degrees of freedom that are left at least where a plan tries fewer than two repeats."""
-
-
-def grown(facts: Facts, factor: float, *, with_grids: bool) -> Facts:
-    """The facts with so many times the trials or repeats of every cell, of which the posted numbers come out again.
-    `with_grids`: also where cells are read as series of their grid, as trends do."""
-    more = grown_cells(facts, factor)
-    return replace(more, sources=[_grown_source(one, factor) for one in facts.sources]) if with_grids else more
-
-
-def grown_cells(facts: Facts, factors: float | FloatArray) -> Facts:
-    """The same for cells that are not read as series, each by its own factor."""
-    given = facts.errors
-    n, stderr = given.n * factors, given.stderr / factors**0.5
-    # Each cell has its own r - 1 degrees of freedom.
-    df = np.maximum((given.df + 1) * factors - 1, _LEAST_DF)
-    # The posted number itself, and not the whole successes that it was rounded from.
-    k = np.where(n > 0, given.values / given.whole * n, given.k)
-    return replace(facts, errors=replace(given, k=k, n=n, stderr=stderr, df=df))
-
-
-def _grown_source(source: Source, factor: float) -> Source:
-    grid = source.grid
-    trials: Any = grid.trials
-    if isinstance(trials, tuple):
-        trials = _times(trials, factor)
-    elif trials is not None:
-        trials = round(trials * factor)
-    stderr = None if grid.stderr is None else tuple(one and one / factor**0.5 for one in grid.stderr)
-    repeats: Any = None if grid.repeats is None else _times(grid.repeats, factor)
-    return source._replace(grid=replace(grid, trials=trials, stderr=stderr, repeats=repeats))
-
-
-def _times(counts: Sequence[int | None], factor: float) -> tuple[int | None, ...]:
-    return tuple(one and round(one * factor) for one in counts)
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A sum of noisy cells: the cells, and how far each moves with the sum when that is one standard error off and the
-    rest is as probable as it can be."""
-
-    cells: IntArray
-    moves: FloatArray
-    size: float
-    """The standard error of the sum."""
-
-    @classmethod
-    def of(cls, terms: Terms, errors: CellErrors) -> Sum:
-        cells = np.array([cell for cell, _ in terms], dtype=np.int64)
-        factors = np.array([float(factor) for _, factor in terms])
-        variances = variances_of(errors, cells)
-        size = float(np.sqrt(np.sum(factors**2 * variances)))
-        return cls(cells, factors * variances / size if size else np.zeros(cells.size), size)
-
-    def moved(self, facts: Facts, errors: float) -> Facts:
-        """The facts with the sum so many of its standard errors off."""
-        given = facts.errors
-        values = given.values.copy()
-        values[self.cells] += errors * self.moves
-        counted = given.n > 0
-        values[counted] = np.clip(values, 0.0, given.whole)[counted]
-        k = np.where(counted, values / given.whole * given.n, given.k)
-        return replace(facts, errors=replace(given, values=values, k=k))
-
-
-def variances_of(errors: CellErrors, cells: IntArray) -> FloatArray:
-    """Variances of cells whose posted numbers are true."""
-    mine = errors.at(cells)
-    counted = mine.n > 0
-    share = np.clip(mine.values / mine.whole, 0.0, 1.0)
-    binomial = share * (1 - share) / np.where(counted, mine.n, 1.0) * mine.whole**2
-    return np.where(counted, binomial, np.nan_to_num(mine.stderr) ** 2)
-
-
-def trials_alike(facts: Facts, cells: IntArray) -> int | None:
-    """The trials of a cell where all of these have the same."""
-    found = {trials_of(facts, cell) for cell in cells.tolist()}
-    return found.pop() if len(found) == 1 else None
-
-
-def items_of(facts: Facts, cells: IntArray) -> int | None:
-    """The fewest items of these cells where each of their trials is an item of its own; None where they are not known,
-    or are sampled more than once."""
-    found = []
-    for cell in cells.tolist():
-        questions, trials = facts.sources[int(facts.owner[cell])].grid.questions, trials_of(facts, cell)
-        if questions is None or trials is None or trials > questions:
-            return None
-        found.append(questions)
-    return min(found, default=None)
 
 
 def trials_of(facts: Facts, cell: int) -> int | None:

@@ -43,10 +43,10 @@ from registry.results.terms import Warning
 from workers.claims.comparing import judge_compare, judge_effect
 from workers.claims.courses import judge_stable, judge_step, judge_trend
 from workers.claims.facts import Facts, Source
-from workers.claims.orders import judge_extreme, judge_rank, judge_sweet_spot
-from workers.claims.statistic import MOVES, judge_cells, judge_lie, judge_value, quantified
-from workers.claims.worlds import FIXED, Declared, Found, Joint, Look, Noisy, Posted, Reason, Scene, World, undecided
-from workers.scope import doubts
+from workers.claims.orders import judge_extreme, judge_rank, judge_sweet_spot, over_measured
+from workers.claims.statistic import judge_cells, judge_lie, judge_value, quantified
+from workers.claims.worlds import FIXED, Exact, Found, Log, Look, Noisy, Reason, Scene, World, undecided
+from workers.protocols import doubts
 from workers.statistics.comparison import other_scale
 from workers.statistics.judging import Answer, Span, all_of, any_of, judge, opposite
 from workers.statistics.terms import IntArray
@@ -198,11 +198,6 @@ class Group:
     together: Sequence[tuple[int, ...]] = ()
     """The grids of each benchmark that it puts together, where nothing forbids it."""
 
-    @property
-    def free(self) -> bool:
-        """True if it is about cells that were not measured, too, which may have any value."""
-        return _has_free(self.atom, self.facts, self.cells)
-
 
 @dataclass(frozen=True)
 class Judged:
@@ -241,14 +236,14 @@ def judge_claim(claim: Claim, facts: Facts) -> Judged:
     return Judged(claim, answers, groups, ill_posed=False, facts=facts, share=share, look=look)
 
 
-def judge_again(judged: Judged, facts: Facts, turned: Callable[[World], World]) -> Answer:
-    """The answer beyond noise by other facts of the same cells, in worlds that are made of the usual ones. What was not
-    left open because of noise stays as it was."""
+def judge_again(judged: Judged, facts: Facts, beyond: float = 0.0, asked: Log | None = None) -> Answer:
+    """The answer beyond noise by other facts of the same cells, with all limits so many standard errors `beyond` the
+    usual ones. What was not left open because of noise stays as it was."""
     found: dict[str, list[Group]] = {pointer: [] for pointer, _ in atoms_of(judged.claim.says)}
     for one in judged.groups:
         again = one
         if one.found["noise"].reason == "within_noise":
-            world = turned(_noisy_world(one.atom, facts, one.cells, (judged.share, judged.look)))
+            world = Noisy(facts, judged.share, one.cells, judged.look, beyond, asked)
             scene = Scene(facts, world, one.cells, judged.look.share_of(judged.share))
             again = replace(one, found={"noise": _found(one.atom, scene)})
         found[one.pointer].append(again)
@@ -273,8 +268,7 @@ def _groups(atom: Atom, facts: Facts) -> Iterator[tuple[dict[str, str], IntArray
         levels = facts.levels[name]
         held = {int(code) for code in np.unique(facts.column(name)[cells]) if code >= 0}
         kept = [code for one in wanted for code in kept_levels(levels, [one])] if wanted else sorted(held)
-        without = {code for one in atom.except_ for code in kept_levels(levels, [one])}
-        dimensions.append([(name, code) for code in dict.fromkeys(kept) if code not in without])
+        dimensions.append([(name, code) for code in dict.fromkeys(kept)])
     if math.prod(map(len, dimensions)) > MOST_GROUPS:
         return
     for chosen in itertools.product(*dimensions):
@@ -286,8 +280,7 @@ def _groups(atom: Atom, facts: Facts) -> Iterator[tuple[dict[str, str], IntArray
 
 def work_of(atom: Atom, groups: Sequence[IntArray]) -> int:
     """Estimate what it costs to judge a statement of these groups of cells."""
-    is_cheap = isinstance(atom.says, _CHEAP) and not (isinstance(atom.says, Value) and atom.says.of in MOVES)
-    return (1 if is_cheap else 10) * sum(int(cells.size) for cells in groups)
+    return (1 if isinstance(atom.says, _CHEAP) else 10) * sum(int(cells.size) for cells in groups)
 
 
 def _leave_group(
@@ -301,32 +294,17 @@ def _judge_group(pointer: str, atom: Atom, group: tuple[dict[str, str], IntArray
     together = put_together(atom, facts, cells)
     if why := obstacle(facts, together):
         return Group(pointer, atom, levels, cells, dict.fromkeys(LAYERS, undecided("not_comparable", why)), facts)
-    posted: World = Declared(facts) if atom.over == "declared" else Posted(facts)
     worlds: Mapping[Layer, tuple[World, bool]] = {
-        "posted": (posted, True),
-        "bare": (posted, False),
-        "declared": (Declared(facts), True),
-        "noise": (_noisy_world(atom, facts, cells, level), True),
+        "posted": (Exact(facts), True),
+        "bare": (Exact(facts), False),
+        "declared": (Exact(facts, "declared"), True),
+        "noise": (Noisy(facts, level[0], cells, level[1]), True),
     }
     alpha = level[1].share_of(level[0])
     found = {
         layer: _found(atom, Scene(facts, world, cells, alpha, rounded)) for layer, (world, rounded) in worlds.items()
     }
-    if worlds["noise"][0].name == "joint" and found["noise"].reason == "within_noise" and found["posted"].reason:
-        # Without any noise it would be left open as well.
-        found["noise"] = replace(found["noise"], reason=found["posted"].reason)
     return Group(pointer, atom, levels, cells, found, facts, together)
-
-
-def _noisy_world(atom: Atom, facts: Facts, cells: IntArray, level: Level) -> World:
-    """World of what noise leaves possible, and beside it anything of the missing cells that a statement is about."""
-    noise = Noisy(facts, level[0], cells, level[1])
-    return Joint(noise) if _has_free(atom, facts, cells) else noise
-
-
-def _has_free(atom: Atom, facts: Facts, cells: IntArray) -> bool:
-    asked = atom.over == "declared" and atom.kind != "coverage"
-    return asked and not bool(facts.present[cells].all())
 
 
 def _found(atom: Atom, scene: Scene) -> Found:
@@ -337,7 +315,9 @@ def _found(atom: Atom, scene: Scene) -> Found:
     first, *others = metrics
     if atom.kind != "coverage" and any(other_scale(first, one) for one in others):
         return undecided("not_comparable")
-    return _JUDGES[type(atom.says)](atom.says, scene)
+    found = _JUDGES[type(atom.says)](atom.says, scene)
+    told = scene.world.name == "posted" and scene.rounded  # what is told of the cells is the first layer's
+    return replace(found, over=found.over or over_measured(atom.says, scene)) if told else found
 
 
 def _joined(part: Part, pointer: str, judged: Mapping[str, Sequence[Group]], layer: Layer) -> Answer:

@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from registry.claims.claim import Extreme, Missing, Rank, SweetSpot
+from registry.claims.claim import Extreme, Missing, Rank, Says, Stable, Step, SweetSpot, Trend, Value
 from registry.grids.slices import kept_levels
 from workers.claims.facts import Source, Terms
 from workers.claims.statistic import MOST_NAMED, ONE, statistic, sum_of
@@ -101,8 +101,8 @@ def _extreme(rivals: Rivals, named: Sequence[int], *, alone: bool) -> Found:
         answers.append(any_of(each) if scene.noisy else all_of(each))
     answers += [judge(_SAME, rivals.ahead(one, other, family)) for one, other in inner]
     answer = all_of(answers)
-    best, ties = _best(rivals) if scene.world.name == "posted" else ((), None)
-    return Found(answer, first, scene.why if answer == "not_decidable" else None, best, ties)
+    best = _best(rivals) if scene.world.name == "posted" else ()
+    return Found(answer, first, scene.why if answer == "not_decidable" else None, best)
 
 
 def _nearest(spans: Sequence[Span], *, best: bool) -> Span:
@@ -146,13 +146,12 @@ def _neighbours(cell: int, scene: Scene) -> Iterator[int]:
             yield one
 
 
-def _best(rivals: Rivals) -> tuple[tuple[int, ...], int]:
-    """The cells of the posted extreme, as many as an answer names, and how many things tie for it."""
+def _best(rivals: Rivals) -> tuple[int, ...]:
+    """The cells of the posted extreme, as many as an answer names."""
     spans = [statistic(rivals.of, rivals.scene, cells) for cells in rivals.cells]
     sizes = [float(rivals.sign) * span.low for span in spans if span is not None]
     top = [place for place, size in enumerate(sizes) if size == max(sizes)]
-    plain = [rivals.cells[place][0] for place in top if len(rivals.cells[place]) == 1]
-    return tuple(plain[:MOST_NAMED]), len(top)
+    return tuple(rivals.cells[place][0] for place in top if len(rivals.cells[place]) == 1)[:MOST_NAMED]
 
 
 def judge_rank(says: Rank, scene: Scene) -> Found:
@@ -184,9 +183,8 @@ def judge_rank(says: Rank, scene: Scene) -> Found:
     low, high = ahead.count("supported"), len(ahead) - ahead.count("contradicted")
     count = len(others) + 1
     found = Span(count - high, count - low) if last else Span(low + 1, high + 1)
-    ties = sum(1 for span in spans if span is not None and span.low == span.high == 0)
     over = _over(says, says.by, by_level, scene, named[0])
-    return Found(answer, found, scene.why if answer == "not_decidable" else None, ties=ties, over=over)
+    return Found(answer, found, scene.why if answer == "not_decidable" else None, over=over)
 
 
 def _placed(ahead: Sequence[Answer], place: int, *, top: bool) -> Answer:
@@ -239,7 +237,9 @@ def shared(cells: IntArray, by: str, count: int, scene: Scene) -> IntArray:
     return np.asarray(cells[counts[inverse.ravel()] == count], dtype=np.int64)
 
 
-def over_shared(apart: Collection[str], used: IntArray, declared: IntArray, scene: Scene, whose: str = "all") -> str:
+def over_shared(
+    apart: Collection[str], used: IntArray, declared: IntArray, scene: Scene, whose: str = "all have"
+) -> str:
     """The coordinates, apart from some dimensions, that the cells used have, of those that are declared: `over the 3 of
     20 levels of Length that all have (7, 8, 9)`; "" where there is only one."""
     facts = scene.facts
@@ -254,7 +254,25 @@ def over_shared(apart: Collection[str], used: IntArray, declared: IntArray, scen
     listed = ""
     if len(names) == 1 and len(here) <= _MOST_LISTED:
         listed = f" ({', '.join(facts.levels[names[0]][code].label for code in here[:, 0].tolist())})"
-    return f"over the {len(here):,} of {len(every):,} {what} that {whose} have{listed}"
+    return f"over the {len(here):,} of {len(every):,} {what} that {whose}{listed}"
+
+
+def over_measured(says: Says, scene: Scene) -> str:
+    """The cells that a statement of one series, or of all cells together, is about: those that were measured."""
+    if isinstance(says, Value) and says.of in ("first", "last", "change"):
+        axis, order = scene.along(says.along), scene.series(scene.along(says.along))
+        if not order or scene.declared.size < 2:
+            return ""
+        first, last = (scene.facts.levels[axis][scene.facts.column(axis)[cell]].label for cell in (order[0], order[-1]))
+        return (
+            f"from {axis} {first} to {last}"
+            if says.of == "change"
+            else f"at {axis} {first if says.of == 'first' else last}"
+        )
+    whole = scene.cells.size in (0, scene.declared.size)
+    if isinstance(says, Value) or (isinstance(says, Trend | Stable | Step) and not whole):
+        return over_shared((), scene.cells, scene.declared, scene, "were measured")
+    return ""
 
 
 def over_sides(left: Sequence[int], right: Sequence[int]) -> str:

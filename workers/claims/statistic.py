@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 
 from registry.claims.claim import Cells, Lie, Quantifier, Value
 from workers.claims.facts import Terms
 from workers.claims.worlds import Found, Scene, added, undecided
-from workers.statistics.judging import Answer, Region, Span, all_of, count_within, judge
+from workers.statistics.judging import Answer, Span, all_of, count_within, judge
 
 ONE = Fraction(1)
-_HALVINGS = 60
 MOST_SUMS = 20_000
 
 
@@ -61,16 +60,6 @@ def spread(spans: Sequence[Span]) -> Span:
     return rounded(low, max(one.high for one in spans) - min(one.low for one in spans))
 
 
-def drawdown(spans: Sequence[Span]) -> Span:
-    """The deepest fall from a value to a later one, 0 where there is none."""
-    low = high = 0.0
-    top_low = top_high = -math.inf
-    for one in spans:
-        low, high = max(low, top_low - one.high), max(high, top_high - one.low)
-        top_low, top_high = max(top_low, one.low), max(top_high, one.high)
-    return rounded(low, high)
-
-
 def deviation(spans: Sequence[Span]) -> Span:
     """The standard deviation (ddof 1)."""
     df = len(spans) - 1
@@ -79,35 +68,13 @@ def deviation(spans: Sequence[Span]) -> Span:
         mean = sum(values, Fraction(0)) / len(values)
         size = math.sqrt(sum((value - mean) ** 2 for value in values) / df)
         return Span(size, size)
-    # A sum of squares is the smallest about the mean: over the values as well as over the centre.
-    touch = max(one.low for one in spans) <= min(one.high for one in spans)
-    nearest = 0.0 if touch else _smallest(spans, _nearest)
-    if any(math.isinf(one.low) or math.isinf(one.high) for one in spans):
-        return Span(math.sqrt(nearest / df), math.inf)
-    furthest = _smallest(spans, _furthest)
-    return Span(math.sqrt(nearest / df) * (1 - 1e-9), math.sqrt(furthest / df) * (1 + 1e-9))
-
-
-def _nearest(one: Span, centre: float) -> float:
-    return centre - min(max(centre, one.low), one.high)
-
-
-def _furthest(one: Span, centre: float) -> float:
-    return max(centre - one.low, centre - one.high, key=abs)
-
-
-def _smallest(spans: Sequence[Span], off: Callable[[Span, float], float]) -> float:
-    """The smallest sum of squares over all centres: it is convex in the centre, and the sum is half of its slope."""
-    ends = [end for one in spans for end in (one.low, one.high) if math.isfinite(end)]
-    low, high = min(ends, default=0.0), max(ends, default=0.0)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if sum([off(one, middle) for one in spans]) > 0:
-            high = middle
-        else:
-            low = middle
-    centre = (low + high) / 2
-    return sum(off(one, centre) ** 2 for one in spans)
+    middles, reaches = ([(one.low + sign * one.high) / 2 for one in spans] for sign in (1, -1))
+    reach = math.hypot(*reaches) / math.sqrt(df)
+    if not math.isfinite(reach):
+        return Span(0.0)
+    # By the triangle inequality; with what floats may be off.
+    middle = math.sqrt(sum((one - sum(middles) / len(middles)) ** 2 for one in middles) / df)
+    return Span(max(0.0, (middle - reach) * (1 - 1e-9)), (middle + reach) * (1 + 1e-9))
 
 
 def rounded(low: float, high: float) -> Span:
@@ -119,7 +86,7 @@ def _plain(value: float) -> float:
     return float(f"{value:.12g}") if math.isfinite(value) else value
 
 
-_OF_SPANS = {"min": least, "max": greatest, "range": spread, "drawdown": drawdown, "sd": deviation}
+_OF_SPANS = {"min": least, "max": greatest, "range": spread, "sd": deviation}
 
 
 def within_width(sums: Sequence[Terms], width: float, scene: Scene) -> Found:
@@ -137,36 +104,25 @@ def within_width(sums: Sequence[Terms], width: float, scene: Scene) -> Found:
 def within_reach(sums: Sequence[Terms], reach: float, scene: Scene) -> Found:
     """Tell whether all of some sums of cells are at most so far from 0."""
     region = (Span(high=reach),)
-    return _reached(region, sums, scene) if scene.noisy else scene.judged(region, _reached_by(sums, scene, len(sums)))
+    found = scene.judged(region, _reached_by(sums, scene, len(sums)))
+    # That all are within is shown one by one at alpha; that one is not, on simultaneous intervals.
+    if found.reason == "within_noise" and judge(region, _reached_by(sums, scene, 1)) == "supported":
+        return Found("supported", found.span)
+    return found
 
 
-def _reached(region: Region, sums: Sequence[Terms], scene: Scene, *, falls: bool = False) -> Found:
-    joint = _reached_by(sums, scene, len(sums), falls=falls)
-    if joint is None:
-        return undecided("noise_unknown")
-    answer: Answer = judge(region, joint)
-    bounds_above = all(one.low < 0 or (one.low == 0 and not one.low_open) for one in region)
-    # An upper bound is shown one by one at alpha; everything else on simultaneous intervals.
-    if answer == "not_decidable" and bounds_above:
-        single = _reached_by(sums, scene, 1, falls=falls)
-        answer = "supported" if judge(region, single) == "supported" else answer
-    return Found(answer, joint, scene.why if answer == "not_decidable" else None)
-
-
-def _reached_by(sums: Sequence[Terms], scene: Scene, family: int, *, falls: bool = False) -> Span | None:
-    """Bounds of the largest distance of a sum from 0, with `falls` only above it."""
+def _reached_by(sums: Sequence[Terms], scene: Scene, family: int) -> Span | None:
+    """Bounds of the largest distance of a sum from 0."""
     low = high = 0.0
     for one in sums:
         span = scene.world.linear(one, family)
         if span is None:
             return None
-        low = max(low, span.low, low if falls else -span.high)
-        high = max(high, span.high, high if falls else -span.low)
+        low, high = max(low, span.low, -span.high), max(high, span.high, -span.low)
     return Span(low, high)
 
 
-_ORDERED = ("first", "last", "change", "drawdown")
-MOVES = ("range", "drawdown")
+_ORDERED = ("first", "last", "change")
 MOST_NAMED = 12
 """Cells that an answer names."""
 
@@ -182,10 +138,6 @@ def judge_value(says: Value, scene: Scene) -> Found:
         return undecided("missing_cells")
     if says.of == "sd" and len(order) < 2:
         return undecided("too_few_points")
-    if says.of in MOVES and scene.noisy and len(order) * (len(order) - 1) // 2 <= MOST_SUMS:
-        # By the limits of all pairs, as statements of stability have it.
-        pairs: list[Terms] = [[(one, ONE), (other, -ONE)] for one, other in combinations(order, 2)]
-        return _reached(scene.region(says.is_), pairs, scene, falls=says.of == "drawdown")
     span = statistic(says.of, scene, order)
     return scene.judged(scene.region(says.is_), span, tuple(_deciding(says.of, order, span, scene)))
 

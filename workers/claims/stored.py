@@ -1,6 +1,4 @@
-"""Claims that are kept: a part of them is judged together, and each judgement that says something new is recorded.
-Trials are added to those that were recorded without.
-"""
+"""Claims that are kept: a part of them is judged together, and each judgement that says something new is recorded."""
 
 from __future__ import annotations
 
@@ -14,9 +12,9 @@ from typing import Any, NamedTuple
 
 import orjson
 import structlog
-from sqlalchemy import Connection, and_, bindparam, case, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 
-from registry.claims.claim import FACETS, About, Claim, atoms_of, revisions_in
+from registry.claims.claim import FACETS, About, Claim, atoms_of
 from registry.claims.dimensions import with_names
 from registry.claims.grammar import read_claim
 from registry.grids.protocol import Rules
@@ -24,16 +22,16 @@ from registry.methods_version import METHODS_VERSION
 from registry.query import Query, StoredClaimsQuery
 from registry.results.codec import from_bytes, to_bytes, to_document
 from registry.results.event_data import JudgementEvent
-from registry.results.judgement import Judgement, TrialsNeeded
+from registry.results.judgement import Judgement
 from registry.storage.arrivals import Arrival, announce, cut
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, claims, judgements
-from workers.claims.answer import FORMER_MARKS, facts_for, former_rows, judgement_of, sources_of, unknown_names
+from workers.claims.answer import judgement_of, sources_of, unknown_names
 from workers.claims.facts import Facts
-from workers.claims.judgement import Judged, judge_claim, left_claim
-from workers.claims.trials import not_planned, trials_needed
+from workers.claims.judgement import judge_claim, left_claim
 from workers.jobs.worker_process import TookTooLong
-from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids, rules_of
+from workers.protocols import rules_of
+from workers.scope import Aliases, alias_map, canonical_names, current_rows, named_grids
 
 Marks = list[list[Any]]
 """Id, revision, digest and names of each grid."""
@@ -41,8 +39,6 @@ log = structlog.get_logger()
 
 _SHIFT = 20.0
 """Seconds after which the claims that are left wait for the next turn."""
-_SHIFT_OF_TRIALS = 1.0
-"""The same of a turn that adds trials to judgements: what is published meanwhile waits for its end."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +60,15 @@ class Premises:
         ]
         return sorted(found)
 
-    def key_of(self, claim: Claim, current: Marks, former: Marks, *, is_large: bool) -> str:
+    def key_of(self, claim: Claim, read: Marks, *, is_large: bool) -> str:
         """SHA-256 of a claim by the names that aliases stand for, the grids that it is judged on, and all else.
 
-        `current` and `former`: those whose current revision is read, and the revisions that the claim names. Names that
-        no grid has enter as the warnings that tell what may have been meant, so that other new names change nothing.
+        Names that no grid has enter as the warnings that tell what may have been meant, so that other new names change
+        nothing.
         """
         unknown = [one.detail for one in unknown_names(claim, self.known)]
-        read = [METHODS_VERSION, repr(claim), current, former, self.rules.document(), unknown, is_large]
-        return sha256(orjson.dumps(read)).hexdigest()
+        premises = [METHODS_VERSION, repr(claim), read, self.rules.document(), unknown, is_large]
+        return sha256(orjson.dumps(premises)).hexdigest()
 
 
 class Kept(NamedTuple):
@@ -85,11 +81,9 @@ class Kept(NamedTuple):
 
 @dataclass
 class _Turn:
-    """`judged` claims of this turn so far, which it `completes` with their trials; after one of them it is over at the
-    time `until`."""
+    """`judged` claims of this turn so far; after one of them it is over at the time `until`."""
 
     until: float
-    completes: bool = True
     judged: int = 0
 
     @property
@@ -98,10 +92,7 @@ class _Turn:
 
 
 def judge_turn(database: Database, project_id: uuid.UUID, query: StoredClaimsQuery, most_cells: int) -> dict[str, Any]:
-    """`judge_part` for some seconds, without the claims that have the key with which they were judged before.
-
-    Verdicts come first: trials that would decide a claim are added in turns that have no claim to judge, and until then
-    the claim counts as one of those that are left."""
+    """`judge_part` for some seconds, without the claims that have the key with which they were judged before."""
     mine = (cached_results.c.project_id == project_id, cached_results.c.query_key == query.key)
     with database.reading() as connection:
         document = connection.scalar(select(cached_results.c.document).where(*mine))
@@ -121,7 +112,7 @@ def judge_part(
     `most_cells` cells is not decided.
 
     With those `before`, which stand where the key is the same, it is one turn of `judge_turn`. `left` claims, which
-    would have begun after its end or after one that took too long, have no judgement, or one without trials."""
+    would have begun after its end or after one that took too long, have no judgement."""
     told: dict[str, Any] = {"experiment": query.experiment, "metric": query.metric, "part": query.part}
     with database.reading() as connection:
         here = (claims.c.project_id == project_id, claims.c.query_key == query.key, claims.c.archived_at.is_(None))
@@ -134,8 +125,6 @@ def judge_part(
         rules = rules_of(connection, project_id, scope.experiment)
         names = {one: canonical_names(row, aliases) for one, row in there.items()}
         kept = list(_kept(rows, scope, names, aliases))
-        listed = former_rows(connection, project_id, [one.claim for one in kept], FORMER_MARKS)
-    former = {(str(row.id), row.number): row for row in listed}
     known = {facet: sorted({one[facet] for one in names.values()}) for facet in FACETS}
     premises = Premises(aliases, rules, known)
     by_grids = _by_grids(kept)
@@ -144,32 +133,17 @@ def judge_part(
     for ids, mine in by_grids.items():
         marks = premises.marks([] if ids in large else [there[one] for one in ids])
         for one in mine:
-            named = premises.marks(former[key] for key in revisions_in(one.claim) if key in former)
-            key = premises.key_of(one.claim, marks, named, is_large=ids in large)
+            key = premises.key_of(one.claim, marks, is_large=ids in large)
             if before and before.get(one.id, {}).get("key") == key:
                 found[one.id] = before[one.id]
-    turn = _turn_of(kept, found, whole=before is None)
+    turn = _Turn(math.inf if before is None else time.monotonic() + _SHIFT)
     # Claims about the same grids are judged on them together; no two lists of grids are in memory at once.
     for ids, mine in by_grids.items():
-        due = [one for one in mine if one.id not in found or (turn.completes and not is_complete(found[one.id]))]
+        due = [one for one in mine if one.id not in found]
         if due and not turn.is_over:
             found |= _judge_group(database, project_id, due, premises, turn, is_large=ids in large)
     judged = [found[row.id] for row in rows if row.id in found]
-    return told | {"judgements": judged, "left": len(rows) - sum(map(is_complete, judged))}
-
-
-def is_complete(document: Mapping[str, Any]) -> bool:
-    """Tell whether the document of a judgement has the trials that would decide it, if there are any."""
-    return bool((document.get("trials_needed") or {}).get("impossible") != "not_computed")
-
-
-def _turn_of(kept: Sequence[Kept], found: Mapping[uuid.UUID, Any], *, whole: bool) -> _Turn:
-    """A turn without end for everything, else one that judges, else one that adds trials."""
-    if whole:
-        return _Turn(math.inf)
-    if any(one.id not in found for one in kept):
-        return _Turn(time.monotonic() + _SHIFT, completes=False)
-    return _Turn(time.monotonic() + _SHIFT_OF_TRIALS)
+    return told | {"judgements": judged, "left": len(rows) - len(judged)}
 
 
 def _judge_group(
@@ -186,22 +160,13 @@ def _judge_group(
     for one in due:
         if turn.is_over:
             break
-        former = _former(database, project_id, one.claim)
-        theirs = facts_for(one.claim, facts, sources_of(former, premises.aliases))
-        judgement = _judgement(one, theirs, turn, is_large=is_large)
+        judgement = _judgement(one, facts, turn, is_large=is_large)
         if judgement is None:
             break
         turn.judged += 1
-        key = premises.key_of(one.claim, marks, premises.marks(former), is_large=is_large)
+        key = premises.key_of(one.claim, marks, is_large=is_large)
         found[one.id] = {"id": str(one.id), "key": key, **to_document(judgement)}
     return found
-
-
-def _former(database: Database, project_id: uuid.UUID, claim: Claim) -> Sequence[Any]:
-    if not revisions_in(claim):
-        return []
-    with database.reading() as connection:
-        return former_rows(connection, project_id, [claim])
 
 
 def _kept(
@@ -224,7 +189,7 @@ def _kept(
 
 def _is_about(about: About, grid: str, names: Mapping[str, str]) -> bool:
     if about.grid:
-        return about.grid == grid and about.revision is None
+        return about.grid == grid
     wanted = {facet: getattr(about, facet) for facet in FACETS}
     return all(
         said is None or (said == "" and facet != "variant") or names[facet] == said for facet, said in wanted.items()
@@ -243,16 +208,14 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
     must wait for a turn with processor time of its own."""
     if is_large:
         return judgement_of(left_claim(kept.claim, facts, "too_large"))
-    judged = None
     try:
-        judged = judge_claim(kept.claim, facts)
-        return judgement_of(judged, lambda whole: _trials(kept, whole, turn))
+        return judgement_of(judge_claim(kept.claim, facts))
     except TookTooLong:
         # What is left of the turn has no limit of processor time: the others wait for the next one, which has.
         turn.until = -math.inf
         if turn.judged:
             return None
-        return judgement_of(judged or left_claim(kept.claim, facts, "failed"), _took_too_long)
+        return judgement_of(left_claim(kept.claim, facts, "failed"))
     except MemoryError:
         raise
     except Exception as error:
@@ -260,28 +223,11 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
         return judgement_of(left_claim(kept.claim, facts, "failed"))
 
 
-def _trials(kept: Kept, judged: Judged, turn: _Turn) -> TrialsNeeded | None:
-    """The trials of this turn. Where planning them fails the verdict stands, as it may have been told before."""
-    if not turn.completes:
-        return not_planned(judged, "not_computed", "the verdict is told first; ask again")
-    try:
-        return trials_needed(judged)
-    except (TookTooLong, MemoryError):
-        raise
-    except Exception as error:
-        log.error("trials not planned", claim=str(kept.id), error=repr(error))
-        return not_planned(judged, "failed", "planning for it failed")
-
-
-def _took_too_long(judged: Judged) -> TrialsNeeded | None:
-    return not_planned(judged, "too_large", "it took too long to be planned for")
-
-
 _DIGITS = 9
 """Significant digits in which numbers are compared: another machine may round the last ones in another way."""
 _COMPARED = ("verdict", "as_posted", "beyond_noise", "reason", "robust_to_missing", "depends_on_reading")
 _OF_PARTS = ("part", "group", "as_posted", "beyond_noise", "reason")
-_OF_NUMBERS = ("estimate", "low", "high", "cells", "ties", "smallest_p")
+_OF_NUMBERS = ("estimate", "low", "high", "cells")
 
 
 def told_of(claim: Any, number: int, document: Mapping[str, Any]) -> Arrival:
@@ -305,14 +251,13 @@ def told_of(claim: Any, number: int, document: Mapping[str, Any]) -> Arrival:
 
 
 def record_judgements(connection: Connection, row: Any, result: Mapping[str, Any]) -> None:
-    """Add the judgements that differ from the latest ones in verdicts, reason or numbers, and their trials to the
-    others. Where claims are left, the part is due again at once, and not ready."""
+    """Add the judgements that differ from the latest ones in verdicts, reason or numbers. Where claims are left, the
+    part is due again at once, and not ready."""
     if result["left"]:
         again = {"state": "pending", "due_at": func.now(), "document_generation": row.generation - 1}
         connection.execute(update(cached_results).where(cached_results.c.id == row.id).values(again))
     judged = {uuid.UUID(one["id"]): one for one in result["judgements"]}
     added, told = [], []
-    completed: list[dict[str, Any]] = []
     for known in connection.execute(_latest(row.project_id, row.query_key)):
         document = {name: said for name, said in judged.get(known.id, {}).items() if name not in ("id", "key")}
         mark = fingerprint(document) if document else b""
@@ -320,14 +265,8 @@ def record_judgements(connection: Connection, row: Any, result: Mapping[str, Any
             verdicts = {name: document[name] for name in ("verdict", "as_posted", "beyond_noise", "reason", "inputs")}
             numbered = {"claim_id": known.id, "number": known.judgement + 1, "generation": row.generation}
             written = {"document": to_bytes(document), "fingerprint": mark, "methods_version": METHODS_VERSION}
-            added.append({**numbered, **verdicts, **written, "is_complete": is_complete(document)})
+            added.append({**numbered, **verdicts, **written})
             told.append(told_of(known, known.judgement + 1, document))
-        elif mark and known.is_complete is False and is_complete(document):
-            completed.append({"of": known.id, "at": known.judgement, "whole": to_bytes(_with_trials(known, document))})
-    if completed:
-        its = (judgements.c.claim_id == bindparam("of"), judgements.c.number == bindparam("at"))
-        whole: dict[str, Any] = {"document": bindparam("whole"), "is_complete": True}
-        connection.execute(update(judgements).where(*its).values(whole), completed)
     if added:
         connection.execute(insert(judgements), added)
         latest: dict[str, Any] = {"judgement": bindparam("new_number"), "verdict": bindparam("new_verdict")}
@@ -342,15 +281,8 @@ def _latest(project_id: Any, key: uuid.UUID) -> Any:
     latest = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
     here = (claims.c.project_id == project_id, claims.c.query_key == key, claims.c.archived_at.is_(None))
     said = (claims.c[name] for name in ("id", "judgement", "verdict", "text", "experiment", "metric"))
-    incomplete = case((~judgements.c.is_complete, judgements.c.document)).label("document")
-    query = select(*said, judgements.c.fingerprint, judgements.c.is_complete, incomplete).outerjoin(judgements, latest)
+    query = select(*said, judgements.c.fingerprint).outerjoin(judgements, latest)
     return query.where(*here).order_by(claims.c.id).with_for_update(of=claims, key_share=True)
-
-
-def _with_trials(known: Any, document: Mapping[str, Any]) -> dict[str, Any]:
-    """The judgement as it was recorded, with the trials that the same one has now."""
-    before = {name: said for name, said in from_bytes(known.document).items() if name != "trials_needed"}
-    return {**before, **{name: document[name] for name in ("sentence", "trials_needed") if name in document}}
 
 
 def fingerprint(document: Mapping[str, Any]) -> bytes:

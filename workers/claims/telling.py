@@ -7,11 +7,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.claims.claim import (
-    Cells,
     Compare,
     Compound,
     Effect,
-    Lie,
     Number,
     Part,
     Says,
@@ -20,7 +18,6 @@ from registry.claims.claim import (
     Trend,
     Value,
     atoms_of,
-    decimals_of,
     denials_of,
 )
 from registry.claims.wording import subject, unit_of
@@ -50,8 +47,6 @@ WHY: Mapping[str, str] = {
 _WANTED = {False: "supported", True: "contradicted"}
 """The verdict on a statement with which a claim holds, by whether the claim denies it."""
 _MOST_TOLD = 3
-_MOST_READ = 200
-"""Cells whose decimals are looked at."""
 
 
 def sentence(judged: Judged, parts: Sequence[JudgedPart], posted: Verdict, noise: Verdict) -> str:
@@ -73,23 +68,33 @@ def sentence(judged: Judged, parts: Sequence[JudgedPart], posted: Verdict, noise
     told = "".join(f"; {one}" for one in itertools.islice(odd, 1))
     counted = f"{held} of {len(parts)} statements hold{told}"
     counted = f"not ({counted})" if _denies(judged.claim.says) else counted
-    if judged.claim.strength == "noise":
-        return (
-            f"{_WORDS[noise]} beyond noise: {shown} of {len(parts)} statements are shown. "
-            f"As posted it is {_in_words(posted)}{why}: {counted}."
-        )
-    return (
-        f"{_WORDS[posted]} as posted{why}: {counted}. {_WORDS[noise]} beyond noise: {shown} of {len(parts)} are shown."
-    )
+    beyond = f"{_WORDS[noise]} beyond noise: {shown} of {len(parts)} statements are shown."
+    return _in_order(judged, f"{_WORDS[posted]} as posted{why}: {counted}.", beyond) + _apart(judged.groups, parts)
+
+
+def _apart(groups: Sequence[Group], parts: Sequence[JudgedPart]) -> str:
+    """Over which cells the statements are, where these differ, by the first statement about each."""
+    firsts = {part.numbers.over: group for group, part in reversed(list(zip(groups, parts, strict=True)))}
+    told = [f"{subject(one.atom, one.levels)}, {over}" for over, one in reversed(firsts.items()) if over]
+    if len(told) < 2:
+        return ""
+    more = f"; and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    return f" Each statement is over its own cells: {'; '.join(told[:_MOST_TOLD])}{more}."
+
+
+def _in_order(judged: Judged, as_posted: str, beyond_noise: str) -> str:
+    """Both layers, the one first that the claim asks for."""
+    told = (beyond_noise, as_posted) if judged.claim.strength == "noise" else (as_posted, beyond_noise)
+    return " ".join(told)
 
 
 def with_more_trials(needed: TrialsNeeded | None) -> str:
     """Say what decides a claim within the noise, as a sentence after the verdict."""
-    if needed is None or needed.impossible == "not_computed":
+    if needed is None:
         return ""
-    if needed.impossible in ("too_large", "failed"):
+    if needed.impossible == "too_large":
         return f" How many more trials decide it is not known: {needed.why}."
-    if needed.impossible is not None or needed.needed is None:
+    if needed.needed is None or needed.needed.factor is None or needed.impossible is not None:
         return f" More trials do not decide it: {needed.why}."
     factor, trials = needed.needed.factor, needed.needed.trials
     each = "" if trials is None else f" ({trials:,} of a cell)"
@@ -126,21 +131,13 @@ def _of_one(judged: Judged, part: JudgedPart, posted: Verdict, noise: Verdict) -
     if group.atom.holds.word in ("none", "exactly", "at_least"):
         said = f"{group.atom.holds.text} ({said})"
     said = f"not ({said})" if _denies(claim.says) else said
-    own = "" if posted == part.as_posted else f", as the statement itself is {_in_words(part.as_posted)}"
-    because, unshown = _because(group.found["posted"]), _because(group.found["noise"])
-    found = f"{_WORDS[posted]} as posted{because}: {said}{own}."
+    own = "" if posted == part.as_posted else f", as the statement itself is {_WORDS[part.as_posted].lower()}"
+    as_posted = f"{_WORDS[posted]} as posted{_because(group.found['posted'])}: {said}{own}."
     if group.atom.kind == "coverage":
-        return found
+        return as_posted
     between = _between(judged, group, part)
-    if claim.strength == "noise":
-        reached = f"; {between}" if between else ""
-        also = f"As posted it is {_in_words(posted)}{because}{own}."
-        return f"{_WORDS[noise]} beyond noise{unshown}: {said}{reached}. {also}"
-    return f"{found} {_WORDS[noise]} beyond noise{unshown}{f': {between}' if between else ''}."
-
-
-def _in_words(verdict: str) -> str:
-    return _WORDS[verdict].lower()
+    beyond = f"{_WORDS[noise]} beyond noise{_because(group.found['noise'])}{f': {between}' if between else ''}."
+    return _in_order(judged, as_posted, beyond)
 
 
 def _between(judged: Judged, group: Group, part: JudgedPart) -> str:
@@ -153,8 +150,10 @@ def _between(judged: Judged, group: Group, part: JudgedPart) -> str:
     if low == high and bool(group.facts.errors.is_exact[measured].all()):
         return f"{ends[0]}, as no cell has noise"
     between = f"{ends[0] if low == high else ' to '.join(ends)} at {100 * (1 - judged.claim.alpha):g} % confidence"
-    between += "" if judged.claim.looks == "fixed" else " over all revisions"
-    return between + (", whatever the missing cells are" if group.free else "")
+    says = group.atom.says
+    if isinstance(says, Trend) and says.goes in ("up", "down", "flat") and not (says.monotone or says.strictly):
+        between += " along the line of the trend test"
+    return between + ("" if judged.claim.looks == "fixed" else " over all revisions")
 
 
 def _because(found: Found) -> str:
@@ -168,16 +167,17 @@ def _number(group: Group, part: JudgedPart) -> str:
     over = f", {numbers.over}" if numbers.over else ""
     found = ""
     if numbers.estimate is not None and group.atom.kind != "coverage":
-        told = written(numbers.estimate, _decimals(group), list(_limits(group.atom.says)))
+        told = written(numbers.estimate, group.facts.decimals(group.cells), list(_limits(group.atom.says)))
         total = f" of {numbers.out_of:,}" if numbers.out_of is not None else ""
         found = (
             f"{',' if over else ''} is {f'{told} {unit_of(group.atom.says)}'.rstrip()}{total}{_against(group, part)}"
         )
-    return f"{said}{over}{found} (claimed: {numbers.compared_with})"
+    rounds = "" if group.found["bare"].answer == group.found["posted"].answer else ", and it rounds to that"
+    return f"{said}{over}{found} (claimed: {numbers.compared_with}{rounds})"
 
 
 def _against(group: Group, part: JudgedPart) -> str:
-    """The cells by which a count is contradicted: `; 90.7 at Length 17 is not`."""
+    """The cells by which a count is contradicted: `; against it: 90.7 at Length 17`."""
     if part.as_posted != "contradicted" or not part.numbers.cells or part.numbers.out_of is None:
         return ""
     varying = set(group.facts.varying(group.cells))
@@ -186,22 +186,8 @@ def _against(group: Group, part: JudgedPart) -> str:
         + ", ".join(f"{axis} {level}" for axis, level in cell.at.items() if axis in varying)
         for cell in part.numbers.cells
     ]
-    if isinstance(group.atom.says, Trend):
-        return f"; not from {cells[0]} to {cells[1]}" + (", for one" if len(cells) > 2 else "")
-    are = "is" if len(cells) == 1 else "are"
-    if isinstance(group.atom.says, Lie):
-        are += " outside"
-    elif isinstance(group.atom.says, Cells) and group.atom.says.cells_hold.word != "none":
-        are += " not"
     more = f" and {len(cells) - _MOST_TOLD} more" if len(cells) > _MOST_TOLD else ""
-    return f"; {'; '.join(cells[:_MOST_TOLD])}{more} {are}"
-
-
-def _decimals(group: Group) -> int:
-    """The most decimals with which the first cells of a group were posted."""
-    cells = group.cells[group.facts.present[group.cells]][:_MOST_READ].tolist()
-    values = (float(group.facts.value(cell)) for cell in cells)
-    return max((decimals_of(value) for value in values if not value.is_integer()), default=0)
+    return f"; against it: {'; '.join(cells[:_MOST_TOLD])}{more}"
 
 
 def written(number: float, decimals: int, limits: Sequence[float]) -> str:

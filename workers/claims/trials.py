@@ -14,26 +14,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from registry.claims.claim import Stable, Trend, Value
+from registry.claims.claim import Stable, Trend
 from registry.grids.slices import kept_levels
 from registry.plans.closed_forms import MOST_TRIALS, whole
-from registry.results.judgement import Growth, TrialsNeeded
-from registry.results.plans import Impossible
-from workers.claims.facts import Facts, Sum, Terms, grown, grown_cells, items_of, trials_alike
+from registry.results.judgement import TrialsNeeded
+from registry.results.plans import Impossible, Needed
+from workers.claims.facts import Facts, Terms
 from workers.claims.judgement import Group, Judged, judge_again, work_of
-from workers.claims.statistic import MOVES
-from workers.claims.worlds import Joint, Noisy, Posted, Scene, World
-from workers.statistics.judging import Answer, Span
+from workers.claims.more_trials import Sum, items_of, trials_alike, with_more_trials
+from workers.claims.worlds import Exact, Log, Scene
+from workers.statistics.judging import Answer
 from workers.statistics.table import abscissa_of
-from workers.statistics.terms import FloatArray, IntArray
+from workers.statistics.terms import IntArray
 
 POWER = 0.8
 MOST_WORK = 10_000
@@ -44,7 +43,6 @@ _FURTHEST = 6.0
 """Standard errors beyond which a sum is not followed."""
 _HALVINGS = 11
 _PRECISE = 1.004
-Sums = set[tuple[tuple[int, float], ...]]
 _DECIMALS = 9
 
 
@@ -60,14 +58,7 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     if plan.answer(MOST_TRIALS) == "not_decidable":
         return _impossible(power, *_hopeless(plan))
     total = plan.total
-    if total is None:
-        return _told(plan, plan.factor_at_least(), None)
-    return _told(plan, _smallest(lambda factor: plan.is_enough(total, factor)), _cautious(plan, total))
-
-
-def not_planned(judged: Judged, code: Impossible, why: str) -> TrialsNeeded | None:
-    """Stands for `trials_needed`, which can take a second for a claim, where that is not there, and says why."""
-    return None if noisy_claim(judged, POWER) is None else _impossible(POWER, code, why)
+    return _told(plan, plan.factor_at_least() if total is None else _smallest(lambda one: plan.is_enough(total, one)))
 
 
 def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:
@@ -78,12 +69,9 @@ def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:
 
 
 def _work_of(group: Group) -> int:
-    """Work of judging a group once more: of a deviation forty times that of another number, of stability, ranges and
-    falls that of all pairs; and ten for itself."""
-    says, size = group.atom.says, int(group.cells.size)
-    if isinstance(says, Stable) or (isinstance(says, Value) and says.of in MOVES):
-        return 3 * size**2 + 10
-    return work_of(group.atom, [group.cells]) * (40 if isinstance(says, Value) and says.of == "sd" else 1) + 10
+    """Work of judging a group once more: of stability that of all pairs; and ten for itself."""
+    size = int(group.cells.size)
+    return (3 * size**2 if isinstance(group.atom.says, Stable) else work_of(group.atom, [group.cells])) + 10
 
 
 @dataclass(frozen=True)
@@ -120,7 +108,7 @@ class NoisyClaim:
     def log(self) -> Log:
         """Assumptions of the plan."""
         log = Log()
-        judge_again(self.judged, self.judged.facts, lambda world: Watched(world, log))
+        judge_again(self.judged, self.judged.facts, asked=log)
         return log
 
     @cached_property
@@ -129,8 +117,7 @@ class NoisyClaim:
         if self.tested or len(self.log.sums) != 1:
             return None
         [found] = self.log.sums
-        measured = [(cell, Fraction(factor)) for cell, factor in found if self.judged.facts.present[cell]]
-        return measured if 0 < len(measured) <= MOST_SUMMED else None
+        return [(cell, Fraction(factor)) for cell, factor in found] if 0 < len(found) <= MOST_SUMMED else None
 
     @cached_property
     def facts(self) -> Facts:
@@ -138,34 +125,30 @@ class NoisyClaim:
         facts = self.judged.facts
         for one in self.groups:
             if _tests_of(one) and isinstance(one.atom.says, Trend):
-                facts = on_lines(facts, Scene(facts, Posted(facts), one.cells, 1.0), one.atom.says)
+                facts = on_lines(facts, Scene(facts, Exact(facts), one.cells, 1.0), one.atom.says)
         return facts
 
-    def answer(self, factor: float, turned: Callable[[World], World] = lambda world: world) -> Answer:
+    def answer(self, factor: float, beyond: float = 0.0) -> Answer:
         """The answer with so many times the trials, if what is taken as true comes out."""
-        return judge_again(self.judged, grown(self.facts, factor, with_grids=self.tested > 0), turned)
+        return judge_again(self.judged, with_more_trials(self.facts, factor, with_grids=self.tested > 0), beyond)
 
     def factor_at_least(self) -> float | None:
         """The smallest factor with at least the power."""
         beyond = float(ndtri(1 - (1 - self.power) / max(1, sum(self.log.intervals) + self.tested)))
         if not self.tested:
-            return _smallest(lambda factor: self.answer(factor, _further(beyond)) != "not_decidable")
+            return _smallest(lambda factor: self.answer(factor, beyond) != "not_decidable")
         critical = -float(ndtri(self.judged.share / 2))
         found = _smallest(lambda factor: self.answer(factor) != "not_decidable")
         return None if found is None else found * ((critical + beyond) / critical) ** 2
 
-    def smallest_split(self, total: Terms, factors: FloatArray) -> float | None:
-        """The smallest number by which these factors, one for each cell of the facts, are multiplied to be enough."""
-        return _smallest(lambda times: self.is_enough(total, times * factors))
-
-    def is_enough(self, total: Terms, factor: float | FloatArray, truth: Facts | None = None) -> bool:
-        """Tell whether so many times the trials (or of each cell its own factor) decide it with at least the power as
-        they do where the posted numbers, or those of `truth`, come out again."""
-        facts = grown_cells(truth or self.judged.facts, factor)
+    def is_enough(self, total: Terms, factor: float) -> bool:
+        """Tell whether so many times the trials decide it with at least the power as they do where the posted numbers
+        come out again."""
+        facts = with_more_trials(self.judged.facts, factor, with_grids=False)
         moved = Sum.of(total, facts.errors)
 
         def answer(off: float) -> Answer:
-            return judge_again(self.judged, moved.moved(facts, off), lambda world: world)
+            return judge_again(self.judged, moved.moved(facts, off))
 
         meant = answer(0.0)
         if meant == "not_decidable":
@@ -175,20 +158,9 @@ class NoisyClaim:
 
 def _tests_of(group: Group) -> int:
     says = group.atom.says
-    if not isinstance(says, Trend) or says.monotone or says.strictly or says.goes == "not_monotone" or group.free:
+    if not isinstance(says, Trend) or says.monotone or says.strictly or says.goes == "not_monotone":
         return 0
     return 1 if says.turn is None else 2
-
-
-def _further(beyond: float) -> Callable[[World], World]:
-    """Moves the limits of a world further out."""
-
-    def moved(world: World) -> World:
-        if isinstance(world, Joint):
-            return replace(world, noise=replace(world.noise, beyond=beyond, known={}))
-        return replace(world, beyond=beyond, known={}) if isinstance(world, Noisy) else world
-
-    return moved
 
 
 def _is_probable(holds: Callable[[float], bool], power: float) -> bool:
@@ -221,26 +193,6 @@ def _smallest(is_enough: Callable[[float], bool]) -> float | None:
     return high
 
 
-def _cautious(plan: NoisyClaim, total: Terms) -> float | None:
-    """The factor if the truth is the end of the sum's own interval that is nearest to what would decide otherwise; None
-    where that decides nothing, or otherwise."""
-    facts, alpha = plan.judged.facts, plan.judged.claim.alpha
-    span = Noisy(facts, alpha, np.array(sorted({cell for cell, _ in total}))).linear(total)
-    moved = Sum.of(total, facts.errors)
-    size = moved.size
-    if span is None or not size:
-        return None
-    middle = float(sum(float(factor) * facts.errors.values[cell] for cell, factor in total))
-    meant, found = plan.answer(MOST_TRIALS), []
-    for end in (span.low, span.high):
-        truth = moved.moved(facts, (end - middle) / size)
-        far = judge_again(plan.judged, grown(truth, MOST_TRIALS, with_grids=False), lambda world: world)
-        if far != meant:
-            return None
-        found.append(_smallest(lambda factor, truth=truth: plan.is_enough(total, factor, truth)))  # type: ignore[misc]
-    return None if None in found else max(one for one in found if one is not None)
-
-
 def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:
     """Why no number of trials decides it, though the noise is what leaves it open."""
     if any(one.found["noise"].reason not in ("within_noise", None) for one in plan.judged.groups):
@@ -248,15 +200,15 @@ def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:
     return "on_boundary", "a posted value lies on the boundary of what is claimed, or nearer to it than trials can tell"
 
 
-def _told(plan: NoisyClaim, factor: float | None, cautious: float | None) -> TrialsNeeded:
+def _told(plan: NoisyClaim, factor: float | None) -> TrialsNeeded:
     if factor is None:
         return _impossible(plan.power, "not_worth", "a thousand million times the trials are not enough")
     if factor <= 1:
         return _impossible(plan.power, "not_noise", "the cells scatter about a line by more than their noise")
-    facts, one_sum = plan.judged.facts, plan.total is not None
+    facts = plan.judged.facts
     alike = trials_alike(facts, plan.cells)
-    needed = _growth(factor, alike)
-    told = TrialsNeeded(plan.power, one_sum, needed, None if cautious is None else _growth(cautious, alike))
+    needed = Needed(factor=factor, trials=None if alike is None else whole(factor * alike))
+    told = TrialsNeeded(plan.power, plan.total is not None, needed)
     items = items_of(facts, plan.cells)
     if items is None or needed.trials is None or needed.trials <= items:
         return told
@@ -264,60 +216,8 @@ def _told(plan: NoisyClaim, factor: float | None, cautious: float | None) -> Tri
     return replace(told, impossible="item_limit", why=f"{why} same items")
 
 
-def _growth(factor: float, trials: int | None) -> Growth:
-    return Growth(factor, None if trials is None else whole(factor * trials))
-
-
 def _impossible(power: float, code: Impossible, why: str) -> TrialsNeeded:
     return TrialsNeeded(power, impossible=code, why=why)
-
-
-@dataclass(frozen=True)
-class Log:
-    """The different sums of cells (a cell alone is one) that were asked for, and for how many intervals in all."""
-
-    sums: Sums = field(default_factory=set)
-    intervals: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Watched:
-    """Another world, with a log."""
-
-    world: World
-    log: Log
-
-    @property
-    def name(self) -> Literal["posted", "declared", "noise", "joint"]:
-        """That of the other."""
-        return self.world.name
-
-    def cells(self, of: IntArray) -> IntArray:
-        """Those of the other."""
-        return self.world.cells(of)
-
-    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
-        """Those of the other."""
-        self.log.intervals.append(len(cells))
-        self.log.sums.update(((cell, 1.0),) for cell in cells)
-        return self.world.spans(cells, family)
-
-    def linear(self, terms: Terms, family: int = 1) -> Span | None:
-        """That of the other."""
-        self.log.intervals.append(1)
-        self.log.sums.add(_canonical(terms))
-        return self.world.linear(terms, family)
-
-    def shared(self, parts: int) -> Watched:
-        """The other's, with the same log."""
-        return Watched(self.world.shared(parts), self.log)
-
-
-def _canonical(terms: Terms) -> tuple[tuple[int, float], ...]:
-    """A sum, and the same with the other sign, in one way of writing."""
-    found = sorted((cell, float(factor)) for cell, factor in terms if factor)
-    sign = 1.0 if not found or found[0][1] > 0 else -1.0
-    return tuple((cell, sign * factor) for cell, factor in found)
 
 
 def on_lines(facts: Facts, scene: Scene, says: Trend) -> Facts:

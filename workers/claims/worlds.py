@@ -1,5 +1,5 @@
 """Worlds, or what may be true of cells: the posted numbers, the same with every missing cell free, what noise leaves
-possible, or both of these at once.
+possible.
 
 A statement is evaluated in the same way in each of them: a world says which cells there are, and gives the span of the
 values of a cell and of a sum of cells. The interval of a sum is made of those of its cells by the method of variance
@@ -19,15 +19,15 @@ One group of cells in one world, and what is found of a statement there.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
-from registry.claims.claim import Looks, Number, exact
+from registry.claims.claim import Ends, Looks, Number, exact
 from workers.claims.facts import Facts, Terms
 from workers.statistics.judging import Answer, Span, judge
 from workers.statistics.terms import FloatArray, IntArray
@@ -48,75 +48,48 @@ class Look:
 FIXED = Look()
 
 
-class World(Protocol):
-    """One way to take the cells."""
+@dataclass(frozen=True)
+class Exact:
+    """Exact decimals: the measured cells as they were posted (`posted`), or all declared ones, of which one that was
+    not measured may have any value within the bounds of the metric."""
 
-    @property
-    def name(self) -> Literal["posted", "declared", "noise", "joint"]: ...
-
-    def shared(self, parts: int) -> World:
-        """The same for one of several parts, which share alpha."""
+    facts: Facts
+    name: Literal["posted", "declared"] = "posted"
 
     def cells(self, of: IntArray) -> IntArray:
         """Those of the declared cells that exist in this world."""
-
-    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
-        """The values that these cells may have, all at once, as one of `family` such sets; None where some are
-        unknown."""
-
-    def linear(self, terms: Terms, family: int = 1) -> Span | None:
-        """The values that a sum may have, one of `family` sums that are looked at together; None where unknown."""
-
-
-@dataclass(frozen=True)
-class Posted:
-    """The posted numbers, as exact decimals."""
-
-    facts: Facts
-    name: Literal["posted"] = "posted"
-
-    def cells(self, of: IntArray) -> IntArray:
-        """The measured ones."""
-        return of[self.facts.present[of]]
-
-    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
-        """Points."""
-        return [point(self.facts.value(cell)) for cell in cells]
-
-    def shared(self, parts: int) -> World:
-        """Itself: numbers have no noise."""
-        return self
-
-    def linear(self, terms: Terms, family: int = 1) -> Span | None:
-        """A point."""
-        return point(sum((factor * self.facts.value(cell) for cell, factor in terms), Fraction(0))) if family else None
-
-
-@dataclass(frozen=True)
-class Declared:
-    """All declared cells; one that was not measured may have any value within the bounds of the metric."""
-
-    facts: Facts
-    name: Literal["declared"] = "declared"
-
-    def cells(self, of: IntArray) -> IntArray:
-        """All of them."""
-        return of
+        return of if self.name == "declared" else of[self.facts.present[of]]
 
     def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
         """Points, and all that the metric allows."""
         known = self.facts.present
         return [point(self.facts.value(cell)) if known[cell] else allowed(self.facts, cell) for cell in cells]
 
-    def shared(self, parts: int) -> World:
-        """Itself: numbers have no noise."""
-        return self
-
     def linear(self, terms: Terms, family: int = 1) -> Span | None:
         """The sum of the spans; the measured cells are added exactly."""
         sure = sum((factor * self.facts.value(cell) for cell, factor in terms if self.facts.present[cell]), Fraction(0))
         free = unmeasured(self.facts, terms)
         return Span(float(sure) + free.low, float(sure) + free.high) if family else None
+
+    def shared(self, parts: int) -> Exact:
+        """Itself: numbers have no noise."""
+        return self
+
+
+@dataclass(frozen=True)
+class Log:
+    """The different sums of cells (a cell alone is one) that were asked for, and for how many intervals in all."""
+
+    sums: set[tuple[tuple[int, float], ...]] = field(default_factory=set)
+    intervals: list[int] = field(default_factory=list)
+
+    def add(self, sums: Iterable[Terms]) -> None:
+        """Note intervals that hold together; a sum and the same with the other sign are one."""
+        written = [sorted((cell, float(factor)) for cell, factor in terms if factor) for terms in sums]
+        self.intervals.append(len(written))
+        for one in written:
+            sign = 1.0 if not one or one[0][1] > 0 else -1.0
+            self.sums.add(tuple((cell, sign * factor) for cell, factor in one))
 
 
 @dataclass(frozen=True)
@@ -131,6 +104,8 @@ class Noisy:
     look: Look = FIXED
     beyond: float = 0.0
     """Standard errors that all limits are moved further out."""
+    asked: Log | None = None
+    """Where it notes what it is asked for."""
     name: Literal["noise"] = "noise"
     known: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
 
@@ -139,7 +114,9 @@ class Noisy:
         return of[self.facts.present[of]]
 
     def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
-        """Simultaneous intervals."""
+        """The intervals of these cells, all at once, as one of `family` such sets; None where some are unknown."""
+        if self.asked is not None:
+            self.asked.add([(cell, Fraction(1))] for cell in cells)
         low, high = self._limits((1 - self.alpha) ** (1 / max(1, len(cells) * family)))
         at = np.searchsorted(self.group, np.asarray(cells, dtype=np.int64))
         if not np.all(np.isfinite(low[at])):
@@ -147,7 +124,9 @@ class Noisy:
         return [Span(*ends) for ends in zip(low[at].tolist(), high[at].tolist(), strict=True)]
 
     def linear(self, terms: Terms, family: int = 1) -> Span | None:
-        """The interval of the sum."""
+        """The interval of a sum, one of `family` sums that are looked at together; None where unknown."""
+        if self.asked is not None:
+            self.asked.add([terms])
         low, high = self._limits(1 - self.alpha / family)
         cells = np.array([cell for cell, _ in terms], dtype=np.int64)
         at = np.searchsorted(self.group, cells)
@@ -175,41 +154,7 @@ class Noisy:
         return self.known[level]
 
 
-@dataclass(frozen=True)
-class Joint:
-    """All declared cells: a measured one within its confidence limits, any other one within the bounds of the metric.
-
-    What holds for all of these values holds with a probability of 1 - alpha, whatever the missing cells are: the limits
-    of the measured cells do so, and the bounds always.
-    """
-
-    noise: Noisy
-    name: Literal["joint"] = "joint"
-
-    def cells(self, of: IntArray) -> IntArray:
-        """All of them."""
-        return of
-
-    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
-        """Simultaneous intervals, and all that the metric allows."""
-        facts = self.noise.facts
-        measured = [cell for cell in cells if facts.present[cell]]
-        limits = self.noise.spans(measured, family)
-        if limits is None:
-            return None
-        known = dict(zip(measured, limits, strict=True))
-        return [known[cell] if cell in known else allowed(facts, cell) for cell in cells]
-
-    def linear(self, terms: Terms, family: int = 1) -> Span | None:
-        """The interval of the measured part, and about it all that the missing cells can add."""
-        facts = self.noise.facts
-        within = self.noise.linear([one for one in terms if facts.present[one[0]]], family)
-        free = unmeasured(facts, terms)
-        return within and Span(within.low + free.low, within.high + free.high)
-
-    def shared(self, parts: int) -> Joint:
-        """With a part of alpha."""
-        return replace(self, noise=self.noise.shared(parts))
+World = Exact | Noisy
 
 
 def allowed(facts: Facts, cell: int) -> Span:
@@ -261,18 +206,15 @@ POSITIVE = (Span(0, low_open=True),)
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a statement: the span of the number that it is about, the cells that decide it, and how many tie with
-    those named. `reason` says why it is not decided, `detail` in words that are those of this case. `smallest_p`: the
-    one that a test of so few points can reach. `over` says over which cells means are taken, in words, and `total` of
-    how many things the span counts some."""
+    """Result of a statement: the span of the number that it is about, and the cells that decide it. `reason` says why
+    it is not decided, `detail` in words that are those of this case. `over` says over which cells means are taken, in
+    words, and `total` of how many things the span counts some."""
 
     answer: Answer
     span: Span | None = None
     reason: Reason | None = None
     cells: tuple[int, ...] = ()
-    ties: int | None = None
     detail: str = ""
-    smallest_p: float | None = None
     over: str = ""
     total: int | None = None
 
@@ -300,7 +242,12 @@ class Scene:
 
     def region(self, said: Number) -> tuple[Span, ...]:
         """The values that a stated number allows."""
-        return (Span(*said.ends(rounded=self.rounded)),)
+        return (Span(*self.ends(said)),)
+
+    def ends(self, said: Number) -> Ends:
+        """Both ends of these values."""
+        posted = self.facts.decimals(self.declared) if said.op in ("<=", ">=") else 0
+        return said.ends(rounded=self.rounded, posted=posted)
 
     def judged(self, region: tuple[Span, ...], span: Span | None, cells: tuple[int, ...] = ()) -> Found:
         """Tell whether a span lies within a region; where it is unknown, so is the noise."""
@@ -318,7 +265,7 @@ class Scene:
     @property
     def noisy(self) -> bool:
         """True if measured cells may have other values than those that were posted."""
-        return self.world.name in ("noise", "joint")
+        return self.world.name == "noise"
 
     def series(self, along: str) -> list[int] | None:
         """The cells in the order of an axis; None where they are more than one series."""

@@ -69,8 +69,8 @@ def changes(known: Sequence[Known], turn: Turn) -> Iterator[Change]:
     """The changes that a turn makes, each alert at most once.
 
     A failure that is new is worth an alert when it is confirmed and the contender is one that alerts; one that has an
-    alert is seen again. An alert is resolved when its contender passes, when the contender or the version of the policy
-    is gone; a failure after that opens it again.
+    alert is seen again. An alert is resolved when the version of the policy is gone and the next does not fail the
+    same, whether it passes or not; else when its contender passes or is gone. A failure after that opens it again.
     """
     for alert in known:
         yield from _of_known(alert, turn)
@@ -92,10 +92,10 @@ def _of_known(alert: Known, turn: Turn) -> Iterator[Change]:
     elif standing is None:
         return  # its turn comes
     elif alert.key not in standing.failing:
-        if alert.is_live and (standing.passes or alert.key in standing.cleared):
-            yield _resolved(alert, "passed")
-        elif alert.is_live and old:
+        if alert.is_live and old:
             yield _resolved(alert, "policy_changed")
+        elif alert.is_live and (standing.passes or alert.key in standing.cleared):
+            yield _resolved(alert, "passed")
     elif alert.is_live:
         if standing.is_new:
             yield Change("see", alert.model, alert.key, standing.verdict_id, alert.id)

@@ -27,7 +27,8 @@ from registry.storage.gate_scope import PUBLISHED, along_of, grids_of_scope, in_
 from registry.storage.item_outcomes import mark_of
 from registry.storage.tables import alerts, baseline_versions, baselines, gate_verdicts, new_id, projects
 from workers.gates.gate import Grids, gate_of, named, pinned_rows, read_sides, sentence_of_unit, too_large
-from workers.scope import Aliases, alias_map, rules_of
+from workers.protocols import rules_of
+from workers.scope import Aliases, alias_map
 
 SHIFT = 5.0
 """Seconds after which the contenders that are left wait for the next turn."""

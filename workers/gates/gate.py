@@ -15,10 +15,10 @@ from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
 from registry.results.comparison import ModelComparison
 from registry.results.gates import Gate, GateInput, GateUnit, NotComparable, Policy, Verdict
-from registry.results.terms import Warning
+from registry.results.terms import At, Warning
 from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of
-from workers.answers.comparisons import Asked, compare_models, revision_row
+from workers.answers.comparisons import framed, revision_row
 from workers.answers.repeat_noise import beyond_trials
 from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_of
 from workers.scope import Aliases, canonical_names, matches, scope_rows
@@ -28,8 +28,10 @@ from workers.statistics.matching import matched
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
-ONE_BENCHMARK = "one_benchmark"
-"""The code of the warning that a part of the baseline was judged, which the sentence says too."""
+ONE_BENCHMARK, FEWER_CELLS = PARTS = ("one_benchmark", "fewer_cells")
+"""The codes of the warnings that a part of the baseline was judged, which the sentence says too."""
+_NAMED = 3
+"""Cells that a contender lacks, as far as they are named."""
 _SHOWN: dict[Verdict, str] = {
     "improved": "{c} is better than {b}",
     "equivalent": "{c} and {b} are equal within {m}",
@@ -39,7 +41,7 @@ _SHOWN: dict[Verdict, str] = {
     "inconclusive": "Whether {c} is worse than {b} by more than {m} is left open",
 }
 _OF_FLOOR: dict[Verdict, str] = {
-    "regressed": "{c} is below the floor {m}",
+    "missed": "{c} is below the floor {m}",
     "inconclusive": "Whether {c} reaches the floor {m} is left open",
 }
 _OPEN_IMPROVING = "Whether {c} is better than {b} by more than {m} is left open"
@@ -59,26 +61,26 @@ _REASONS: dict[NotComparable, str] = {
 def sentence(gate: Gate) -> str:
     """What the gate found, with the numbers that it rests on."""
     names = _names(gate)
+    said = [FEWER_CELLS] if gate.reason == "missing_cells" else PARTS * (gate.reason in (None, "unknown_noise"))
+    where = "".join(f" {one.detail}" for one in gate.warnings if one.code in said)
     if gate.verdict == "not_comparable":
         reason = _REASONS[gate.reason] if gate.reason and gate.reason != "unknown_noise" else "unknown"
-        return f"{names['c']} cannot be compared with {names['b']}: {_too_few(gate) or reason}."
+        return f"{names['c']} cannot be compared with {names['b']}: {_too_few(gate) or reason}.{where}"
     told = _one(gate, gate, names) if gate.judged == 1 else _several(gate, names)
-    where = "".join(f" {one.detail}" for one in gate.warnings if one.code == ONE_BENCHMARK)
     return f"{told}{_outcome(gate)}.{where}"
 
 
 def sentence_of_unit(gate: Gate, unit: GateUnit) -> str:
     """What the gate found of one benchmark or cell that fails, with its own numbers."""
-    told = _one(gate, unit, _names(gate), f" on {_where(unit)}")
-    return f"{told}; the policy {gate.policy.kind} is not kept."
+    told = _one(gate, unit, _names(gate), f" on {_where(unit.benchmark, unit.at)}")
+    return f"{told}; the policy is not kept."
 
 
-def _where(unit: GateUnit) -> str:
+def _where(benchmark: str | None, at: At | None) -> str:
     cell = (
-        f"{axis} {level:g}" if isinstance(level, float) else f"{axis} {level}"
-        for axis, level in (unit.at or {}).items()
+        f"{axis} {level:g}" if isinstance(level, float) else f"{axis} {level}" for axis, level in (at or {}).items()
     )
-    return ", ".join([unit.benchmark or "", *cell])
+    return ", ".join([benchmark or "", *cell])
 
 
 def _names(gate: Gate) -> Mapping[str, str]:
@@ -118,7 +120,8 @@ def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: st
     gap, low, high = f"{found.gap or 0.0:+{form}}", f"{found.low:{form}}", f"{found.high:{form}}"
     if found.low == found.high:
         return f"{told}: {gap}, without noise"
-    return f"{told}: {gap}, with {100 * (1 - gate.policy.alpha):.4g} % confidence above {low} and below {high}"
+    better = "lower is better; " if gate.direction == "lower" and gate.policy.kind != "floor" else ""
+    return f"{told}: {gap} ({better}{100 * gate.level:.4g} % interval {low} to {high})"
 
 
 def _form(values: Sequence[float]) -> str:
@@ -134,7 +137,16 @@ def _several(gate: Gate, names: Mapping[str, str]) -> str:
     what = "cells" if gate.policy.per == "cell" else "benchmarks"
     kept = gate.judged - gate.failed - gate.undecided
     counted = f"of {gate.judged:,} {what}, {kept:,} keep to {names['m']}, {gate.failed:,} do not"
-    return f"{names['c']} against {names['b']}: {counted}, and {gate.undecided:,} are not decided"
+    return f"{names['c']} against {names['b']}: {counted}, and {gate.undecided:,} are not decided{_corrected(gate)}"
+
+
+def _corrected(gate: Gate) -> str:
+    """How sure each is, and that a failure is corrected for all that are tested."""
+    tested, alpha = sum(one.p_holm is not None for one in gate.per), gate.policy.alpha
+    if tested < 2 or gate.policy.multiplicity != "holm":
+        return ""
+    first = f"by Holm the first failure among {tested:,} needs {100 * (1 - alpha / tested):.4g} %"
+    return f" (each at {100 * (1 - alpha):.4g} % confidence; {first})"
 
 
 def _outcome(gate: Gate) -> str:
@@ -223,9 +235,10 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     """The verdict on the contender, with all that was judged: what failed first, then what is undecided."""
     frame = _frame(query, both)
     pairs = {names: (row, both.contender[names]) for names, row in both.baseline.items() if names in both.contender}
-    compared = _compared(query, both, rules, project)
+    compared = _compared(query, both, rules)
     warnings = (*compared.warnings, *_one_benchmark(both))
-    frame = replace(frame, warnings=warnings, unit=compared.metric.get("unit"))
+    metric = compared.metric
+    frame = replace(frame, warnings=warnings, unit=metric.get("unit"), direction=metric.get("direction"))
     if (obstacle := _obstacle(pairs, rules)) is not None:
         return _without(frame, obstacle)
     sides = [side for names, pair in sorted(pairs.items()) if (side := _side(names[0], *pair, both)) is not None]
@@ -234,6 +247,10 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     frame = replace(frame, common_share=common / cells if cells else None)
     if not common:
         return _without(frame, "no_common_cells")
+    if common < cells:
+        lacks = f"the contender lacks {_lacked(both, sides, cells - common)}"
+        told = f"Both have {common:,} of the {cells:,} cells of the baseline; {lacks}."
+        frame = replace(frame, warnings=(*frame.warnings, Warning(FEWER_CELLS, told)))
     allowed = frame.policy.common_share if frame.policy.missing == "matched" else 1.0
     if common / cells < allowed:
         return _without(frame, "missing_cells")
@@ -242,10 +259,20 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
         return _without(frame, "scale")
     if metrics[0].direction is None and frame.policy.kind != "equivalent":
         return _without(frame, "no_direction")
-    found = _measured(frame, sides, compared, metrics[0])
+    found = _measured(frame, sides, metrics[0])
     # A posted standard error is not from trials, and neither is a gap of the same items.
     unsure = () if found.paired else tuple(_too_sure([side for side in sides if side.noisy.n.any()], both))
     return replace(found, warnings=(*found.warnings, *unsure))
+
+
+def _lacked(both: Both, sides: Sequence[Side], count: int) -> str:
+    """The cells of the baseline that the contender lacks, `count` in all: the first few by name, and how many more."""
+    there = {side.benchmark for side in sides}
+    whole = {names[0]: row.cell_count for names, row in sorted(both.baseline.items()) if names[0] not in there}
+    told = [(benchmark if cells == 1 else f"all {cells:,} of {benchmark}", cells) for benchmark, cells in whole.items()]
+    told += [(_where(one.benchmark, at), 1) for one in sides for at in one.found.only_in_baseline.at]
+    rest = count - sum(cells for _, cells in told[:_NAMED])
+    return "; ".join([*(text for text, _ in told[:_NAMED]), *([f"{rest:,} more"] if rest else [])])
 
 
 def _one_benchmark(both: Both) -> tuple[Warning, ...]:
@@ -278,11 +305,11 @@ def _obstacle(pairs: Mapping[tuple[str, str], tuple[Any, Any]], rules: Rules) ->
     return "protocol" if apart else None
 
 
-def _measured(frame: Gate, sides: Sequence[Side], compared: ModelComparison, metric: Any) -> Gate:
+def _measured(frame: Gate, sides: Sequence[Side], metric: Any) -> Gate:
     policy, direction = frame.policy, metric.direction
     try:
-        units = units_of(policy, sides, compared, metric, direction)
-        whole = overall_unit(policy, sides, compared, metric, direction)
+        units = units_of(policy, sides, metric, direction)
+        whole = overall_unit(policy, sides, metric, direction)
     except ZeroBaseline:
         return _without(frame, "zero_baseline")
     [together] = judged(policy, [whole], direction).units
@@ -318,7 +345,15 @@ def _frame(query: GateQuery, both: Both) -> Gate:
     ]
     policy = from_document(Policy, query.policy)
     return Gate(
-        query.baseline_name, query.policy_version, policy, contender, "not_comparable", None, "", inputs=tuple(inputs)
+        query.baseline_name,
+        query.policy_version,
+        policy,
+        contender,
+        "not_comparable",
+        None,
+        "",
+        inputs=tuple(inputs),
+        level=1 - 2 * policy.alpha,
     )
 
 
@@ -327,8 +362,8 @@ def _without(frame: Gate, reason: NotComparable) -> Gate:
     return replace(found, sentence=sentence(found))
 
 
-def _compared(query: GateQuery, both: Both, rules: Rules, project: str) -> ModelComparison:
-    """The comparison of both sides as models, with intervals whose ends are one-sided at alpha."""
+def _compared(query: GateQuery, both: Both, rules: Rules) -> ModelComparison:
+    """What the comparison of both sides as models says before it measures them."""
     rows = [
         SimpleNamespace(**_columns(row) | {"benchmark": benchmark, "variant": variant, "model": side})
         for side in _SIDES
@@ -340,9 +375,8 @@ def _compared(query: GateQuery, both: Both, rules: Rules, project: str) -> Model
         model=_SIDES,
         baseline_model="baseline",
         contender_model="contender",
-        alpha=2 * from_document(Policy, query.policy).alpha,
     )
-    return compare_models(asked, rows, {}, rules, Asked(project, {}))
+    return framed(asked, rows, {}, rules)[0]
 
 
 def _columns(row: Any) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any
 from registry.grids.grid import Direction, Metric
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.results.comparison import ModelComparison
 from registry.results.gates import GateUnit, Policy, Verdict
 from registry.results.plans import Needed
 from workers.statistics.judging import Answer, Span, adjusted, all_of
@@ -18,11 +17,11 @@ from workers.statistics.margins import (
     CellNoise,
     Estimate,
     answer_of,
-    benchmark_gap,
-    cell_gap,
+    gap_of,
     overall_gap,
     p_allowed,
     paired_gap,
+    spans,
     to_floor,
     verdict_of,
 )
@@ -30,7 +29,9 @@ from workers.statistics.matching import Matched, Pairs
 from workers.statistics.table import place_of
 
 POWER = 0.8
-WEAKEST: tuple[Verdict, ...] = ("inconclusive", "worse_within_margin", "non_inferior", "equivalent", "improved")
+WEAKEST: tuple[Verdict, ...] = (
+    "inconclusive", "worse_within_margin", "non_inferior", "equivalent", "improved", "reached"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,7 @@ class ZeroBaseline(Exception):
     """A margin is percent of a baseline that is 0."""
 
 
-def overall_unit(
-    policy: Policy, sides: Sequence[Side], compared: ModelComparison, metric: Metric, direction: Direction | None
-) -> Unit:
+def overall_unit(policy: Policy, sides: Sequence[Side], metric: Metric, direction: Direction | None) -> Unit:
     """The gap over all benchmarks."""
     trials = {side.trials for side in sides}
     value = sum(float(side.found.values[1].mean()) for side in sides) / len(sides)
@@ -80,38 +79,32 @@ def overall_unit(
         found = [(side.found, side.noisy) for side in sides]
         estimate = to_floor(found, policy.margin, metric.proportion_of, slice(None))
     else:
-        parts = [_on_benchmark(side, compared) for side in sides]
-        whole = compared.whole
-        told = (None, None, None) if whole is None else (whole.difference, whole.stderr, whole.df)
-        estimate = overall_gap(parts, *told, exact=any(side.noisy.exact.any() for side in sides))
+        parts = [_on_benchmark(side, metric) for side in sides]
+        if not all(part.paired for part in parts):  # as comparisons take them: all by their items, or none
+            parts = [gap_of(side.found, side.noisy, metric.proportion_of, range(side.found.count)) for side in sides]
+        estimate = overall_gap(parts)
     return Unit(_turned(estimate, direction), margin_of(policy, value), trials.pop() if len(trials) == 1 else None, {})
 
 
-def units_of(
-    policy: Policy, sides: Sequence[Side], compared: ModelComparison, metric: Metric, direction: Direction | None
-) -> list[Unit]:
+def units_of(policy: Policy, sides: Sequence[Side], metric: Metric, direction: Direction | None) -> list[Unit]:
     """What the policy judges one by one."""
     if policy.per == "overall":
-        return [overall_unit(policy, sides, compared, metric, direction)]
+        return [overall_unit(policy, sides, metric, direction)]
     if policy.per == "benchmark":
-        return [_benchmark_unit(policy, side, compared, metric, direction) for side in sides]
+        return [_benchmark_unit(policy, side, metric, direction) for side in sides]
     return [_cell_unit(policy, side, metric, direction, i) for side in sides for i in range(side.found.count)]
 
 
-def _on_benchmark(side: Side, compared: ModelComparison) -> Estimate:
-    test = next((one.test for one in compared.by_benchmark if one.benchmark == side.benchmark), None)
-    told = (None, None, None) if test is None else (test.difference, test.stderr, test.df)
-    by_items = paired_gap(side.pairs, side.noisy, range(side.found.count))
-    return by_items or benchmark_gap(side.found, side.noisy, *told)
+def _on_benchmark(side: Side, metric: Metric) -> Estimate:
+    cells = range(side.found.count)
+    return paired_gap(side.pairs, side.noisy, cells) or gap_of(side.found, side.noisy, metric.proportion_of, cells)
 
 
-def _benchmark_unit(
-    policy: Policy, side: Side, compared: ModelComparison, metric: Metric, direction: Direction | None
-) -> Unit:
+def _benchmark_unit(policy: Policy, side: Side, metric: Metric, direction: Direction | None) -> Unit:
     if policy.kind == "floor":
         estimate = to_floor([(side.found, side.noisy)], policy.margin, metric.proportion_of, slice(None))
     else:
-        estimate = _on_benchmark(side, compared)
+        estimate = _on_benchmark(side, metric)
     margin = margin_of(policy, float(side.found.values[1].mean()))
     return Unit(_turned(estimate, direction), margin, side.trials, {"benchmark": side.benchmark})
 
@@ -121,7 +114,7 @@ def _cell_unit(policy: Policy, side: Side, metric: Metric, direction: Direction 
     if policy.kind == "floor":
         estimate = to_floor([(found, side.noisy)], policy.margin, whole, slice(i, i + 1))
     else:
-        estimate = paired_gap(side.pairs, side.noisy, [i]) or cell_gap(found, side.noisy, whole, i)
+        estimate = paired_gap(side.pairs, side.noisy, [i]) or gap_of(found, side.noisy, whole, [i])
     places = found.positions[i].tolist()
     at = {axis.name: place_of(axis, place) for axis, place in zip(found.axes, places, strict=True)}
     names = {"benchmark": side.benchmark, "at": at}
@@ -145,13 +138,13 @@ def margin_of(policy: Policy, value: float) -> float:
 
 def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -> Judgement:
     """The verdicts: all must keep to the policy (each at alpha), and one that does not is enough (after Holm)."""
-    spans = [unit.estimate.span(policy.alpha) for unit in units]
+    left = spans([unit.estimate for unit in units], policy.alpha)
     ps = [p_allowed(policy.kind, unit.margin, unit.estimate) for unit in units]
     holm = adjusted(ps, "holm") if policy.multiplicity == "holm" and len(units) > 1 else ps
-    answers = [_answer(policy, unit, span, p) for unit, span, p in zip(units, spans, holm, strict=True)]
+    answers = [_answer(policy, unit, span, p) for unit, span, p in zip(units, left, holm, strict=True)]
     told = tuple(
         _told(policy, unit, span, answer, (p, q if len(units) > 1 else None), direction)
-        for unit, span, answer, p, q in zip(units, spans, answers, ps, holm, strict=True)
+        for unit, span, answer, p, q in zip(units, left, answers, ps, holm, strict=True)
     )
     whole = all_of(answers)
     passes: bool | None = None
@@ -189,7 +182,7 @@ def _told(
     direction: Direction | None,
 ) -> GateUnit:
     verdict = verdict_of(policy.kind, unit.margin, span)
-    if answer == "not_decidable" and verdict == "regressed":
+    if answer == "not_decidable" and verdict in ("regressed", "missed"):
         verdict = "inconclusive"
     low, high = (None, None) if span is None else (span.low, span.high)
     gap = unit.estimate.gap

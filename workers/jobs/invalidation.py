@@ -6,7 +6,7 @@ dispatcher applies these rows here: cached results become pending, and pair sums
 Requeue results that an older version of the statistical methods computed. Each is served until its replacement is
 ready. Answers to queries are requeued all, because somebody keeps asking them. Of the statistics of grids only those
 are of experiments that somebody looks at: an archive of a hundred million grids would take hundreds of hours of
-processor time. The others follow when they are read (`registry.operations.retry`).
+processor time. The others follow when they are read (`registry.operations.health`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from registry.storage.tables import (
     pair_sum_scopes,
 )
 from workers.jobs.leases import LONGEST_PAUSE
-from workers.scope import Aliases, alias_map, conditions, experiment_names
+from workers.scope import Aliases, alias_map, conditions, names_of
 
 APPLIED_AT_ONCE = 200
 """Invalidations applied by one transaction: each may name the five hundred grids of a batch."""
@@ -163,7 +163,7 @@ def _invalidate_results(
             claimed = cached_results.c.query["kind"].astext == StoredClaimsQuery.kind
             named = or_(
                 cached_results.c.experiment == experiment,
-                and_(claimed, cached_results.c.experiment.in_(experiment_names(joined, experiment))),
+                and_(claimed, cached_results.c.experiment.in_(names_of(joined, "experiment", experiment))),
             )
             changed = and_(here, named, cached_results.c.metric == metric)
             _invalidate(connection, settings, changed if (experiment, metric) in of_rules else and_(changed, ~_PAST))
@@ -196,7 +196,7 @@ def _queue_pair_sums(connection: Connection, taken: Sequence[Any]) -> None:
         return
     aliases = {project_id: alias_map(connection, project_id) for project_id in projects}
     for scope in kept:
-        names = experiment_names(aliases[scope.project_id], scope.experiment)
+        names = names_of(aliases[scope.project_id], "experiment", scope.experiment)
         mine = [
             row
             for row in taken

@@ -27,9 +27,10 @@ from registry.results.pairs import Pair
 from registry.results.ranking import ChangeVerdict, Move, NameChange, Omission, Ranking, RankingChange, moves
 from registry.storage.arrivals import Arrival, announce, slug_of
 from registry.storage.bi_facts import facts_of_answer
+from workers.protocols import rules_of
 from workers.rankings.ranking_input import THEN, change_input
 from workers.rankings.slots import factor_to, roles_of
-from workers.scope import Aliases, alias_map, canonical_names, named_grids, rules_of, scope_rows
+from workers.scope import Aliases, alias_map, canonical_names, named_grids, scope_rows
 from workers.statistics import change
 from workers.statistics.judging import adjusted
 

@@ -1,8 +1,9 @@
-"""Rankings of a scope, by its size: from its cells, as a leaderboard, or from its stored pair sums.
+"""Three ways to a ranking of a scope, by its size, and one answer: `workers/queries.py` chooses among them.
 
-Direct ranking: the grids of a scope become a score matrix, and that a ranking. A scope that is too large for exact
-tests of every pair and small enough that all cells are at hand is a leaderboard: its grids are read as matrices, one
-for each benchmark and shape, in one statement; a slice cuts columns of them.
+`direct_ranking` makes one score matrix of all grids of the scope (an experiment and a metric, or a part of it).
+`board_ranking` is for a scope that is too large for exact tests of every pair and small enough that all cells are at
+hand, a leaderboard: its grids are read as matrices, one for each benchmark and shape, in one statement, and a slice
+cuts columns of them. `ranking_from_sums` reads the stored sums of pairs, whatever the number of cells.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 from sqlalchemy import ARRAY, Connection, DateTime, TextClause, Uuid, bindparam, select, text
 
 from registry.grids.slices import kept_positions, mask_of, member_text
@@ -26,7 +26,7 @@ from registry.results.terms import DerivedGrid, SetAside, Warning, set_aside_war
 from registry.storage.keys import GRIDS_THEN, grids_at, instant_of, of_current
 from registry.storage.rows import axis_of
 from registry.storage.tables import grids, pair_sum_scopes, pair_sums, revisions
-from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
+from workers.rankings.matrices import MATRICES, Block, GridMatrix, matrix_of, scatter
 from workers.rankings.pair_sums import fingerprint, scope_of, stored_sums
 from workers.rankings.ranking_input import (
     NO_ITEMS,
@@ -37,8 +37,8 @@ from workers.rankings.ranking_input import (
     scale_warnings,
     without_costly,
 )
-from workers.rankings.slots import Frame, Integers, Kind, Roles, Scale, Scales, Slots, roles_of, scales
-from workers.scope import Aliases, alias_map, canonical_names, conditions, experiment_names, names_of
+from workers.rankings.slots import Frame, Kind, Roles, Scale, Scales, Slots, roles_of, scales
+from workers.scope import Aliases, alias_map, canonical_names, conditions, names_of
 from workers.statistics import rank
 from workers.statistics.board import MOST_COUNTED, rank_board, rank_counted
 from workers.statistics.counted import Counted, matrices_of
@@ -145,7 +145,7 @@ def _parameters(aliases: Aliases, project_id: uuid.UUID, query: RankingQuery) ->
     for kind in _KINDS:
         wanted = getattr(query, kind)
         named |= {f"all_{kind}": not wanted, kind: [name for one in wanted for name in names_of(aliases, kind, one)]}
-    experiments = experiment_names(aliases, query.experiment)
+    experiments = names_of(aliases, "experiment", query.experiment)
     return {"project": project_id, "experiments": experiments, "metric": query.metric, **named}
 
 
@@ -160,47 +160,32 @@ def _standings(query: RankingQuery, board: Board, known: Scales) -> tuple[ScoreM
     names = sorted({one.name for matrix in directed for one in _roles(query.by, matrix)})
     places = {name: i for i, name in enumerate(names)}
     blocks = [
-        block for matrix in directed for block in _blocks(query.by, matrix, places, slots, known.of[_kind(matrix)])
+        (block, known.of[_kind(matrix)])
+        for matrix in directed
+        for block in _blocks(query.by, matrix, places, slots, known.of[_kind(matrix)])
     ]
     if len(names) * slots.size > MOST_CELLS:
         return None
     values = np.full((len(names), slots.size), np.nan)
-    for rows, numbers, written, scale in _in_order(directed, blocks) if board.joined else blocks:
-        at = np.ix_(rows, numbers)
-        values[at] = np.where(np.isfinite(written), frame.sign(scale) * scale.factor * written, values[at])
-    placed = ((numbers, scale) for _, numbers, _, scale in blocks)
+    scaled = (replace(one, values=frame.sign(scale) * scale.factor * one.values) for one, scale in blocks)
+    scatter(values, scaled, in_order=board.joined)
+    placed = ((block.slots, scale) for block, scale in blocks)
     return without_costly(query, frame.matrix(query.by, names, slots, placed, {"values": values}), slots)
-
-
-Block = tuple[Integers, Integers, NDArray[np.float64], Scale]
-"""Rows, slots, values of rows by slots, and their scale."""
 
 
 def _blocks(by: str, matrix: GridMatrix, places: Mapping[str, int], slots: Slots, scale: Scale) -> Iterator[Block]:
     """The values of a matrix by names and slots: of one block where its grids share the slots, else of one for each."""
     axes = orjson.loads(matrix.axes)
     each = _roles(by, matrix)
-    rooms = dict.fromkeys((one.group, one.rest) for one in each)
-    numbers = {room: slots.numbers(*room, axes, scale) for room in rooms}
-    rows = np.array([places[one.name] for one in each], dtype=np.int64)
-    if len(rooms) == 1:
-        yield rows, next(iter(numbers.values())), matrix.values, scale
+    rooms = [(one.group, one.rest) for one in each]
+    numbers = {room: slots.numbers(*room, axes, scale) for room in dict.fromkeys(rooms)}
+    rows, order = (np.array(one, dtype=np.int64) for one in ([places[one.name] for one in each], matrix.order))
+    whole = Block(rows, numbers[rooms[0]], order, matrix.values)
+    if len(numbers) == 1:
+        yield whole
         return
-    for i, one in enumerate(each):
-        yield rows[i : i + 1], numbers[one.group, one.rest], matrix.values[i : i + 1], scale
-
-
-def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block]) -> Sequence[Block]:
-    """The blocks such that of two grids on one slot the one updated last is written last."""
-    if sum(len(rows) for rows, *_ in blocks) != sum(len(one.order) for one in matrices):
-        return blocks
-    orders = [order for matrix in matrices for order in matrix.order]
-    single = [
-        (rows[i : i + 1], slots, values[i : i + 1], scale)
-        for rows, slots, values, scale in blocks
-        for i in range(len(rows))
-    ]
-    return [block for _, block in sorted(zip(orders, single, strict=True), key=lambda one: one[0])]
+    for i, room in enumerate(rooms):
+        yield replace(whole.at(np.array([i])), slots=numbers[room])
 
 
 def _roles(by: str, matrix: GridMatrix) -> list[Roles]:
@@ -365,7 +350,7 @@ def _benchmarks(connection: Connection, scope: Any) -> tuple[list[str], bool]:
         grids.c.deleted_at.is_(None),
     )
     found: set[str] = set()
-    for experiment in experiment_names(aliases, scope.experiment):
+    for experiment in names_of(aliases, "experiment", scope.experiment):
         after = ""
         while len(found) <= MOST_BENCHMARKS:
             # A loose scan of the index: one step for each benchmark, whatever the number of its grids. The order is

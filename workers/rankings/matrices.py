@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, TextClause, Uuid, bindparam, text
 
 from workers.rankings.slots import Slots
-from workers.scope import Aliases, experiment_names
+from workers.scope import Aliases, names_of
 from workers.statistics.pair_sums import MOST_TICKS, Side, all_meetings, empty, meeting
 
 Floats = NDArray[np.float64]
@@ -132,6 +132,8 @@ class BenchmarkChange:
     unchanged: Sequence[GridMatrix]
     before: Sequence[GridMatrix]
     after: Sequence[GridMatrix]
+    joined: bool
+    """True if aliases may have put several grids on one cell."""
 
 
 # Written so that the planner has no bad plan to choose: its statistics know nothing of an experiment that began a
@@ -187,10 +189,10 @@ def take_changes(connection: Connection, scope: Any, aliases: Aliases, names: Se
 
     Changes listed under an alias that the experiment has lost are dropped: losing it has reset the scope.
     """
-    found: tuple[list[GridMatrix], ...] = ([], [], [])
+    found: tuple[list[GridMatrix], list[GridMatrix], list[GridMatrix]] = ([], [], [])
     for row in connection.execute(_TAKE_CHANGES, _parameters(scope, aliases, names)):
         found[row.part].append(matrix_of(row, aliases, with_ids=row.part > 0))
-    return BenchmarkChange(*found)
+    return BenchmarkChange(*found, bool(aliases))
 
 
 def read_inputs(connection: Connection, scope: Any, aliases: Aliases, names: Sequence[str]) -> list[GridMatrix]:
@@ -204,7 +206,7 @@ def _parameters(scope: Any, aliases: Aliases, names: Sequence[str]) -> dict[str,
         "scope": scope.id,
         "project": scope.project_id,
         "metric": scope.metric,
-        "experiments": list(experiment_names(aliases, scope.experiment)),
+        "experiments": names_of(aliases, "experiment", scope.experiment),
         "names": list(names),
     }
 
@@ -229,17 +231,17 @@ class SumsDelta:
 
 
 @dataclass(frozen=True)
-class _Updates:
-    """Values of grids over the same slots, with the row of each in a `Side` and the order of its update."""
+class Block:
+    """Values of grids over the same slots, with the row of each among the names and the order of its update."""
 
-    variant: str
     rows: Integers
     slots: Integers
     order: Integers
     values: Floats
 
-    def at(self, picked: NDArray[Any]) -> _Updates:
-        return _Updates(self.variant, self.rows[picked], self.slots, self.order[picked], self.values[picked])
+    def at(self, picked: NDArray[Any]) -> Block:
+        """Some of the rows."""
+        return Block(self.rows[picked], self.slots, self.order[picked], self.values[picked])
 
 
 def sums_delta(change: BenchmarkChange, exponent: int) -> SumsDelta:
@@ -251,16 +253,16 @@ def sums_delta(change: BenchmarkChange, exponent: int) -> SumsDelta:
     names = sorted(affected.union(*(matrix.models for matrix in change.unchanged)))
     places, slots = {name: i for i, name in enumerate(names)}, Slots()
     unchanged, removed, added = (
-        [_updates_of(matrix, places, slots) for matrix in matrices]
+        [_block_of(matrix, places, slots) for matrix in matrices]
         for matrices in (change.unchanged, change.before, change.after)
     )
     before = np.full((len(names), slots.size), np.nan)
-    _scatter(before, [*unchanged, *removed])
+    scatter(before, [*unchanged, *removed], in_order=change.joined)
     after, touched = before.copy(), np.array(sorted(places[name] for name in affected), dtype=np.int64)
     # Emptied and written again with the unchanged grids of these names: where aliases put several grids on one cell,
     # the removed one may have covered a value that now counts.
     after[touched] = np.nan
-    _scatter(after, [*(one.at(np.isin(one.rows, touched)) for one in unchanged), *added])
+    scatter(after, [*(one.at(np.isin(one.rows, touched)) for one in unchanged), *added], in_order=change.joined)
     old, new, rivals = (_side(values, exponent) for values in (before, after, before))
     delta = SumsDelta(names)
     delta.slots, delta.compared = (
@@ -294,17 +296,21 @@ def _sums_with_rivals(rivals: Side, side: Side, i: int) -> Integers:
     return total
 
 
-def _updates_of(matrix: GridMatrix, places: Mapping[str, int], slots: Slots) -> _Updates:
+def _block_of(matrix: GridMatrix, places: Mapping[str, int], slots: Slots) -> Block:
     numbers = slots.numbers(matrix.benchmark, (matrix.variant,), orjson.loads(matrix.axes))
     rows = np.array([places[name] for name in matrix.models], dtype=np.int64)
-    return _Updates(matrix.variant, rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
+    return Block(rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
 
 
-def _scatter(values: Floats, updates: Sequence[_Updates]) -> None:
-    """Write the values into their rows and slots; of several for one slot of a name, the last update counts."""
-    for one in updates if _are_disjoint(updates) else _in_order(updates):
-        block = np.ix_(one.rows, one.slots)
-        values[block] = np.where(np.isfinite(one.values), one.values, values[block])
+def scatter(values: Floats, blocks: Iterable[Block], *, in_order: bool) -> None:
+    """Write the values into their rows and slots; of several for one slot of a name the last update counts, where they
+    are written `in_order`."""
+    if in_order:
+        single = (one.at(np.array([i])) for one in blocks for i in range(len(one.rows)))
+        blocks = sorted(single, key=lambda one: int(one.order[0]))
+    for one in blocks:
+        at = np.ix_(one.rows, one.slots)
+        values[at] = np.where(np.isfinite(one.values), one.values, values[at])
 
 
 def _side(values: Floats, exponent: int) -> Side:
@@ -315,15 +321,3 @@ def _side(values: Floats, exponent: int) -> Side:
     if np.max(np.abs(ticks), initial=0.0) > MOST_TICKS:
         raise TooLarge(float(np.max(np.abs(held))))
     return Side(np.rint(ticks).astype(np.int64), held, present)
-
-
-def _are_disjoint(updates: Sequence[_Updates]) -> bool:
-    """Return whether every name has one grid for each variant, so that no slot is written twice; aliases can break
-    this."""
-    written = [(one.variant, row) for one in updates for row in one.rows.tolist()]
-    return len(set(written)) == len(written)
-
-
-def _in_order(updates: Sequence[_Updates]) -> Iterable[_Updates]:
-    each = [one.at(np.array([i])) for one in updates for i in range(len(one.rows))]
-    return sorted(each, key=lambda one: int(one.order[0]))

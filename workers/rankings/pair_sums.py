@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -47,7 +48,7 @@ from workers.rankings.matrices import (
     sums_delta,
     take_changes,
 )
-from workers.scope import Aliases, alias_map, experiment_names, names_of
+from workers.scope import Aliases, alias_map, names_of
 from workers.statistics.pair_sums import canonical, carry, empty, packed, unpacked
 from workers.statistics.terms import IntArray
 
@@ -138,7 +139,7 @@ def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
     """Conditions for the rows of `grids` that belong to the scope, deleted ones included."""
     return (
         grids.c.project_id == scope.project_id,
-        grids.c.experiment.in_(experiment_names(aliases, scope.experiment)),
+        grids.c.experiment.in_(names_of(aliases, "experiment", scope.experiment)),
         grids.c.metric == scope.metric,
     )
 
@@ -304,21 +305,26 @@ def widened(sums: IntArray, names: int) -> IntArray:
 
 
 _NAMED = 5
-"""Pairs with wrong sums that are named; the others are counted."""
+"""Wrong names that are named; the others are counted."""
 
 
-def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> list[str]:
+def check_sums(connection: Connection, scope: Any) -> Iterator[str]:
     """Differences between the stored sums of a scope and its grids, a sentence each.
 
-    Compares every integer; `connection` must see one snapshot. There are none for a scope without sums, or with sums
-    that are to be computed again.
+    Compares every integer; `connection` must see one snapshot. There are none for sums that are to be computed again.
     """
-    scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one_or_none()
-    if scope is None or not scope.is_complete:
-        return []
-    expected = _recomputed(connection, scope)
+    if not scope.is_complete:
+        return
+    total = _recomputed(connection, scope)
+    expected = {"grids": total.grids, "slots": total.slots, "compared": total.compared, "kinds": dict(total.kinds)}
+    expected["checksum"] = uuid.UUID(int=total.checksum % _CHECKSUMS)
     where = f'experiment "{scope.experiment}", metric "{scope.metric}"'
-    return [f"{where}: {one}" for one in _of_scope(scope, expected) + _of_names(connection, scope, expected)]
+    for name, value in expected.items():
+        if getattr(scope, name) != value:
+            yield f"{where}: {name} is {getattr(scope, name)}, counted again {value}"
+    if wrong := _wrong_names(connection, scope, total):
+        more = f" and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+        yield f"{where}: other cells or sums when counted again: {', '.join(wrong[:_NAMED])}{more}"
 
 
 def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
@@ -326,42 +332,21 @@ def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
     found = connection.scalars(select(grids.c.benchmark).where(*grids_of(scope, aliases)).distinct())
     for benchmark in sorted({aliases.get(("benchmark", one), one) for one in found}):
         names = names_of(aliases, "benchmark", benchmark)
-        change = BenchmarkChange([], [], read_inputs(connection, scope, aliases, names))
+        change = BenchmarkChange([], [], read_inputs(connection, scope, aliases, names), bool(aliases))
         accumulate(total, sums_delta(change, scope.exponent or 0), change)
     return total
 
 
-def _of_scope(scope: Any, total: ScopeDelta) -> list[str]:
-    expected = {"grids": total.grids, "slots": total.slots, "compared": total.compared, "kinds": dict(total.kinds)}
-    expected["checksum"] = uuid.UUID(int=total.checksum % (1 << 128))
-    return [
-        f"{name} is {getattr(scope, name)}, counted again {value}"
-        for name, value in expected.items()
-        if getattr(scope, name) != value
-    ]
-
-
-def _of_names(connection: Connection, scope: Any, total: ScopeDelta) -> list[str]:
-    names = list(total.places)
+def _wrong_names(connection: Connection, scope: Any, total: ScopeDelta) -> list[str]:
+    """Names of which other cells or sums are stored than were counted again, in quotes."""
     rows = {row.name: row for row in connection.execute(select(pair_sums).where(pair_sums.c.scope_id == scope.id))}
-    wrong = [
-        f'"{name}" has {row.cells} cells too many'
-        for name, row in rows.items()
-        if name not in total.places and row.cells
-    ]
-    wrong += [
-        f'"{name}" has {rows[name].cells if name in rows else 0} cells, counted again {total.cells[name]}'
-        for name in names
-        if name not in rows or rows[name].cells != total.cells[name]
-    ]
-    if not names or not all(name in rows for name in names):
+    names = list(total.places)
+    wrong = [f'"{name}"' for name, row in rows.items() if row.cells != total.cells[name]]
+    wrong += [f'"{name}"' for name in names if name not in rows]
+    if not names or wrong:
         return wrong
     places = [rows[name].position for name in names]
     stored = np.stack([stored_sums(rows[name].sums, max(places) + 1)[:, places] for name in names], axis=1)
-    expected = np.stack([widened(total.sums.get(name, empty(0)), len(names)) for name in names], axis=1)
-    differs = np.any(canonical(stored) != canonical(expected), axis=0)
-    pairs = [f'"{names[i]}" and "{names[j]}"' for i, j in np.argwhere(np.triu(differs)).tolist()]
-    if pairs:
-        more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
-        wrong.append(f"other sums when counted again: {', '.join(pairs[:_NAMED])}{more}")
-    return wrong
+    again = np.stack([widened(total.sums.get(name, empty(0)), len(names)) for name in names], axis=1)
+    differs = np.any(canonical(stored) != canonical(again), axis=(0, 2))
+    return [f'"{names[i]}"' for i in np.flatnonzero(differs)]

@@ -19,9 +19,9 @@ from registry.grids.slices import member_text
 from registry.grids.suspect_names import looks_derived, near_duplicates
 from registry.query import AggregatesQuery, RankingQuery
 from registry.results.ranking import RankedScale
-from registry.results.terms import DerivedGrid, Input, SetAside, Warning, common_to_all, set_aside_warnings
+from registry.results.terms import OF_UNITS, DerivedGrid, Input, SetAside, Warning, common_to_all, set_aside_warnings
 from registry.storage.item_outcomes import held_items
-from registry.storage.rows import grid_of
+from registry.storage.rows import grid_of, metric_of
 from workers.rankings.slots import (
     Columns,
     Frame,
@@ -37,11 +37,14 @@ from workers.rankings.slots import (
 )
 from workers.scope import canonical_names, matches
 from workers.statistics.cells import SlotItems
+from workers.statistics.describe import on_lattice
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.set_aside import of_names, usual_slots
-from workers.statistics.terms import BoolArray
+from workers.statistics.terms import BoolArray, decimals_of
 
 MOST_ALIKE = 10
+MOST_CONTRADICTED = 3
+"""Models that are named whose values contradict their trials; the rest is counted."""
 NO_ITEMS: Mapping[Any, Sequence[Any]] = {}
 THEN = "\0"
 """What stands before a name as it was; PostgreSQL has no such text."""
@@ -94,6 +97,7 @@ def build_ranking_input(
         *derived_name_warnings(benchmarks),
         *near_duplicate_warnings(counted, "benchmark", "model"),
         *near_duplicate_warnings(counted, "model", "benchmark"),
+        *trials_warnings(query, counted),
     )
     matrix, aside = without_costly(query, matrix, slots)
     return RankingInput(matrix, inputs, (*warnings, *set_aside_warnings(aside)), derived, found.one, aside)
@@ -211,6 +215,31 @@ def near_duplicate_warnings(
         yield Warning("near_duplicate", template.format(kind, *pair, other))
     if len(pairs) > MOST_ALIKE:
         yield Warning("near_duplicate", f"{len(pairs) - MOST_ALIKE} more pairs of {kind}s look alike.")
+
+
+def trials_warnings(query: RankingQuery, counted: Named) -> Iterator[Warning]:
+    """A warning about grids with values that are no whole counts of their trials, where the tests rest on trials."""
+    if query.target != "rerun" or query.method not in OF_UNITS:
+        return
+    models = [names["model"] for row, names in counted if _contradicts_trials(row)]
+    if models:
+        several = list(dict.fromkeys(models))
+        more = f" and {len(several) - MOST_CONTRADICTED:,} more" if len(several) > MOST_CONTRADICTED else ""
+        whose = f"{', '.join(several[:MOST_CONTRADICTED])}{more}"
+        grids = f"{len(models):,} of {len(counted):,} {'grids' if len(counted) > 1 else 'grid'}"
+        detail = f"The tests take the nearest counts: in {grids} values contradict the given trials, of {whose}."
+        yield Warning("off_lattice", detail)
+
+
+def _contradicts_trials(row: Any) -> bool:
+    """Whether a value whose noise comes from its trials alone is no whole count of them, as it is printed."""
+    whole = metric_of(row.metric).proportion_of
+    if whole is None or (row.trials is None and row.cell_trials is None):
+        return False
+    cells = columns_of(row, 1.0)
+    known = np.isfinite(cells.values) & (cells.trials > 0) & np.isnan(cells.stderr)
+    fits = on_lattice(cells.values[known], cells.trials[known], whole, decimals_of(cells.values))
+    return not bool(fits.all())
 
 
 def _blocks(

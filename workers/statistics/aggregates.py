@@ -42,7 +42,6 @@ from workers.statistics.set_aside import (
     Sharing,
     SortedCells,
     code_of,
-    costs_of,
     of_entries,
     remedy_of,
     sorted_cells,
@@ -118,14 +117,12 @@ def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest:
         sharing = Sharing.of(found, sharing.columns)
     shared = int(np.count_nonzero(sharing.shared))
     kept = found.kept(sharing.shared[found.slot]) if matched else found
-    costs = costs_of(sharing, places, others)
     left = found.cells.values.size - kept.cells.values.size
     known = replace(
         empty,
         dimensions=tuple(DimensionLevels(name, tuple(found.cells.levels[name])) for name in question.group_by),
         slots=SharedSlots(found.slots, shared),
         left_out=LeftOut(found.slots - shared if matched else 0, left, measured.count(0)),
-        costs=costs,
         set_aside=told,
         columns=tuple(_columns(sharing, question, rest)),
     )

@@ -37,8 +37,16 @@ from workers.statistics.posteriors import (
     normal_posteriors,
     quadrature,
 )
-from workers.statistics.table import CellNoise, Table, by_level, cell_noise
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
+from workers.statistics.table import CellNoise, Table, by_level, cell_noise, unknown_noise
+from workers.statistics.terms import (
+    MOST_WRITTEN_LEVELS,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    decimals_of,
+    ticks_by_row,
+    ticks_of,
+)
 
 MOST_TIES = 100
 """Tied coordinates that are written out; `ties` counts them all."""
@@ -56,13 +64,26 @@ def peaks(table: Table) -> Peaks:
         return Peaks("undefined", reason="the metric has no better end")
     if table.cells == 0:
         return Peaks("insufficient", reason="no cell was measured")
-    goodness = -table.ticks if table.metric.direction == "lower" else table.ticks
+    order = order_of(table)
+    goodness = -order if table.metric.direction == "lower" else order
     floor = int(goodness[table.present].min()) - 1
     height = np.where(table.present, goodness, floor)
     top = int(height.max())
     best = Best(*cells_of(table, height == top))
     by = {axis.name: level_bests(table, height, floor, place) for place, axis in enumerate(table.axes)}
     return Peaks("ok", best, runner_up(table, height, floor), by)
+
+
+def order_of(table: Table) -> IntArray:
+    """The values as whole numbers in their order, those that tie alike: their ticks, unless some are so small beside
+    the largest that they need digits of their own."""
+    small = table.ticks[table.small]
+    if small.all() and np.unique(small).size == small.size:
+        return table.ticks
+    rows = np.stack([table.values.ravel(), np.where(table.small, table.values, np.nan).ravel()])
+    (coarse, fine), _ = ticks_by_row(rows, ticks_of(rows, table.decimals), table.decimals)
+    # As complex numbers pairs are sorted by both.
+    return np.unique(coarse + 1j * fine, return_inverse=True)[1].reshape(table.values.shape)
 
 
 def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:
@@ -77,8 +98,9 @@ def runner_up(table: Table, height: IntArray, floor: int) -> RunnerUp | None:
     if rest.size == 0:
         return None
     value, at, ties = cells_of(table, height == rest.max())
-    gap = int(height.max() - rest.max()) / 10.0**table.decimals
-    return RunnerUp(value, at, ties, gap)
+    both = np.array([float(table.values.flat[int(np.argmax(height))]), value])
+    decimals = decimals_of(both)
+    return RunnerUp(value, at, ties, abs(int(np.diff(ticks_of(both, decimals))[0])) / 10.0**decimals)
 
 
 def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple[LevelBest, ...]:
@@ -253,7 +275,7 @@ def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
         return replace(best, noise_status="insufficient", noise_reason="no cell was measured")
     found = cell_noise(table)
     if found is None:
-        return replace(best, noise_status="insufficient", noise_reason="the noise of some cell is unknown")
+        return replace(best, noise_status="insufficient", noise_reason=unknown_noise(table))
     posterior = shrink(found)
     probable = None if posterior is None else shrunken_chances(posterior)
     expected, most = floor_of(table, found, level)

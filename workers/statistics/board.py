@@ -3,7 +3,7 @@
 What needs the cells themselves is named in `left_out`.
 
 A ranking of a leaderboard: too many names or cells for exact tests of every pair, few enough to have all cells at
-hand. Every method and policy has its order; pairs are tested by the sign flip in its normal limit, as from sums.
+hand. Every method and policy has its order; pairs are tested as from sums.
 
 Where a score is an average of what each benchmark gives a name, leaving each benchmark out is a product of matrices.
 Least-squares scores of pairs are one where every name has every benchmark; with gaps they are replaced by their
@@ -19,11 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import stdtrit
 
 from registry.results.pairs import LeaveOneOut, Pair
 from registry.results.ranking import Omission, Ranking
-from registry.results.terms import Interval, Method, Missing
+from registry.results.terms import Method, Missing
 from workers.statistics.counted import (
     Blocks,
     Counted,
@@ -33,7 +32,7 @@ from workers.statistics.counted import (
     difference_within,
     evidence_of,
 )
-from workers.statistics.pairs import APART, couples, estimand_of, pairs_left_out
+from workers.statistics.pairs import ALIKE, ALONE, APART, Judged, by_error, couples, estimand_of, pairs_left_out
 from workers.statistics.rank_groups import components, dominance, parts, ranges
 from workers.statistics.ranking import Contest, Orders, asked, assembled, obstacle, unasked
 from workers.statistics.ranking_methods import (
@@ -51,12 +50,13 @@ from workers.statistics.ranking_methods import (
 )
 from workers.statistics.ranks import rank_rows, ranks_of, shared_ranks
 from workers.statistics.score_matrix import ScoreMatrix, of
-from workers.statistics.terms import FloatArray, detectable
+from workers.statistics.terms import FloatArray
 
 MOST_COUNTED = 1_000
 """Names that a ranking from sums compares."""
 OF_PAIRS: tuple[Method, ...] = ("mean_difference", "win_rate", "bradley_terry")
 """Methods whose order comes from pairs."""
+UNUSED = "the noise of the cells is not used for so many names"
 OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
 
 
@@ -90,7 +90,7 @@ def sums_have_order(method: str, missing: str) -> bool:
 def unanswered(names: Sequence[str], frame: Ranking) -> Ranking | None:
     """The answer where the target asks for the noise of the cells, or where nobody was asked about."""
     if frame.target == "new_questions":
-        return replace(frame, status="undefined", reason=f"target=new_questions {OF_CELLS}")
+        return replace(frame, status="undefined", reason=f"the target new questions {OF_CELLS}")
     return unasked(frame, names)
 
 
@@ -107,8 +107,8 @@ def ranked(
     evidence = evidence_of(counted, estimand, frame.target)
     size = counted.lead if estimand == "lead" else counted.mean * counted.sign
     apart = np.where(evidence.p_holm < frame.alpha, np.sign(size), 0).astype(np.int64)
-    every = np.ones(len(counted.names), dtype=np.bool_)
-    contest = Contest(counted.names, counted.cells, None, counted.records, every, counted.linked, apart)
+    tested = np.asarray(np.isfinite(evidence.p).any(axis=1), dtype=np.bool_)
+    contest = Contest(counted.names, counted.cells, None, counted.records, tested, counted.linked, apart)
     found = assembled(frame, contest, members, [one for one in orders if isinstance(one, Orders)])
     place = {name: i for i, name in enumerate(counted.names)}
     order = [place[row.name] for row in found.ranking]
@@ -116,7 +116,7 @@ def ranked(
         found,
         pairs=tuple(_pair(counted, evidence, i, j, frame) for i, j in couples(counted.names, order, frame.pairs_of)),
         left_out=(*left_out, *found.left_out, *pairs_left_out(len(order), frame.pairs_of)),
-        assumes=("exchangeable_cells",) if frame.target == "rerun" else (),
+        assumes=("exchangeable_cells",) if frame.target == "rerun" and estimand == "lead" else (),
     )
 
 
@@ -143,42 +143,37 @@ def _pair(counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Rankin
         return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, frame.target, estimand, reason=APART)
     common, ties, larger = (int(one[i, j]) for one in (counted.common, counted.equal, counted.larger))
     ends = (larger, common - ties - larger)[:: counted.sign]
+    lead, benchmarks = float(counted.lead[i, j]), int(counted.benchmarks[i, j])
+    base = Pair(*names, "ok", common, benchmarks, ends[0], ties, ends[1], lead, frame.target, estimand)
+    if estimand == "difference":
+        return _estimated(base, counted, evidence, i, j, frame)
     possible = bool(evidence.least[i, j] < frame.alpha)
-    base = Pair(
-        *names,
-        "ok" if possible else "insufficient",
-        common,
-        int(counted.benchmarks[i, j]),
-        ends[0],
-        ties,
-        ends[1],
-        float(counted.lead[i, j]),
-        frame.target,
-        estimand,
+    return replace(
+        base,
+        status="ok" if possible else "insufficient",
         p=float(evidence.p[i, j]),
         p_holm=float(evidence.p_holm[i, j]),
         min_attainable_p=float(evidence.least[i, j]),
         test="sign_flip_normal" + ("_over_benchmarks" if frame.target == "new_benchmarks" else ""),
         reason=None if possible else f"no signs of these differences have a p below {frame.alpha}",
     )
-    return _estimated(base, counted, evidence, i, j, frame.alpha) if estimand == "difference" else base
 
 
-def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: int, alpha: float) -> Pair:
-    """Adds the difference and, where there is one, its standard error."""
-    difference = float(counted.mean[i, j]) * counted.unit
-    error, df = float(evidence.stderr[i, j]) * counted.unit, float(evidence.df[i, j])
-    if not math.isfinite(error):
-        return replace(base, difference=difference)
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
-    return replace(
-        base,
-        difference=difference,
-        interval=Interval(1 - alpha, difference - reach, difference + reach),
-        stderr=error,
-        df=df,
-        detectable=detectable(error, alpha) if base.status == "ok" else None,
+def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Ranking) -> Pair:
+    """Adds the difference and, over benchmarks, its test."""
+    base = replace(base, difference=float(counted.mean[i, j]) * counted.unit)
+    if not math.isfinite(evidence.p[i, j]):
+        alone = ALIKE if base.benchmarks > 1 else ALONE
+        return replace(base, status="insufficient", reason=UNUSED if frame.target == "rerun" else alone)
+    judged = Judged(
+        float(evidence.p[i, j]),
+        float(evidence.p_holm[i, j]),
+        float(evidence.stderr[i, j]) * counted.unit,
+        float(evidence.df[i, j]),
+        int(np.isfinite(evidence.p).sum()) // 2,
+        int((evidence.p_holm < frame.alpha).sum()) // 2,
     )
+    return by_error(base, judged, frame.alpha, "t_over_benchmarks")
 
 
 MOST_PAIRED = 1_500
@@ -240,8 +235,8 @@ def _unpaired(here: ScoreMatrix, method: Method, missing: Missing) -> Scores | R
         return order(here, method, missing)
     if method == "bradley_terry" or not here.present.all():
         many = f"it compares pairs, and {len(here.names):,} names have too many"
-        other = "method=borda and missing=zero_points"
-        return Refused(f"{many}; ask with {other}, or about up to {MOST_PAIRED:,} names with model=…")
+        other = "the method Borda and zero points for missing cells"
+        return Refused(f"{many}; ask with {other}, or about up to {MOST_PAIRED:,} names")
     weights = here.weights(np.arange(here.values.shape[1]))
     if method == "win_rate":
         return Scores(shares_beaten(here) @ weights)

@@ -26,12 +26,11 @@ from numpy.typing import NDArray
 from registry.grids.outcomes import Outcomes
 from workers.statistics.matching import array_of
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import BoolArray, FloatArray, IntArray
+from workers.statistics.terms import ROUNDING, BoolArray, FloatArray, IntArray
 
 MOST_WORK = 2_000_000_000
 """Outcomes that are looked at, over all pairs; the benchmarks that come after are taken as without outcomes."""
 Objects = NDArray[np.object_]
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +151,7 @@ def _of_groups(
         second = first if other is one else _shares(items, other.names, [shared[p] for p in places], weights[places])
         sizes = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1)
         apart = sizes - 2 * first @ second.T
-        apart = np.where(apart > _ROUNDING * sizes, apart, 0.0)
+        apart = np.where(apart > ROUNDING * sizes, apart, 0.0)
         if len(places) == 1:
             whole = items[one.names[0], shared[places[0]]].whole * weights[places[0]]
             bits = np.outer(*(_of_bits(items, group.names, shared[places[0]]) for group in (one, other)))

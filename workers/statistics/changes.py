@@ -4,13 +4,14 @@ A step is sharp when it is large and noise does not explain it: Holm (1979) over
 The largest step of a series was chosen by its size, and its interval is at the level that this choice asks for
 (Bonferroni over the steps of the series).
 
-Onset of a lasting decline: the candidate by the values, and the test that it is more than noise. The cells before the
-candidate are compared with those from it on. The candidate was chosen among all cut points of its series (Bonferroni),
-and the series of a grid along an axis are judged together (Holm 1979).
+Onset of a lasting decline: the first level from which on every cell is worse than the first one by more than the margin
+of equivalence. It is a set, between two places that each hold at half of alpha. From the last cell backwards each is
+tested to be worse; from the second one forwards, not to be: fixed sequences, which stop at the first test that fails
+(Maurer, Hothorn and Lehmacher 1995). Series that decline at all are selected by q, and the sets of the selected hold at
+the level that this choice asks for. A decline lasts where the last two cells are shown to be worse at least.
 
-Series in two parts: the mean of the levels beyond a point less that of the levels up to it. The errors of cells add in
-squares, and those of the means of both parts do, for no cell is in both. With repeats the degrees of freedom are those
-of the pooled variance of a series, and of several series Satterthwaite's (1946).
+Intervals of what was selected, R of m, are at level 1 - R alpha / m: the share of them that miss is then alpha at most
+(Benjamini and Yekutieli 2005, JASA 100, 71-81).
 """
 
 from __future__ import annotations
@@ -19,23 +20,22 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Literal
 
 import numpy as np
-from scipy.special import erfc, stdtr, stdtrit
+from scipy.special import erfc, ndtr, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Direction
-from registry.results.courses import Change, LargestStep, LargestSteps, LevelSpan, Onset, Series, SharpReason, Split
+from registry.results.courses import Change, LargestStep, LargestSteps, LevelSpan, Onset, SharpReason
 from registry.results.parameters import Parameters
 from registry.results.terms import Interval, KnownNoise, Place
 from workers.statistics.curves import Curves, RowNoise
-from workers.statistics.judging import adjusted, holm_array
+from workers.statistics.judging import adjusted, holm_array, level_of_selected
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, detectable, reach_of, two_sided
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, detectable, reach_of
 
 MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
-Given = TypeVar("Given", FloatArray, IntArray)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def steps_of(curves: Curves, level: float) -> Steps:
     sizes, noise = curves.moves, curves.noise
     if noise is None or curves.count < 2:
         return Steps(sizes, None, None)
-    return Steps(sizes, step_p(sizes, noise), step_ends(sizes, neighbours(noise), level))
+    return Steps(sizes, step_p(sizes, noise), step_ends(sizes, noise, _BEFORE, _AFTER, level))
 
 
 def step_p(sizes: FloatArray, noise: RowNoise) -> FloatArray:
@@ -83,44 +83,32 @@ def exact_p(before: tuple[IntArray, IntArray], after: tuple[IntArray, IntArray])
     return found
 
 
-@dataclass(frozen=True)
-class _Neighbours:
-    """Noise of the cells before and after some steps."""
-
-    before: tuple[FloatArray, FloatArray] | None
-    after: tuple[FloatArray, FloatArray] | None
-    error: FloatArray
-    df: FloatArray | None
-    whole: float
-
-    def at(self, rows: IntArray, steps: IntArray) -> _Neighbours:
-        """One step of each of these rows."""
-        before, after = (
-            None if cells is None else (cells[0][rows, steps], cells[1][rows, steps])
-            for cells in (self.before, self.after)
-        )
-        df = None if self.df is None else self.df[rows, 0]
-        return _Neighbours(before, after, self.error[rows, steps], df, self.whole)
+FEW_TRIALS = 12
+"""Trials of two cells up to which it is looked whether any step between them could be shown."""
+_BEFORE, _AFTER = (slice(None), slice(None, -1)), (slice(None), slice(1, None))
+_Cells = tuple[slice, slice] | tuple[IntArray, IntArray]
+"""Cells of some series, as an index of their arrays."""
 
 
-def neighbours(noise: RowNoise) -> _Neighbours:
-    """The noise of every step."""
-    error = np.hypot(noise.error[:, :-1], noise.error[:, 1:])
-    df = None if noise.df is None else noise.df[:, None]
-    if noise.binomial is None:
-        return _Neighbours(None, None, error, df, noise.whole)
-    k, n = noise.binomial
-    return _Neighbours((k[:, :-1], n[:, :-1]), (k[:, 1:], n[:, 1:]), error, df, noise.whole)
-
-
-def step_ends(sizes: FloatArray, noise: _Neighbours, level: float) -> tuple[FloatArray, FloatArray]:
-    """Both ends of the steps' intervals: Newcombe's on trials, else the size and its reach."""
-    if noise.before is not None and noise.after is not None:
-        low, high = newcombe(*noise.before, *noise.after, level)
+def step_ends(
+    sizes: FloatArray, noise: RowNoise, before: _Cells, after: _Cells, level: float | FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the steps' intervals from some cells to others: Newcombe's on trials, else the size and its
+    reach."""
+    if noise.binomial is not None:
+        k, n = noise.binomial
+        low, high = newcombe(k[before], n[before], k[after], n[after], level)
         return low * noise.whole, high * noise.whole
-    deviate = reach_of(level) if noise.df is None else stdtrit(noise.df, 0.5 + level / 2)
-    reach = deviate * noise.error
+    tail = 0.5 + np.asarray(level) / 2
+    df = None if noise.df is None else np.broadcast_to(noise.df[:, None], noise.error.shape)[before]
+    reach = (ndtri(tail) if df is None else stdtrit(df, tail)) * np.hypot(noise.error[before], noise.error[after])
     return sizes - reach, sizes + reach
+
+
+def on_scale(curves: Curves, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The ends of differences of proportions, no further out than their scale; all series are asked the same."""
+    whole = math.inf if curves.rows[0].whole is None else curves.rows[0].whole
+    return np.maximum(low, -whole), np.minimum(high, whole)
 
 
 def holm_of_family(families: Sequence[FloatArray | None]) -> list[FloatArray | None]:
@@ -135,6 +123,14 @@ def holm_of_family(families: Sequence[FloatArray | None]) -> list[FloatArray | N
 
 
 @dataclass(frozen=True)
+class Sharp:
+    """Which steps of a series are sharp, `None` without a margin, and the intervals of those that are."""
+
+    are: Sequence[bool | None]
+    intervals: dict[int, Interval]
+
+
+@dataclass(frozen=True)
 class Listed:
     """The steps of one series as lists, as the answer writes them; `known` are p, the ends of the interval, and what
     could have been detected, for each step."""
@@ -145,24 +141,23 @@ class Listed:
     known: tuple[list[float], list[float], list[float], list[float]] | None
     level: float
 
-    def changes(self, p_holm: FloatArray | None, parameters: Parameters) -> tuple[Change, ...]:
-        """The steps in the order of the axis, given the adjusted p-values."""
+    def changes(self, p_holm: FloatArray | None, sharp: Sharp) -> tuple[Change, ...]:
+        """The steps in the order of the axis, given the adjusted p-values and which of them are sharp."""
         places, sizes, chosen = self.places, self.sizes, self.chosen
         if self.known is None or p_holm is None:
             return tuple([Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in chosen])
-        (p, low, high, seen), level, adjusted = self.known, self.level, p_holm.tolist()
-        sharp = are_sharp(sizes, adjusted, parameters)
+        (p, low, high, seen), adjusted, picked = self.known, p_holm.tolist(), sharp.intervals
         return tuple(
             [
                 Change(
                     places[i],
                     places[i + 1],
                     sizes[i],
-                    sharp[i],
+                    sharp.are[i],
                     p[i],
                     adjusted[i],
-                    Interval(level, low[i], high[i]),
-                    seen[i],
+                    picked[i] if i in picked else Interval(self.level, low[i], high[i]),
+                    None if math.isnan(seen[i]) else seen[i],
                 )
                 for i in chosen
             ]
@@ -185,25 +180,61 @@ def listed(curves: Curves, steps: Steps, alpha: float) -> list[Listed]:
     return [Listed(*row, 1 - alpha) for row in rows]
 
 
+def sharp_level(sizes: Sequence[FloatArray], p_holm: Sequence[FloatArray | None], parameters: Parameters) -> float:
+    """The level of the intervals of the sharp steps of a family: those that their sizes and Holm's p select of all."""
+    known = [(one, p) for one, p in zip(sizes, p_holm, strict=True) if p is not None]
+    if not known or parameters.sharp_change is None:
+        return 1 - parameters.alpha
+    every, p = (np.concatenate(column) for column in zip(*known, strict=True))
+    sharp = is_sharp(every, p, parameters.sharp_change, parameters.alpha)
+    return level_of_selected(int(np.count_nonzero(sharp)), every.size, parameters.alpha)
+
+
+def is_sharp(sizes: FloatArray, p_holm: FloatArray, margin: float, alpha: float) -> BoolArray:
+    """Large enough, and not by chance; the margin forgives one part in 10^9."""
+    return np.asarray((np.abs(sizes) >= margin * (1 - 1e-9)) & (p_holm < alpha))
+
+
+def sharp_steps(
+    curves: Curves, p_holm: Sequence[FloatArray | None], levels: Sequence[float], parameters: Parameters
+) -> list[Sharp]:
+    """The sharp steps of each series, with their intervals at its level."""
+    known = [p for p in p_holm if p is not None]
+    if not known or curves.noise is None or parameters.sharp_change is None:
+        return [Sharp([None] * (curves.count - 1), {})] * len(curves)
+    found = is_sharp(curves.moves, np.array(known), parameters.sharp_change, parameters.alpha)
+    rows, steps = np.nonzero(found)
+    at = np.array(levels)[rows]
+    cells = (rows, steps), (rows, steps + 1)
+    low, high = on_scale(curves, *step_ends(curves.moves[rows, steps], curves.noise, *cells, at))
+    sharp = [Sharp(one, {}) for one in found.tolist()]
+    for row, step, *ends in zip(*(part.tolist() for part in (rows, steps, at, low, high)), strict=True):
+        sharp[row].intervals[step] = Interval(*ends)
+    return sharp
+
+
 def known_of(
     curves: Curves, steps: Steps, alpha: float
 ) -> Sequence[tuple[list[float], list[float], list[float], list[float]] | None]:
-    """Inference on the steps of each series: p, both ends, and the detectable size."""
+    """Inference on the steps of each series: p, both ends, and the detectable size, of whole trials with the continuity
+    that Fisher's test asks for (Casagrande, Pike and Smith 1978, Biometrics 34, 483-486); NaN where no step would be
+    found, or the scale has no room for it."""
     if steps.p is None or steps.ends is None or curves.noise is None:
         return [None] * len(curves)
     low, high = steps.ends
     df = [curves.noise.df_of(row) for row in range(len(curves))]
     seen = np.array([[detectable(0.5 / reach_of(1 - alpha, one), alpha)] for one in df])
-    columns = (part.tolist() for part in (steps.p, low, high, seen * (high - low)))
+    sizes = seen * (high - low)
+    if curves.noise.counted is not None:
+        n = curves.noise.counted[1]
+        sizes += curves.noise.whole * (1 / n[:, :-1] + 1 / n[:, 1:]) / 2
+        few = (n[:, :-1] + n[:, 1:] <= FEW_TRIALS) & (sizes <= curves.noise.whole)
+        before, after = n[:, :-1][few], n[:, 1:][few]
+        sizes[few] = np.where(fisher_p(np.zeros_like(before), before, after, after) < alpha, sizes[few], np.nan)
+    if (whole := curves.rows[0].whole) is not None:
+        sizes[sizes > whole] = np.nan
+    columns = (part.tolist() for part in (steps.p, *on_scale(curves, low, high), sizes))
     return list(zip(*columns, strict=True))
-
-
-def are_sharp(sizes: Sequence[float], p_holm: Sequence[float], parameters: Parameters) -> Sequence[bool | None]:
-    """Large enough, and not by chance; the margin forgives one part in 10^9."""
-    if parameters.sharp_change is None:
-        return [None] * len(sizes)
-    least, alpha = parameters.sharp_change * (1 - 1e-9), parameters.alpha
-    return [abs(size) >= least and p < alpha for size, p in zip(sizes, p_holm, strict=True)]
 
 
 def sharp_reason(noise: KnownNoise, parameters: Parameters) -> SharpReason | None:
@@ -236,7 +267,8 @@ def steepest(curves: Curves, p_holm: Sequence[FloatArray | None], sign: int, alp
     if curves.noise is not None:
         # The largest was picked among all steps: at the usual level its interval would miss too often (Bonferroni).
         chosen, level = np.array(best, dtype=np.int64), 1 - alpha / int(signed.shape[1])
-        low, high = step_ends(curves.moves[rows, chosen], neighbours(curves.noise).at(rows, chosen), level)
+        cells = (rows, chosen), (rows, chosen + 1)
+        low, high = on_scale(curves, *step_ends(curves.moves[rows, chosen], curves.noise, *cells, level))
         ends = [Interval(level, *end) for end in zip(low.tolist(), high.tolist(), strict=True)]
     for row, at, surest, interval in zip(rows.tolist(), tied, best, ends, strict=True):
         places, p = curves.places[row], p_holm[row]
@@ -255,113 +287,55 @@ def _surest(at: list[int], p_holm: FloatArray | None) -> int:
     return at[0] if p_holm is None or len(at) == 1 else min(at, key=lambda i: float(p_holm[i]))
 
 
-def onsets(curves: Curves, parameters: Parameters, direction: Direction | None) -> list[Onset | None]:
-    """The candidate of each series with its test, not yet judged; `None` without noise, where a decline could be
-    anything."""
-    if curves.noise is None:
-        return [None] * len(curves)
-    if parameters.equivalence is None:
-        return [Onset("undefined", reason="no equivalence margin is set")] * len(curves)
-    if curves.count < 2:
-        return [Onset("insufficient", reason="one point cannot decline")] * len(curves)
-    goodness = -curves.y if direction == "lower" else curves.y
-    # The best before each cut and the best from it on: the decline lasts where no later cell comes back to within the
-    # margin.
-    before = np.maximum.accumulate(goodness, axis=1)[:, :-1]
-    after = np.maximum.accumulate(goodness[:, ::-1], axis=1)[:, ::-1][:, 1:]
-    lost = before - after > parameters.equivalence * (1 + 1e-9)
-    rows = np.flatnonzero(lost.any(axis=1))
-    found: list[Onset | None] = [Onset("ok")] * len(curves)
-    if rows.size:
-        cuts = lost[rows].argmax(axis=1) + 1
-        sizes, ps = split_at(curves.y[rows], rows, curves.noise, cuts)
-        for row, cut, size, p in zip(rows.tolist(), cuts.tolist(), sizes.tolist(), ps, strict=True):
-            found[row] = Onset("ok", None, curves.places[row][cut], size, min(1.0, p * (curves.count - 1)))
-    return found
+@dataclass(frozen=True)
+class Decline:
+    """A series beside its first cell: for each later one the p of being worse by no more than the margin."""
+
+    places: Sequence[Place]
+    goes: Literal["falls", "rises"]
+    margin: float
+    p: FloatArray
+
+    @property
+    def of_any(self) -> float:
+        """The p of no decline at the end; two-sided, for the place is bounded on both sides."""
+        return min(1.0, 2 * float(self.p[-2:].max()))
+
+    def place(self, level: float) -> tuple[Place, Place]:
+        """The last level up to which all are shown to be good, and the first from which on all are shown to be worse,
+        at this level together. The tests go from the ends inwards and stop at the first that fails."""
+        tail = (1 - level) / 2
+        good, bad = 1 - self.p < tail, self.p < tail
+        until = int(good.argmin()) if self.margin > 0 else 0
+        return self.places[until], self.places[1 if bad.all() else bad.size + 1 - int(bad[::-1].argmin())]
 
 
-def split_at(y: FloatArray, rows: IntArray, noise: RowNoise, cuts: IntArray) -> tuple[FloatArray, list[float]]:
-    """Differences between the cells of each row from the cut on and those before it, with their two-sided p."""
-    late = np.arange(y.shape[1]) >= cuts[:, None]
-    if noise.binomial is not None:
-        k, n = (part[rows] for part in noise.binomial)
-        (k1, k2), (n1, n2) = halves(k, late), halves(n, late)
-        size = (k2 / n2 - k1 / n1) * noise.whole
-        if noise.counted is None:
-            return size, pooled_z_p(k1, n1, k2, n2).tolist()
-        (c1, c2), (t1, t2) = (halves(part[rows], late) for part in noise.counted)
-        normal = t1 + t2 > EXACT_TRIALS
-        p = pooled_z_p(c1, t1, c2, t2)
-        p[~normal] = fisher_p(c1[~normal], t1[~normal], c2[~normal], t2[~normal])
-        return size, p.tolist()
-    error = noise.error[rows]
-    least = error.min(axis=1)
-    # Inverse variances, relative to the largest of them so that no square overflows.
-    weight = (least[:, None] / error) ** 2
-    (w1, w2), (s1, s2) = halves(weight, late), halves(weight * y, late)
-    size = s2 / w2 - s1 / w1
-    deviate = size / np.sqrt((1 / w1 + 1 / w2) * least**2)
-    pairs = zip(rows.tolist(), deviate.tolist(), strict=True)
-    return size, [two_sided(one, noise.df_of(row)) for row, one in pairs]
-
-
-def halves(part: Given, late: BoolArray) -> tuple[Given, Given]:
-    """The sums of each row before and from the cut on."""
-    return np.where(late, 0, part).sum(axis=1), np.where(late, part, 0).sum(axis=1)
-
-
-def judged(found: Sequence[Onset | None], alpha: float) -> list[Onset | None]:
-    """The onsets of the series of an axis, adjusted over each other; a level only where it is more than noise."""
-    corrected = adjusted([one.p if one else None for one in found], "holm")
-    return [
-        one
-        if one is None or p is None
-        else Onset(one.status, one.candidate if p < alpha else None, one.candidate, one.size, one.p, p, one.reason)
-        for one, p in zip(found, corrected, strict=True)
-    ]
-
-
-def splits(curves: Curves, at: float | None, level: float) -> list[Split | None]:
-    """The split of each series at a number of its axis; `None` where it has no cell on one of the sides."""
-    if at is None:
-        return [None] * len(curves)
-    return [_split(curves, row, at, level) for row in range(len(curves))]
-
-
-def _split(curves: Curves, row: int, at: float, level: float) -> Split | None:
-    numbers = [one for one in curves.places[row] if not isinstance(one, str)]
-    later = np.array(numbers) > at
-    if len(numbers) != curves.count or not later.any() or later.all():
-        return None
-    before, after = (float(curves.y[row][mask].mean()) for mask in (~later, later))
+def declines(curves: Curves, parameters: Parameters, better: Direction | None) -> list[Decline | None]:
+    """Each series beside its first cell; `None` without noise, where a decline could be anything, and below three
+    cells, where none lasts."""
     noise = curves.noise
-    if noise is None:
-        return Split(curves.count, before, after, after - before)
-    errors = [noise.error[row][mask] for mask in (~later, later)]
-    error = math.hypot(*(float(np.sqrt(np.sum(one**2))) / one.size for one in errors))
-    return _with_interval(curves.count, (before, after), error, noise.df_of(row), level)
+    if noise is None or curves.count < 3:
+        return [None] * len(curves)
+    margin, sign = parameters.equivalence or 0.0, 1.0 if better == "lower" else -1.0
+    worse = sign * (curves.y[:, 1:] - curves.y[:, :1]) - margin
+    deviate = worse / np.hypot(noise.error[:, 1:], noise.error[:, :1])
+    p = ndtr(-deviate) if noise.df is None else stdtr(noise.df[:, None], -deviate)
+    goes: Literal["falls", "rises"] = "rises" if better == "lower" else "falls"
+    rows = zip(curves.places, np.asarray(p, dtype=np.float64), strict=True)
+    return [Decline(places, goes, margin, one) for places, one in rows]
 
 
-def grid_splits(series: Iterable[Series], level: float) -> dict[str, Split]:
-    """All series along each axis together, those that have cells on both sides; every one with the same weight."""
-    by_axis: dict[str, list[Split]] = {}
-    for one in series:
-        if one.split is not None:
-            by_axis.setdefault(one.along, []).append(one.split)
-    return {along: _together(rows, level) for along, rows in by_axis.items()}
-
-
-def _together(rows: Sequence[Split], level: float) -> Split:
-    count = len(rows)
-    before, after = math.fsum(one.before for one in rows) / count, math.fsum(one.after for one in rows) / count
-    squares = [one.stderr**2 for one in rows if one.stderr is not None]
-    if len(squares) < count:
-        return Split(count, before, after, after - before)
-    weight = math.fsum(square**2 / one.df for square, one in zip(squares, rows, strict=True) if one.df)
-    df = math.fsum(squares) ** 2 / weight if weight > 0 else None
-    return _with_interval(count, (before, after), math.sqrt(math.fsum(squares)) / count, df, level)
-
-
-def _with_interval(count: int, means: tuple[float, float], error: float, df: float | None, level: float) -> Split:
-    gap, reach = means[1] - means[0], reach_of(level, df) * error
-    return Split(count, *means, gap, Interval(level, gap - reach, gap + reach), error, df)
+def onsets(found: Sequence[Decline | None], alpha: float, least: float = 0.0) -> list[Onset | None]:
+    """The onsets of the series of an axis, no q less than that at which the axis opens: of those that are shown to
+    decline, the place at the level that this choice asks for."""
+    q = [p and max(p, least) for p in adjusted([one.of_any if one else None for one in found], "bh")]
+    shown = sum(one is not None and one < alpha for one in q)
+    level = level_of_selected(shown, sum(one is not None for one in q), alpha)
+    return [
+        None
+        if one is None or at is None
+        else Onset(one.goes, one.margin, one.of_any, at, *one.place(level), level)
+        if at < alpha
+        else Onset(one.goes, one.margin, one.of_any, at)
+        for one, at in zip(found, q, strict=True)
+    ]

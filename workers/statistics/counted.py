@@ -1,8 +1,8 @@
 """Pairs of a ranking from sums of pairs: records, leads, mean differences, and their p-values.
 
-The p-values are those of the sign-flip test in its normal limit (Fisher 1935, section 21): with differences d and
-weights w, the sum of w d has variance sum of (w d)^2 when every sign could as well have been the other one. Standard
-errors are Student's, where they are those over benchmarks or over the slots of a single one.
+Leads are judged by the sign flip in its normal limit (Fisher 1935, section 21): with signs s and weights w, the sum of
+w s has variance sum of (w s)^2 when every sign could as well have been the other one. Differences are judged by
+Student's t over benchmarks; of a rerun sums say nothing, for the noise of the cells is not among them.
 
 Sums over all pairs of names, from the cells of a large score matrix: products of arrays make `Counted`.
 
@@ -19,14 +19,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import erfc
+from scipy.special import erfc, stdtr
 
 from registry.results.ranking import Slots
 from registry.results.terms import Estimand, Target
 from workers.statistics import pair_sums as ps
-from workers.statistics.judging import holm_array
+from workers.statistics.judging import holm_of_pairs
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
+from workers.statistics.terms import ROUNDING, SMALLEST_P, BoolArray, FloatArray, IntArray
 
 _COUNTS = {"common": ps.COMMON, "larger": ps.LARGER, "equal": ps.EQUAL}
 _SIZES = {
@@ -79,7 +79,6 @@ class Counted:
     decided: FloatArray
     means: FloatArray
     means2: FloatArray
-    spread: FloatArray
 
     @cached_property
     def linked(self) -> BoolArray:
@@ -116,14 +115,13 @@ def matrices_of(rows: IntArray) -> dict[str, Any]:
     """The matrices of what was counted, from the stored rows of all names, FIELDS x names x names."""
     counts = {name: ps.of_pairs(rows, place) for name, place in _COUNTS.items()}
     sizes = {name: np.asarray(ps.of_pairs(rows, place) / unit) for name, (place, unit) in _SIZES.items()}
-    return counts | sizes | {"means2": ps.wide_of_pairs(rows, ps.MEAN2), "spread": ps.wide_of_pairs(rows, ps.SPREAD)}
+    return counts | sizes | {"means2": ps.wide_of_pairs(rows, ps.MEAN2)}
 
 
 @dataclass(frozen=True)
 class SumEvidence:
-    """Of an estimand, names x names: p-values (NaN where two never met), those corrected by Holm, the smallest that
-    there could be; standard errors of the differences in ticks and their degrees of freedom (NaN where cells are
-    needed)."""
+    """Of an estimand, names x names: p-values, NaN where there is no test, and those corrected by Holm. Of leads the
+    smallest p that there could be; of differences their standard errors in ticks, and degrees of freedom."""
 
     estimand: Estimand
     p: FloatArray
@@ -134,39 +132,28 @@ class SumEvidence:
 
 
 def evidence_of(counted: Counted, estimand: Estimand, target: Target) -> SumEvidence:
-    benchmarks = counted.benchmarks
-    over = target == "new_benchmarks"
-    if estimand == "lead":
-        total = counted.lead * benchmarks
-        null = counted.leads2 if over else counted.decided
-    else:
-        total = counted.mean * benchmarks
-        null = counted.means2 if over else counted.spread
-    units = benchmarks if over else (counted.common - counted.equal).astype(np.float64)
+    """The tests of all pairs."""
+    benchmarks, over = counted.benchmarks, target == "new_benchmarks"
+    least = stderr = df = np.full(benchmarks.shape, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(total == 0, 1.0, erfc(np.abs(total) / np.sqrt(null) / math.sqrt(2)))
-    # Of u signs the smallest two-sided p is 2^(1 - u).
-    least = np.exp2(np.clip(1 - units, -1000, 0))
-    p = np.where(counted.linked, np.clip(p, np.maximum(least, SMALLEST_P), 1.0), np.nan)
-    # Above the diagonal: each pair is one test of the family.
-    upper = np.triu_indices(len(p), 1)
-    known = np.isfinite(p[upper])
-    corrected = np.full(p.shape, np.nan)
-    corrected[upper[0][known], upper[1][known]] = holm_array(p[upper][known])
-    return SumEvidence(estimand, p, np.fmin(corrected, corrected.T), least, *_errors(counted, over))
-
-
-def _errors(counted: Counted, over: bool) -> tuple[FloatArray, FloatArray]:
-    """The standard error of each mean difference: from the spread of benchmarks, where they are asked about or have
-    one slot each; from that of slots, where two names meet in one benchmark."""
-    benchmarks, common = counted.benchmarks, counted.common.astype(np.float64)
-    single = (benchmarks > 1) & (over | (common == benchmarks))
-    within = (benchmarks == 1) & (common > 1) & (not over)
-    free = np.where(single, benchmarks - 1, np.where(within, common - 1, np.nan))
-    spread = counted.means2 / np.maximum(benchmarks, 1) - counted.mean**2
-    slots = counted.spread * common - counted.mean**2
-    error = np.sqrt(np.maximum(np.where(single, spread, slots), 0) / free)
-    return np.asarray(error, dtype=np.float64), np.asarray(free, dtype=np.float64)
+        if estimand == "lead":
+            null = counted.leads2 if over else counted.decided
+            units = benchmarks if over else (counted.common - counted.equal).astype(np.float64)
+            # Of u signs the smallest two-sided p is 2^(1 - u).
+            least = np.exp2(np.clip(1 - units, -1000, 0))
+            size = np.abs(counted.lead) * benchmarks / np.sqrt(null)
+            p = np.maximum(np.where(counted.lead == 0, 1.0, erfc(size / math.sqrt(2))), least)
+        elif over:
+            df = np.where(benchmarks > 1, benchmarks - 1, np.nan)
+            squares = counted.means2 / benchmarks
+            spread = squares - counted.mean**2
+            # Equal differences have no spread, whatever their sums were rounded to.
+            stderr = np.sqrt(np.where(spread > ROUNDING * squares, spread, 0) / df)
+            p = np.where(stderr > 0, 2 * stdtr(df, -np.abs(counted.mean) / stderr), np.nan)
+        else:
+            p = stderr
+    p = np.where(counted.linked, np.clip(p, SMALLEST_P, 1.0), np.nan)
+    return SumEvidence(estimand, p, holm_of_pairs(p), least, stderr, df)
 
 
 _RANKS = np.int16
@@ -230,7 +217,7 @@ def counted_cells(standings: ScoreMatrix) -> Counted:
     """All pairs of the standings; M^2 operations for each slot."""
     found, size = blocks_of(standings), len(standings.names)
     total = {name: np.zeros((size, size)) for name in ("benchmarks", "common", "larger", "leads", "leads2", "decided")}
-    total |= {name: np.zeros((size, size)) for name in ("means", "means2", "spread")}
+    total |= {name: np.zeros((size, size)) for name in ("means", "means2")}
     _add_whole(total, found)
     _add_signs(total, found)
     for benchmark in np.flatnonzero(~found.whole).tolist():
@@ -264,12 +251,6 @@ def _add_whole(total: dict[str, FloatArray], found: Blocks) -> None:
     total["common"] += (has * sizes) @ has.T
     total["means"] += means @ has.T - has @ means.T
     total["means2"] += squares(means, has)
-    if int(sizes.max()) == 1:
-        total["spread"] += squares(means, has)
-        return
-    slots = np.flatnonzero(np.isin(np.repeat(np.arange(found.sizes.size), found.sizes), chosen))
-    share = 1 / np.repeat(sizes, sizes)
-    total["spread"] += squares(found.values[:, slots] * share, found.present[:, slots].astype(np.float64))
 
 
 def _add_signs(total: dict[str, FloatArray], found: Blocks) -> None:
@@ -318,14 +299,12 @@ def difference_within(found: Blocks, benchmark: int) -> tuple[IntArray, FloatArr
 def _add_ragged(total: dict[str, FloatArray], found: Blocks, benchmark: int) -> None:
     """Add a benchmark of which names have different slots."""
     rows, common, means = difference_within(found, benchmark)
-    at, some, slots = np.ix_(rows, rows), np.maximum(common, 1), found.slots(benchmark)
-    has, values = found.present[rows, slots].astype(np.float64), found.values[rows, slots]
-    added = {
+    at, some = np.ix_(rows, rows), np.maximum(common, 1)
+    added: dict[str, Any] = {
         "benchmarks": common > 0,
         "common": common,
         "means": means,
         "means2": means**2,
-        "spread": squares(values, has) / some**2,
     }
     for name, more in added.items():
         total[name][at] += more

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from registry.results.terms import KnownNoise, Place
-from workers.statistics.noise import binomial_errors, pooled
+from workers.statistics.noise import added, binomial_errors, pooled
 from workers.statistics.ranks import tie_patterns
 from workers.statistics.table import Curve
 from workers.statistics.terms import FloatArray, IntArray
@@ -26,9 +26,11 @@ MOST_ELEMENTS = 60_000
 class RowNoise:
     """The errors of S series of m cells. `error` is the standard error of each cell in the metric's unit, all positive.
 
-    `df` are, per row, the degrees of freedom of the estimate behind the errors; `None` where they are known. With
-    trials, `k` of `n` are the effective successes and trials: those submitted, divided by the design effect; `counted`
-    are the whole ones, `None` where a design effect makes exact tests impossible.
+    `df` are, per row, the degrees of freedom of the estimate behind the errors, the variance within cells pooled over
+    the row; `None` where they are known. `own` are then the variance of each cell by its own repeats, which may be 0,
+    and its degrees of freedom: what rests on them needs no equal noise. With trials, `k` of `n` are the effective
+    successes and trials: those submitted, divided by the design effect; `counted` are the whole ones, `None` where a
+    design effect makes exact tests impossible.
     """
 
     kind: KnownNoise
@@ -38,6 +40,15 @@ class RowNoise:
     n: FloatArray | None = None
     whole: float = 1.0
     counted: tuple[IntArray, IntArray] | None = None
+    own: tuple[FloatArray, FloatArray] | None = None
+
+    def of_sum(self, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """The standard error of a weighted sum of the cells of each row, and its degrees of freedom; `None` where
+        errors are known."""
+        if self.own is None:
+            return np.sqrt(np.sum((weights * self.error) ** 2, axis=-1)), None
+        variance, df = added(weights**2 * self.own[0], self.own[1])
+        return np.sqrt(variance), df
 
     @property
     def binomial(self) -> tuple[FloatArray, FloatArray] | None:
@@ -145,4 +156,5 @@ def _noise(rows: Sequence[Curve], y: FloatArray) -> RowNoise | None:
     stderr = np.array([row.stderr for row in rows])
     if kind == "stderr":
         return RowNoise(kind, stderr)
-    return RowNoise(kind, *pooled(stderr, np.array([row.repeats for row in rows])))
+    repeats = np.array([row.repeats for row in rows])
+    return RowNoise(kind, *pooled(stderr, repeats), own=(stderr**2, repeats - 1.0))

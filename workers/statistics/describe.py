@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,17 +12,19 @@ from registry.results.courses import Series
 from registry.results.parameters import Parameters
 from registry.results.peaks import AxisCoverage, Coverage, LevelCoverage, OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
-from registry.results.statistics import GridStatistics
+from registry.results.statistics import GridStatistics, Opened
 from registry.results.terms import OF_REPEATS, Place
+from registry.results.trend_tests import GridTrend
 from workers.statistics.best_cells import noisy_peaks, peaks
-from workers.statistics.changes import grid_splits
+from workers.statistics.common_direction import grid_trends
 from workers.statistics.sensitivity import sensitivity
-from workers.statistics.series import Asked, curves_of, families
-from workers.statistics.table import Curve, Table, by_level, known_noise
+from workers.statistics.series import Asked, Judged, curves_of, reports
+from workers.statistics.table import Curve, Table, by_level, known_noise, stderr_of
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
-from workers.statistics.trend import grid_trends
 
 OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
+ALONE = 20.0
+"""An interaction beyond one in so many of the errors of a report is said even where no axis opens."""
 MOST_LEVELS = 100
 """Levels of an axis up to which pairwise overlaps, and levels in all up to which components, are written out."""
 MOST_COMPONENT_LEVELS = 1_000
@@ -50,65 +51,119 @@ def describe_all(grids: Sequence[Grid], parameters: Parameters | None = None) ->
     """The same of each grid, to the last bit. Series of one length are computed together, which takes a fraction of
     the time that they take one by one."""
     tables = [Table.of(grid) for grid in grids]
-    settings = [parameters or Parameters.of(grid.metric) for grid in grids]
-    found = all_series(tables, settings)
+    wholes = [_Whole.of(table, parameters or Parameters.of(table.metric)) for table in tables]
+    along = [curves_of(table) if table.computable else ([], 0) for table in tables]
+    found = reports([whole.families(curves) for whole, (curves, _) in zip(wholes, along, strict=True)])
     return [
-        _description(*row, *series)
-        for row, series in zip(zip(grids, tables, settings, strict=True), found, strict=True)
+        _description(grid, whole, judged, left_out)
+        for grid, whole, judged, (_, left_out) in zip(grids, wholes, found, along, strict=True)
     ]
 
 
-def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[tuple[tuple[Series, ...], int]]:
-    """The series of each grid axis by axis, none of a grid of astronomic numbers, and how many were left out."""
-    along: list[list[list[Curve]]] = []
-    left_out: list[int] = []
-    for table in tables:
-        curves, rest = curves_of(table) if table.computable else ([], 0)
-        along.append(curves)
-        left_out.append(rest)
-    asked = [
-        Asked(curves, parameters, table.metric.direction, table.metric.proportion_of)
-        for table, parameters, axes in zip(tables, settings, along, strict=True)
-        for curves in axes
-    ]
-    judged = iter(families(asked))
-    return [
-        (tuple(chain.from_iterable(next(judged) for _ in axes)), rest)
-        for axes, rest in zip(along, left_out, strict=True)
-    ]
+@dataclass(frozen=True)
+class _Whole:
+    """What is said of a grid beside its series, before it is known at which p the report opens."""
+
+    table: Table
+    parameters: Parameters
+    sensitivity: Sensitivity
+    trends: Mapping[str, GridTrend]
+
+    @classmethod
+    def of(cls, table: Table, parameters: Parameters) -> _Whole:
+        reach, alpha = table.computable, parameters.alpha
+        found = sensitivity(table, alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH)
+        return cls(table, parameters, found, grid_trends(table, alpha))
+
+    def families(self, curves: Sequence[Sequence[Curve]]) -> list[Asked]:
+        """What the report says along each axis; a nominal one has no series."""
+        along, metric = iter(curves), self.table.metric
+        rest = self.parameters, metric.direction, metric.proportion_of
+        return [
+            Asked(next(along, ()) if axis.ordered else (), *rest, self._beside(axis.name)) for axis in self.table.axes
+        ]
+
+    def _beside(self, axis: str) -> tuple[float | None, ...]:
+        trend, share = self.trends.get(axis), (self.sensitivity.axes or {}).get(axis)
+        common = trend.p if trend and trend.status == "ok" and trend.rows > 1 else None
+        return common, share.p if share else None
+
+    def opened(self, judged: Judged) -> tuple[Opened, Sensitivity, dict[str, GridTrend]]:
+        """What is said of the grid, no p of an axis less than that at which its family opens, and no p of an
+        interaction less than that of any axis, or than `ALONE` times its own: a nominal axis is tested against the
+        interaction, and need not open where that is all there is."""
+        families = dict(zip([axis.name for axis in self.table.axes], judged.families, strict=True))
+        trends = {
+            name: found if found.p is None else replace(found, p=max(found.p, families[name]))
+            for name, found in self.trends.items()
+        }
+        axes = self.sensitivity.axes and {
+            name: share if share.p is None else replace(share, p=max(share.p, families[name]))
+            for name, share in self.sensitivity.axes.items()
+        }
+        rest, every = self.sensitivity.residual, max(families.values(), default=judged.opened)
+        if rest is not None and rest.p is not None:
+            rest = replace(rest, p=max(rest.p, min(every, ALONE * rest.p)))
+        if rest is not None and rest.logit is not None:
+            rest = replace(rest, logit=replace(rest.logit, p=max(rest.logit.p, min(every, ALONE * rest.logit.p))))
+        return (
+            Opened(judged.opened, families),
+            replace(self.sensitivity, axes=axes, residual=rest),
+            trends,
+        )
 
 
-def _description(
-    grid: Grid, table: Table, parameters: Parameters, series: tuple[Series, ...], left_out: int
-) -> GridStatistics:
-    reach = table.computable
+def _description(grid: Grid, whole: _Whole, judged: Judged, left_out: int) -> GridStatistics:
+    table, parameters, reach = whole.table, whole.parameters, whole.table.computable
+    exact = precision(table)
+    opened, shares, trends = whole.opened(judged)
     return GridStatistics(
         params=parameters,
         design_effect=grid.design_effect,
-        assumes=assumptions(grid, table),
+        assumes=assumptions(grid, table, judged.series, trends.values(), exact),
+        opened=opened,
         coverage=coverage(table),
-        series=series,
+        series=judged.series,
         series_left_out=left_out,
         series_reason=None if reach else OUT_OF_REACH,
         peaks=noisy_peaks(table, 1 - parameters.alpha) if reach else replace(peaks(table), noise_reason=OUT_OF_REACH),
-        sensitivity=sensitivity(table, parameters.alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH),
-        precision=precision(table),
-        grid_split=None if parameters.split is None else grid_splits(series, 1 - parameters.alpha),
-        grid_trend=grid_trends(table, parameters.alpha),
+        sensitivity=shares,
+        precision=exact,
+        grid_trend=trends,
     )
 
 
-def assumptions(grid: Grid, table: Table) -> tuple[str, ...]:
-    """Assumptions of the tests: `independent_trials` where they rest on trials, and no design effect says how
-    far the trials of a cell depend on each other, `design_effect_of_repeats` where repeats say so;
-    `independent_levels` where no noise is known and the tests of a course rest on the scatter about it."""
-    noise = known_noise(table)
-    ordered = any(axis.kind != "nominal" and len(axis.levels) > 2 for axis in table.axes)
-    if noise == "unknown":
-        return ("independent_levels",) if ordered else ()
-    if noise != "trials" or grid.design_effect is not None:
-        return ()
-    return ("independent_trials" if table.design_effect == 1.0 else OF_REPEATS,)
+def assumptions(
+    grid: Grid, table: Table, series: Sequence[Series], trends: Iterable[GridTrend], exact: Precision
+) -> tuple[str, ...]:
+    """Assumptions of the tests, of a grid as a whole and of each of its series: `independent_trials` where they rest on
+    trials, and no design effect says how far the trials of a cell depend on each other, `design_effect_of_repeats`
+    where repeats say so, `nearest_counts` where values are no whole counts of them; `equal_noise` where repeats do and
+    steps, sets and thresholds pool their variance; `independent_levels` where no noise is known and the tests of a
+    course rest on the scatter about it; `rows_share_nothing` where series are judged together. None of one cell, of
+    which nothing is tested."""
+    together = any(one.status == "ok" and one.rows > 1 for one in trends)
+    tested = [one for one in series if one.q is not None]
+    kinds = {one.noise for one in series if one.count > 1 and (one.noise != "unknown" or together)}
+    kinds |= {one.noise for one in tested}
+    kinds |= {known_noise(table)} - {"unknown"} if table.cells > 1 else set()
+    words = {
+        "independent_trials" if table.design_effect == 1.0 else OF_REPEATS: grid.design_effect is None
+        and ("trials" in kinds or ("stderr" in kinds and has_trials_alone(grid, table))),
+        "equal_noise": "repeats" in kinds,
+        "independent_levels": "unknown" in kinds,
+        "nearest_counts": "trials" in kinds and bool(exact.off_lattice_count),
+        "rows_share_nothing": len(tested) > 1 or together,
+    }
+    return tuple(word for word, holds in words.items() if holds)
+
+
+def has_trials_alone(grid: Grid, table: Table) -> bool:
+    """Whether a measured cell of a grid with submitted errors has none, and rests on its trials."""
+    given, _ = stderr_of(grid)
+    if table.counts is not None or table.trials is None or given is None:
+        return False
+    return bool(np.any(table.present & (table.trials > 0) & np.isnan(given)))
 
 
 def coverage(table: Table) -> Coverage:

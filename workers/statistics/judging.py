@@ -9,7 +9,18 @@ A conjunction of parts, each judged at alpha, is supported at alpha without a co
 Berger 1982, Technometrics 24:295). That it is contradicted because one of many parts is, is not: judge the parts on
 simultaneous sets for that.
 
-Many tests at once: Holm (1979) bounds the chance of any error, Benjamini and Hochberg (1995) the share of them.
+Many tests at once: Holm (1979) bounds the chance of any error, Benjamini and Hochberg (1995) the share of them, and
+Benjamini and Yekutieli (2005), JASA 100, 71-81, the share of intervals that miss among those of what was selected.
+
+One report, one error rate. What a report says of a grid is a family for each axis: the trends of its series, whether
+they vary, their steps, their onsets, their common direction, whether the axis matters. By closed testing (Marcus,
+Peritz and Gabriel 1976) a family is open where the test that nothing differs along its axis rejects, and the tests of
+all hypotheses that imply it: that all cells are equal, and that nothing differs along several axes. The tests are
+Simes' (1986): of a family over its own adjusted p, of several families over theirs. Every adjusted p is no less than
+the p at which its family opens. On a flat grid anything is then said in at most alpha of all reports, and so along a
+flat axis beside one that matters, at next to no cost where several tests see the same thing (Benjamini and Bogomolov
+2014 test the families that a first step selects at a share of alpha instead, which costs a lone axis of two half of
+it). The test of homogeneity of all cells would open no more: along some axis it is that of the series.
 """
 
 from __future__ import annotations
@@ -111,6 +122,15 @@ def holm_array(values: FloatArray) -> FloatArray:
     return adjusted
 
 
+def holm_of_pairs(p: FloatArray) -> FloatArray:
+    """The same of a symmetric matrix in which each pair is one test of the family; NaN where there is none."""
+    upper = np.triu_indices(len(p), 1)
+    known = np.isfinite(p[upper])
+    found = np.full(p.shape, np.nan)
+    found[upper[0][known], upper[1][known]] = holm_array(p[upper][known])
+    return np.asarray(np.fmin(found, found.T), dtype=np.float64)
+
+
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     """Step-up adjusted p-values (q) in the order given."""
     values = np.asarray(ps, dtype=np.float64)
@@ -121,8 +141,41 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     return [float(q) for q in adjusted]
 
 
+def level_of_selected(selected: int, tests: int, alpha: float) -> float:
+    """The level at which intervals of what was selected among so many tests miss in a share of alpha at most."""
+    return 1 - alpha * max(1, selected) / max(1, tests)
+
+
 def adjusted(ps: Sequence[float | None], method: str) -> list[float | None]:
     """Adjusts the p-values that exist (`holm` or `bh`) and leaves the others absent."""
     found = [p for p in ps if p is not None]
     results = iter((holm if method == "holm" else benjamini_hochberg)(found))
     return [None if p is None else next(results) for p in ps]
+
+
+def simes(ps: Iterable[float | None], weights: Sequence[float] | None = None) -> float | None:
+    """The p that none of the hypotheses is false (Simes 1986), of those that exist; `None` without any. The weights
+    share out the first errors (Hochberg and Liberman 1994); without them all weigh the same."""
+    given = list(ps)
+    found = sorted((p, w) for p, w in zip(given, weights or [1.0] * len(given), strict=True) if p is not None)
+    total, before, least = sum(w for _, w in found), 0.0, 1.0
+    for p, w in found:
+        before += w
+        least = min(least, p * total / before)
+    return least if found else None
+
+
+def opened(families: Sequence[float | None], weights: Sequence[float]) -> tuple[float, list[float]]:
+    """The p at which a report opens, and those at which its families do, one an axis. What has no p is open.
+
+    That both of two families have nothing is that all cells are equal; of more families, several are tested by Holm's
+    steps, whose first has one family less for the same reason (Shaffer 1986).
+    """
+    whole = simes(families, weights)
+    report = 0.0 if whole is None else whole
+    known = sorted((p, i) for i, p in enumerate(families) if p is not None)
+    found, least = [report] * len(families), report
+    for rank, (p, i) in enumerate(known):
+        least = max(least, p * max(1, min(len(known) - 1, len(known) - rank)))
+        found[i] = min(1.0, least)
+    return report, found

@@ -1,10 +1,11 @@
 """Trend of proportions: a binomial model with logit link, k ~ Binomial(n, expit(a + b x)).
 
 McCullagh and Nelder (1989), ch. 4: the likelihood-ratio statistic is divided by max(1, Pearson dispersion) and
-referred to F(1, m - 2), because cells of a benchmark scatter more than independent trials would. With three to five
-cells that test has next to no power: F(1, 1) needs a ratio above 161. There a course that a monotone curve fits
-(Pearson's misfit of the pooled cells, p at least alpha) is tested without dispersion as well: the larger of the p of
-homogeneity and that of the likelihood ratio, chi-squared with one degree of freedom. A course that turns keeps F.
+referred to F(1, m - 2), because cells of a benchmark scatter more than independent trials would. That test has next
+to no power with few cells, F(1, 1) needs a ratio above 161, and takes the bend of a course that falls all the way for
+scatter: levels that double are rarely on a line. A course that a monotone curve fits (Pearson's misfit of the pooled
+cells, p at least alpha) is therefore tested without dispersion as well: the larger of the p of homogeneity and that of
+the likelihood ratio, chi-squared with one degree of freedom. A course that turns keeps F.
 Where the likelihood has no maximum (separation), Firth's penalty answers.
 
 Maximum-likelihood lines of proportions on the logit scale, for many series at once, by Newton's method.
@@ -29,21 +30,17 @@ from scipy.special import chdtrc, expit, fdtrc, xlogy
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Logit, LogitTest
 from workers.statistics.curves import RowNoise
-from workers.statistics.proportions import newcombe
+from workers.statistics.proportions import fisher_p, newcombe
 from workers.statistics.slopes import change_of_ends, ends_of
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
-
-FEW_CELLS = 5
-"""Cells up to which a monotone course may be tested without its dispersion."""
 
 
 @dataclass(frozen=True)
 class LogitTrend:
-    """The trend, the change from end to end, and the degrees of freedom behind its interval."""
+    """The trend, and the change from end to end."""
 
     logit: Logit
     change: FittedChange | None
-    df: float | None = None
 
 
 def logit_trends(
@@ -65,7 +62,8 @@ def logit_trends(
     if rest.size:
         lines, cells = fitted(x[rest], k[rest], n[rest]), (k[rest], n[rest])
         if count == 2:
-            trends = two_cells(lines, cells, apart[rest], noise.whole, alpha)
+            counted = noise.counted and (noise.counted[0][rest], noise.counted[1][rest])
+            trends = two_cells(lines, cells, counted, apart[rest], noise.whole, alpha)
         else:
             trends = several_cells(lines, cells, [differ_p[row] for row in rest], noise.whole, alpha)
         found.update(zip(rest.tolist(), trends, strict=True))
@@ -110,15 +108,22 @@ def penalised(x: FloatArray, k: FloatArray, n: FloatArray, whole: float, alpha: 
 
 
 def two_cells(
-    lines: Lines, cells: tuple[FloatArray, FloatArray], apart: BoolArray, whole: float, alpha: float
+    lines: Lines,
+    cells: tuple[FloatArray, FloatArray],
+    counted: tuple[IntArray, IntArray] | None,
+    apart: BoolArray,
+    whole: float,
+    alpha: float,
 ) -> list[LogitTrend]:
-    """Two cells leave no dispersion; their change is their difference with Newcombe's interval."""
+    """Two cells leave no dispersion: Fisher's test of whole trials, else the likelihood ratio; their change is their
+    difference with Newcombe's interval."""
     k, n = cells
     low, high = (end * whole for end in newcombe(k[:, 0], n[:, 0], k[:, 1], n[:, 1], 1 - alpha))
     value = (k[:, 1] / n[:, 1] - k[:, 0] / n[:, 0]) * whole
-    p = np.maximum(SMALLEST_P, chdtrc(1, lines.lr)).tolist()
+    test: LogitTest = "likelihood_ratio_chi2" if counted is None else "fisher"
+    tables = counted and (one[:, cell] for cell in (0, 1) for one in counted)
+    p = np.maximum(SMALLEST_P, fisher_p(*tables) if tables else chdtrc(1, lines.lr)).tolist()
     ends = zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
-    test: LogitTest = "likelihood_ratio_chi2"
     return [
         LogitTrend(
             Logit("ok", test, p[row], lr=line.lr) if apart[row] else line.tested(test, p[row], None, None),
@@ -135,7 +140,7 @@ def several_cells(
     whole: float,
     alpha: float,
 ) -> list[LogitTrend]:
-    """Three cells and more: the test with dispersion, and for few cells on a monotone course the one without."""
+    """Three cells and more: the test with dispersion, and on a monotone course the one without."""
     count = int(lines.u.shape[1])
     rest, rising = count - 2, (lines.b > 0).tolist()
     dispersion = lines.pearson / rest
@@ -143,14 +148,9 @@ def several_cells(
     p = np.maximum(SMALLEST_P, fdtrc(1, rest, lines.lr / spread)).tolist()
     alone = np.maximum(SMALLEST_P, chdtrc(1, lines.lr)).tolist()
     fits = np.maximum(SMALLEST_P, chdtrc(rest, lines.pearson)).tolist()
-    few = np.array(
-        [
-            count <= FEW_CELLS and monotone_p(k, n, rising[row]) >= alpha
-            for row, (k, n) in enumerate(zip(*cells, strict=True))
-        ]
-    )
+    keeps = np.array([monotone_p(hits, of, up) >= alpha for hits, of, up in zip(*cells, rising, strict=True)])
     changes: dict[int, FittedChange] = {}
-    for chosen, df, factor in ((few, None, np.ones(len(few))), (~few, float(rest), spread)):
+    for chosen, df, factor in ((keeps, None, np.ones(len(keeps))), (~keeps, float(rest), spread)):
         at = np.flatnonzero(chosen)
         if at.size:
             covariance = tuple(factor[at] * part[at] for part in covariance_of(lines))
@@ -160,10 +160,10 @@ def several_cells(
     for row, line in enumerate(described(lines, whole)):
         test: LogitTest = "likelihood_ratio_f"
         own, differ = p[row], differ_p[row]
-        if few[row] and differ is not None and (both := max(differ, alone[row])) < own:
+        if keeps[row] and differ is not None and (both := max(differ, alone[row])) < own:
             test, own = "monotone_chi2", both
         logit = line.tested(test, own, scatter[row], fits[row])
-        found.append(LogitTrend(logit, changes[row], None if few[row] else float(rest)))
+        found.append(LogitTrend(logit, changes[row]))
     return found
 
 

@@ -1,26 +1,17 @@
 """A gap against a margin: what a policy allows, by inclusion of a confidence set, with its one-sided p.
 
 Every set has one-sided ends at the level alpha: their wrong passes, and their wrong alarms, each have a probability of
-at most alpha (Schuirmann 1987; `judging`). Gaps are turned here so that positive is better. Proportions of one cell:
-the score test of Miettinen and Nurminen (1985), against a floor Clopper and Pearson's limits (1934); other estimates:
-the normal law, or Student's t where an error was estimated; an exact value is its own set. Proportions of the same
-items: Tango's score test (1998) with McNemar's exact test at 0 (`PairedSample`).
+at most alpha (Schuirmann 1987; `judging`); both ends together are the interval of level 1 - 2 alpha that comparisons
+have. Gaps are turned here so that positive is better. Proportions: the score test (`score_test`), against a floor
+Clopper and Pearson's limits (1934); other estimates: the normal law, or Student's t where an error was estimated; an
+exact value is its own set. Proportions of the same items: `paired_score`.
 
-The difference of two paired proportions against a margin: Tango's score test, and McNemar's exact test at 0. Tango
-(1998), Statistics in Medicine 17:891: the variance is that of the maximum likelihood estimates under the hypothesis
-that the difference is the margin, as Miettinen and Nurminen have it for independent samples. At the margin 0 it is
-McNemar's test by the normal law, which finds differences too often where few items differ. A hypothesis that allows 0
-is therefore not rejected either while McNemar's exact test (1947), one-sided, does not reject 0.
-
-The gap of a contender to a baseline, or of a contender to a floor: in each cell, on a benchmark, over benchmarks.
-
-On a benchmark and over benchmarks the estimate and its error are those of comparisons (Mantel–Haenszel with Sato's
-variance, else the mean of the differences). Where these give no error although the noise of every cell is known, as
-when every trial came out the same, the error is that of the binomial variances at (k + 1/2) / (n + 1); where some cells
-are exact, it is that of the others, since comparisons take the spread of such cells for noise. Where the noise
-of a cell is unknown there is no error: that cells differ among themselves is no evidence of how they would repeat.
-Where both sides have outcomes of the same items, these go before all of that but exact cells: one cell of bits by
-`PairedSample`, else the differences of the items with errors clustered by item (`matching`).
+The gap of a contender to a baseline, or of a contender to a floor: in each cell, on a benchmark, over benchmarks. It is
+the weighted sum of comparisons (`contrasts`): on a benchmark by Mantel and Haenszel's weights where only trials speak
+for the noise, else the mean; over benchmarks their mean. Where some cells are exact the error is that of the others.
+Where the noise of a cell is unknown there is no error: that cells differ among themselves is no evidence of how they
+would repeat. Where both sides have outcomes of the same items, these go before all of that but exact cells: one cell of
+bits by `PairedSample`, else the differences of the items with errors clustered by item (`matching`).
 """
 
 from __future__ import annotations
@@ -30,85 +21,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import bdtr, betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Metric
-from registry.plans.score_interval import TwoSamples, p_above, score_interval
 from registry.results.gates import PolicyKind, Verdict
 from workers.statistics.cells import noise
-from workers.statistics.comparison import effective, of_trials
+from workers.statistics.comparison import cell_df, effective, of_trials
 from workers.statistics.judging import Answer, Region, Span, judge
-from workers.statistics.matching import Matched, PairedCell, Pairs, flips_of, together
+from workers.statistics.matching import Matched, PairedCell, Pairs, sample_of, together
+from workers.statistics.paired_score import PairedSample
+from workers.statistics.score_test import Strata
 from workers.statistics.terms import BoolArray, FloatArray
-
-_HALVINGS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class PairedSample:
-    """Of n items, `up` came out 1 in the contender alone and `down` in the baseline alone."""
-
-    up: int
-    down: int
-    n: int
-
-    @property
-    def difference(self) -> float:
-        """The difference as it was observed, contender less baseline."""
-        return (self.up - self.down) / self.n
-
-    @property
-    def stderr(self) -> float:
-        """Bonett and Price's error (2012), which is not 0 where no item differs."""
-        n = self.n + 2
-        up, down = (self.up + 1) / n, (self.down + 1) / n
-        return math.sqrt((up + down - (up - down) ** 2) / n)
-
-    def span(self, alpha: float) -> Span:
-        """The differences that neither one-sided test rejects at the level alpha."""
-        critical = float(ndtri(1 - alpha))
-        low, high = _end(self, critical), -_end(self.turned(), critical)
-        return Span(
-            min(low, 0.0) if self.turned().p_of_zero() >= alpha else low,
-            max(high, 0.0) if self.p_of_zero() >= alpha else high,
-        )
-
-    def p_below(self, bound: float) -> float:
-        """One-sided p of the hypothesis that the difference is no less than the bound."""
-        p = float(ndtr(score(self, max(-1.0, min(1.0, bound)))))
-        return max(p, self.p_of_zero()) if bound <= 0 else p
-
-    def p_of_zero(self) -> float:
-        """McNemar's exact p, one-sided: the chance of so few among the items that differ, were both sides equal."""
-        both = self.up + self.down
-        return float(bdtr(self.up, both, 0.5)) if both else 1.0
-
-    def turned(self) -> PairedSample:
-        """The sample of the difference the other way around."""
-        return PairedSample(self.down, self.up, self.n)
-
-
-def score(sample: PairedSample, margin: float) -> float:
-    """Distance of the observed difference above a margin in standard errors, from -1 to 1."""
-    b, c, n = sample.up, sample.down, sample.n
-    linear = (2 * n - b + c) * margin - b - c
-    only_down = (math.sqrt(max(0.0, linear**2 + 8 * n * c * margin * (1 - margin))) - linear) / (4 * n)
-    variance = n * (2 * only_down + margin * (1 - margin))
-    apart = b - c - n * margin
-    if abs(apart) < 1e-9:
-        return 0.0
-    return apart / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, apart)
-
-
-def _end(sample: PairedSample, critical: float) -> float:
-    """The largest margin below the observed difference that the test rejects."""
-    low, high = -1.0, sample.difference
-    if score(sample, low) < critical:
-        return low
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if score(sample, middle) > critical else (low, middle)
-    return (low + high) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +58,22 @@ class OneSample:
         return OneSample(self.n - self.k, self.n, 1 - self.floor)
 
 
-Sample = TwoSamples | OneSample | PairedSample
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of both sides over slots: one pair, the contender first."""
+
+    strata: Strata
+
+    def p_below(self, bound: float) -> float:
+        """One-sided p of the hypothesis that the difference is no less than the bound."""
+        return float(ndtr(self.strata.deviate(np.clip([bound], -1.0, 1.0))[0]))
+
+    def turned(self) -> Counts:
+        """The counts of the difference the other way around."""
+        return Counts(self.strata.turned())
+
+
+Sample = Counts | OneSample | PairedSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,34 +93,45 @@ class Estimate:
         """The estimate of the gap the other way around."""
         return replace(self, gap=-self.gap, sample=None if self.sample is None else self.sample.turned())
 
-    def span(self, alpha: float) -> Span | None:
-        """Parts of the line that are left at the level alpha on either side; None where the noise is unknown."""
-        if self.sample is not None:
-            ends = (
-                Span(*score_interval(self.sample, alpha))
-                if isinstance(self.sample, TwoSamples)
-                else self.sample.span(alpha)
-            )
-            return Span(ends.low * self.whole, ends.high * self.whole)
-        if self.stderr is None:
-            return None
-        if self.stderr == 0:
-            return Span(self.gap, self.gap)
-        reach = self.stderr * float(ndtri(1 - alpha) if math.isinf(self.df) else stdtrit(self.df, 1 - alpha))
-        return Span(self.gap - reach, self.gap + reach)
-
     def p_below(self, bound: float) -> float | None:
         """One-sided p of the hypothesis that the gap is no less than the bound."""
-        if isinstance(self.sample, OneSample | PairedSample):
-            return self.sample.p_below(bound / self.whole)
         if self.sample is not None:
-            return p_above(self.sample.turned(), max(-1.0, min(1.0, -bound / self.whole)))
+            return self.sample.p_below(bound / self.whole)
         if self.stderr is None:
             return None
         if self.stderr == 0:
             return 0.0 if self.gap < bound else 1.0
         z = (self.gap - bound) / self.stderr
         return float(ndtr(z) if math.isinf(self.df) else stdtr(self.df, z))
+
+
+def spans(estimates: Sequence[Estimate], alpha: float) -> list[Span | None]:
+    """Of each the part of the line that is left at the level alpha on either side; None where the noise is unknown. The
+    counts of as many slots are asked at once."""
+    found = dict[int, Span | None]()
+    counts: dict[int, dict[int, Strata]] = {}
+    for i, one in enumerate(estimates):
+        if isinstance(one.sample, Counts):
+            counts.setdefault(one.sample.strata.weight.shape[1], {})[i] = one.sample.strata
+        else:
+            found[i] = _span(one, alpha)
+    for alike in counts.values():
+        ends = Strata.stacked(list(alike.values())).ends(np.full(len(alike), ndtri(1 - alpha)))
+        for i, low, high in zip(alike, *(end.tolist() for end in ends), strict=True):
+            found[i] = Span(low * estimates[i].whole, high * estimates[i].whole)
+    return [found[i] for i in range(len(estimates))]
+
+
+def _span(one: Estimate, alpha: float) -> Span | None:
+    if isinstance(one.sample, OneSample | PairedSample):
+        ends = one.sample.span(alpha)
+        return Span(ends.low * one.whole, ends.high * one.whole)
+    if one.stderr is None:
+        return None
+    if one.stderr == 0:
+        return Span(one.gap, one.gap)
+    reach = one.stderr * float(ndtri(1 - alpha) if math.isinf(one.df) else stdtrit(one.df, 1 - alpha))
+    return Span(one.gap - reach, one.gap + reach)
 
 
 def region_of(kind: PolicyKind, margin: float) -> Region:
@@ -213,6 +162,9 @@ def answer_of(kind: PolicyKind, margin: float, span: Span | None) -> Answer:
 
 def verdict_of(kind: PolicyKind, margin: float, span: Span | None) -> Verdict:
     """The word for what a set shows, the strongest that it does."""
+    if kind == "floor":
+        words: dict[Answer, Verdict] = {"supported": "reached", "contradicted": "missed"}
+        return words.get(answer_of(kind, margin, span), "inconclusive")
     shown: dict[Verdict, Region] = {
         "regressed": [Span(-math.inf, -margin, high_open=True)],
         "improved": [Span(0.0, math.inf, low_open=True)],
@@ -257,14 +209,21 @@ def cell_noise(found: Matched, metric: Metric) -> CellNoise:
     return CellNoise(np.where(trials, k, 0.0), np.where(trials, n, 0.0), variance, df, exact)
 
 
-def cell_gap(found: Matched, noisy: CellNoise, whole: float | None, i: int) -> Estimate:
-    """The gap in one cell."""
-    gap = float(found.gaps[i]) / 10.0**found.decimals
-    if whole and noisy.n[:, i].all():
-        (k1, k2), (n1, n2) = noisy.k[:, i].tolist(), noisy.n[:, i].tolist()
-        error = math.sqrt(float(noisy.variance[:, i].sum()))
-        return Estimate(gap, error, math.inf, TwoSamples(k1, n1, k2, n2), whole)
-    return _estimate(gap, noisy.variance[:, i], noisy.df[:, i])
+def gap_of(found: Matched, noisy: CellNoise, whole: float | None, cells: Sequence[int]) -> Estimate:
+    """The gap in some cells of a benchmark."""
+    chosen = np.array(cells, dtype=np.int64)
+    gaps, n, k = found.gaps[chosen] / 10.0**found.decimals, noisy.n[:, chosen], noisy.k[:, chosen]
+    counted = bool(whole) and bool(n.all())
+    weight = n[0] * n[1] / n.sum(axis=0) if counted else np.ones(chosen.size)
+    weight = weight / weight.sum()
+    gap = math.fsum((gaps * weight).tolist())
+    estimate = _estimate(gap, (noisy.variance[:, chosen] * weight**2).ravel(), noisy.df[:, chosen].ravel())
+    if len(cells) == 1 and math.isfinite(estimate.df):
+        estimate = replace(estimate, df=float(cell_df(noisy.variance, noisy.df)[cells[0]]))
+    if not counted or not whole:
+        return estimate
+    strata = Strata(k[:1], n[:1], k[1:], n[1:], weight[None, :], np.array([gap / whole]))
+    return replace(estimate, sample=Counts(strata), whole=whole)
 
 
 def paired_gap(pairs: Pairs, noisy: CellNoise, cells: Sequence[int]) -> Estimate | None:
@@ -274,8 +233,7 @@ def paired_gap(pairs: Pairs, noisy: CellNoise, cells: Sequence[int]) -> Estimate
         return None
     [first, *more] = (pairs.cells[i] for i in cells)
     if not more and isinstance(first, PairedCell) and first.is_bits:
-        flips = flips_of(first)
-        sample = PairedSample(flips.only_contender, flips.only_baseline, first.of[1])
+        sample = sample_of(first)
         error = sample.stderr * pairs.whole
         return Estimate(sample.difference * pairs.whole, error, math.inf, sample, pairs.whole, paired=True)
     _, test = together(pairs, chosen, 0.05)
@@ -293,39 +251,27 @@ def _estimate(gap: float, variance: FloatArray, df: FloatArray) -> Estimate:
     return Estimate(gap, math.sqrt(total), total**2 / weight if weight > 0 else math.inf)
 
 
-def benchmark_gap(
-    found: Matched, noisy: CellNoise, difference: float | None, stderr: float | None, df: float | None
-) -> Estimate:
-    """The gap on a benchmark, from what the comparison says of it as far as it says anything."""
-    known = bool(np.isfinite(noisy.variance).all())
-    if difference is not None and stderr and known and not noisy.exact.any():
-        return Estimate(difference, stderr, math.inf if df is None else df)
-    gaps = found.gaps / 10.0**found.decimals
-    trials = noisy.n.all(axis=0).all()
-    weight = noisy.n[0] * noisy.n[1] / noisy.n.sum(axis=0) if trials else np.ones(found.count)
-    weight = weight / weight.sum()
-    parts = noisy.variance * weight**2
-    plain = float(np.sum(gaps * weight))
-    return _estimate(plain if difference is None else difference, parts.ravel(), noisy.df.ravel())
-
-
-def overall_gap(
-    parts: Sequence[Estimate], difference: float | None, stderr: float | None, df: float | None, *, exact: bool = False
-) -> Estimate:
-    """The gap over benchmarks, which weigh the same; `exact` says that some of their cells are."""
+def overall_gap(parts: Sequence[Estimate]) -> Estimate:
+    """The gap over benchmarks, which weigh the same."""
+    if len(parts) == 1:
+        return parts[0]
     gap = math.fsum(one.gap for one in parts) / len(parts)
-    if all(one.paired for one in parts):
-        return parts[0] if len(parts) == 1 else replace(_mean(gap, parts), paired=True)
     if any(one.stderr is None for one in parts):
-        return Estimate(gap if difference is None else difference, None)
-    if difference is not None and stderr and not exact and any(one.stderr for one in parts):
-        return Estimate(difference, stderr, math.inf if df is None else df)
-    return _mean(gap, parts)
-
-
-def _mean(gap: float, parts: Sequence[Estimate]) -> Estimate:
+        return Estimate(gap, None)
     variance = np.array([((one.stderr or 0.0) / len(parts)) ** 2 for one in parts])
-    return _estimate(gap, variance, np.array([one.df for one in parts]))
+    found = replace(
+        _estimate(gap, variance, np.array([one.df for one in parts])), paired=all(one.paired for one in parts)
+    )
+    counts = [one.sample.strata for one in parts if isinstance(one.sample, Counts)]
+    if len(counts) < len(parts):
+        return found
+    return replace(found, sample=Counts(joined(counts, gap / parts[0].whole)), whole=parts[0].whole)
+
+
+def joined(counts: Sequence[Strata], difference: float) -> Strata:
+    """One pair over the slots of all benchmarks, which weigh the same."""
+    k1, n1, k2, n2 = (np.hstack([getattr(one, name) for one in counts]) for name in ("k1", "n1", "k2", "n2"))
+    return Strata(k1, n1, k2, n2, np.hstack([one.weight for one in counts]) / len(counts), np.array([difference]))
 
 
 def to_floor(found: Sequence[tuple[Matched, CellNoise]], floor: float, whole: float | None, cells: slice) -> Estimate:

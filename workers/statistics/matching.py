@@ -4,9 +4,9 @@ Axes are the same by name, in whatever order; levels by their number where they 
 
 The common cells of two grids item by item.
 
-One cell of bits: exact McNemar (1947), two-sided, with its mid-p beside it, and the interval of Bonett and Price (2012)
-for the difference of paired proportions; both as Fagerland, Lydersen and Laake (2013, BMC Medical Research Methodology
-13:91; 2014, Statistics in Medicine 33) recommend. Scores: Student's t of the item differences.
+One cell of bits: exact McNemar (1947), two-sided, with its mid-p beside it, as Fagerland, Lydersen and Laake (2013, BMC
+Medical Research Methodology 13:91) recommend, and the interval of `paired_score`. Scores: Student's t of the item
+differences.
 
 Several cells: an item that is in several of them is one cluster. With weights w of the cells, n items and differences
 d, item i adds psi_i, the sum over its cells of w (d_i - mean of d) / n, and the variance of the weighted mean is the
@@ -22,15 +22,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import bdtr, gammaln
 
 from registry.grids.grid import Axis, Metric
 from registry.grids.outcomes import HeldItems, Outcomes
-from registry.results.comparison import CellTest, GapTest, OnlyIn
-from registry.results.items import CellItems, Flips, ItemPairs, McNemar
+from registry.results.comparison import CellItems, CellTest, Flips, GapTest, ItemPairs, McNemar, OnlyIn
 from registry.results.terms import Interval
+from workers.statistics.paired_score import PairedSample
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
 from workers.statistics.terms import (
@@ -96,20 +97,30 @@ class Matched:
         """The position of each cell on each axis: m x axes."""
         return np.argwhere(self.present).reshape(self.count, len(self.axes))
 
-    def standings(self, metric: Metric) -> ScoreMatrix:
-        """The contender against the baseline, as a ranking compares two names on one benchmark."""
+    def standings(self, metric: Metric, axis: int | None = None) -> ScoreMatrix:
+        """The contender against the baseline, as a ranking compares two names on one benchmark. With an axis they are
+        one name at each of its levels, first all of the contender, and slots are the places on the other axes."""
+
+        def spread(array: Any, absent: Any) -> Any:
+            if axis is None:
+                return array
+            whole = np.full((2, *self.present.shape), absent, dtype=array.dtype)
+            whole[:, self.present] = array
+            return np.moveaxis(whole, axis + 1, 1).reshape(2 * self.present.shape[axis], -1)
+
+        values = spread(self.values, np.nan)
         return ScoreMatrix(
-            ("contender", "baseline"),
-            self.values,
-            np.zeros(self.count, dtype=np.int64),
+            tuple(np.repeat(("contender", "baseline"), len(values) // 2).tolist()),
+            values,
+            np.zeros(values.shape[1], dtype=np.int64),
             ("",),
-            self.trials if self.trials.any() else None,
+            spread(self.trials, 0) if self.trials.any() else None,
             metric.direction,
             metric.lower,
             metric.upper,
-            stderr=self.stderr if np.isfinite(self.stderr).any() else None,
-            repeats=self.repeats,
-            design_effect=np.broadcast_to(self.design_effect[:, None], self.values.shape),
+            stderr=spread(self.stderr, np.nan) if np.isfinite(self.stderr).any() else None,
+            repeats=spread(self.repeats, 0),
+            design_effect=np.broadcast_to(np.repeat(self.design_effect, len(values) // 2)[:, None], values.shape),
         )
 
 
@@ -282,12 +293,10 @@ def mcnemar(flips: Flips) -> McNemar:
     return McNemar(max(SMALLEST_P, exact), max(SMALLEST_P, mid))
 
 
-def bonett_price(flips: Flips, level: float) -> Interval:
-    """Interval of the difference of paired proportions, contender less baseline."""
-    n = flips.both + flips.only_contender + flips.only_baseline + flips.neither + 2
-    up, down = (flips.only_contender + 1) / n, (flips.only_baseline + 1) / n
-    reach = reach_of(level) * math.sqrt((up + down - (up - down) ** 2) / n)
-    return Interval(level, max(-1.0, up - down - reach), min(1.0, up - down + reach))
+def sample_of(cell: PairedCell) -> PairedSample:
+    """The items of a cell of bits in which both differ."""
+    flips = flips_of(cell)
+    return PairedSample(flips.only_contender, flips.only_baseline, cell.of[1])
 
 
 @dataclass(frozen=True)
@@ -309,17 +318,14 @@ def cell_pair(cell: PairedCell, whole: float, alpha: float) -> CellPair:
     stderr = float(gaps.std(ddof=1)) / math.sqrt(count) * whole if count > 1 else None
     if cell.is_bits:
         flips = flips_of(cell)
-        exact, ends = mcnemar(flips), scaled(bonett_price(flips, 1 - alpha), whole)
+        exact, found = mcnemar(flips), sample_of(cell).span(alpha / 2)
+        ends = Interval(1 - alpha, found.low * whole, found.high * whole)
         return CellPair(CellItems(count, flips, exact), "mcnemar", difference, stderr, ends, exact.p)
     if stderr is None or stderr == 0:
         p = 1.0 if stderr == 0 and difference == 0 else None
         return CellPair(CellItems(count), "paired_t", difference, stderr, None, p)
     ends = around(difference, stderr, 1 - alpha, count - 1)
     return CellPair(CellItems(count), "paired_t", difference, stderr, ends, two_sided(difference / stderr, count - 1))
-
-
-def scaled(found: Interval, whole: float) -> Interval:
-    return Interval(found.level, found.low * whole, found.high * whole)
 
 
 def around(middle: float, stderr: float, level: float, df: float) -> Interval:

@@ -37,7 +37,7 @@ from registry.results.terms import Interval
 from workers.statistics.cells import noise
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.set_aside import CellTable
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, normal_quantile, reach_of, within
+from workers.statistics.terms import ROUNDING, BoolArray, FloatArray, IntArray, normal_quantile, reach_of, within
 
 OF_COLUMNS = 2
 """Dimensions of a table whose rows have means: names by something else."""
@@ -189,7 +189,7 @@ def limits(cells: CellTable, level: FloatArray, *, upper: bool) -> FloatArray:
 
 def t_interval(values: FloatArray, alpha: float, cells: CellTable) -> Interval | None:
     """Student's interval of the mean of some values that are a sample; `None` below two, or where all are equal."""
-    if values.size < 2 or np.ptp(values) == 0:
+    if values.size < 2 or np.ptp(values) <= ROUNDING * np.max(np.abs(values)):
         return None
     mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
     reach = reach_of(1 - alpha, float(values.size - 1)) * error

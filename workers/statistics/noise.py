@@ -31,6 +31,7 @@ import numpy as np
 from scipy.special import chdtri, gammaincinv, ndtri, stdtrit
 
 from registry.grids.grid import Grid
+from registry.results.parameters import FALSE_ALARM, POWER
 from registry.results.repeat_noise import RepeatSpread
 from registry.results.terms import KnownNoise
 from workers.statistics.terms import FloatArray, IntArray
@@ -116,6 +117,14 @@ def pooled(stderr: FloatArray, repeats: IntArray) -> tuple[FloatArray, FloatArra
     return np.sqrt(variance[..., None] / repeats), df
 
 
+def added(variances: FloatArray, df: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The variances of independent parts, added along the last axis, and the degrees of freedom of the sum
+    (Satterthwaite 1946); of a sum of 0 infinitely many."""
+    total, uncertain = np.sum(variances, axis=-1), np.sum(variances**2 / df, axis=-1)
+    free = np.divide(total**2, uncertain, out=np.full(total.shape, np.inf), where=uncertain > 0)
+    return total, free
+
+
 def successes_of(y: FloatArray, trials: IntArray, whole: float, decimals: int | IntArray) -> FloatArray:
     """The successes behind values of so many decimals: the nearest whole numbers, which printing has rounded; where no
     whole number prints as the value, the fraction that it says. An estimate then stays the one that was posted."""
@@ -159,6 +168,18 @@ def effect_of_repeats(values: Any, trials: Any, sd: Any, repeats: Any, whole: fl
     if ratio <= 1:
         return None
     return ratio * float(stdtrit(df, _TAIL) / ndtri(_TAIL)) ** 2
+
+
+def next_run(mean: float, sd: float, runs: int, direction: int) -> tuple[float, float]:
+    """The value that one more run is worse than with the probability `FALSE_ALARM`, and the change for the worse that
+    lets it be so with the probability `POWER`; `direction` is 1 where more is better, else -1.
+
+    The prediction limit of a normal value by others of its kind, mean - t sd sqrt(1 + 1 / runs) with runs - 1 degrees
+    of freedom (Hahn and Meeker 1991, Statistical Intervals, 4.8): the rate holds on average over what was learnt from.
+    The change is the distance of mean and limit and z(POWER) sd.
+    """
+    reach = float(stdtrit(runs - 1, 1 - FALSE_ALARM)) * sd * math.sqrt(1 + 1 / runs)
+    return mean - direction * reach, reach + float(ndtri(POWER)) * sd
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
 """The pairwise table: every two names on the slots that both have. It is the primary result of a ranking.
 
-Order, score, difference, interval, p, rank range and groups all come from one estimate (see `contrasts`). Where the
-noise of a common cell is unknown, cells are taken as exchangeable: the p is that of the exact sign flip, with the
-weights of the same estimate.
+Order, score, difference, interval, p, rank range and groups all come from one estimate (see `contrasts`), and the test
+of a pair is its interval: where all noise is binomial by the score test (`score_test`), else by the normal law, or by
+Student's where errors were estimated. What the two are asked about decides whose noise that is: a rerun has that of the
+cells, and none where that is not known. An interval of a difference that is shown, so selected, has the level 1 -
+R alpha / m, with R shown of m pairs: of all shown differences at most alpha are then outside of theirs (Benjamini and
+Yekutieli 2005, Journal of the American Statistical Association 100, 71-93). It leaves 0 out whenever Holm's p is below
+alpha, for the R-th p is then below alpha / (m - R + 1), and so below R alpha / m.
 
-Paired differences without known noise: the exact sign-flip test, and Wilcoxon's where that is out of reach.
-
-Fisher (1935), The Design of Experiments, section 21: under the null hypothesis every difference could as well
-have had the other sign. Wilcoxon (1945) does the same with ranks in place of sizes; ties get middle ranks and
-zeros are dropped.
+Who wins more often needs no noise: fair signs (Fisher 1935, The Design of Experiments, section 21), exact where that is
+affordable. Under the hypothesis that both are as good every slot could as well have been won by the other one.
 """
 
 from __future__ import annotations
@@ -17,26 +18,25 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.results.pairs import Pair
+from registry.results.parameters import POWER
 from registry.results.ranking import Omission
 from registry.results.terms import OF_UNITS, Estimand, Interval, Target
-from workers.statistics.cells import Cells, cells_of
-from workers.statistics.contrasts import Contrasts, contrasts_of
-from workers.statistics.judging import adjusted
+from workers.statistics.cells import Cells
+from workers.statistics.contrasts import Contrasts, Meeting, contrasts_of, kept_cells, pairs_of, strata_of
+from workers.statistics.judging import holm_of_pairs
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, detectable
+from workers.statistics.terms import ROUNDING, SMALLEST_P, FloatArray, IntArray
 
 WORK = 2_000_000
 ALL_WORK = 3_000_000_000
 """Additions that an exact null distribution of one pair, and those of all pairs of a ranking, may cost."""
-MOST_SIGNS = 14
-"""Differences up to which every assignment of signs is looked at."""
-FINEST = 50
-"""Units that a difference must have on average, where differences are rounded to whole ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class SignTest:
     test: str
 
 
-def sign_flip(differences: Sequence[int], work: int = WORK) -> SignTest:
-    """Tests whole-number differences (weighted ones included) for a sum of 0."""
-    sizes = [abs(d) for d in differences if d]
+def sign_flip(signs: Sequence[int], work: int = WORK) -> SignTest:
+    """Tests whole numbers (weighted signs) for a sum of 0: exactly, or by the normal law where that costs too much."""
+    sizes = [abs(sign) for sign in signs if sign]
     if not sizes:
         return SignTest(1.0, 1.0, "sign_flip")
     # The law of the sum is an array as long as the sum of the sizes: a common divisor shortens it and changes no p.
     divisor = math.gcd(*sizes)
     sizes = [size // divisor for size in sizes]
-    seen = abs(sum(differences)) // divisor
+    seen, least = abs(sum(signs)) // divisor, max(SMALLEST_P, 2.0 ** (1 - len(sizes)))
     if len(sizes) * sum(sizes) > work:
-        return wilcoxon(differences, work)
-    p = tail_of(np.array(sizes, dtype=np.int64), seen)
-    return SignTest(p, max(SMALLEST_P, 2.0 ** (1 - len(sizes))), "sign_flip")
+        z = seen / math.sqrt(sum(size**2 for size in sizes))
+        return SignTest(max(least, float(erfc(z / math.sqrt(2)))), least, "sign_flip_normal")
+    return SignTest(tail_of(np.array(sizes, dtype=np.int64), seen), least, "sign_flip")
 
 
 def tail_of(sizes: IntArray, seen: int) -> float:
@@ -80,59 +80,15 @@ def tail_of(sizes: IntArray, seen: int) -> float:
     return float(min(1.0, max(SMALLEST_P, 2 * chance[: (total - seen) // 2 + 1].sum())))
 
 
-def wilcoxon(differences: Sequence[int], work: int = WORK) -> SignTest:
-    """The signed-rank test: exact while its distribution is affordable, else normal with ties."""
-    exact = np.array([d for d in differences if d], dtype=object)
-    ranks = middle_ranks(np.array([float(abs(d)) for d in exact]))
-    doubled = np.rint(2 * ranks).astype(np.int64)
-    positive = np.array([d > 0 for d in exact])
-    seen = abs(int(doubled[positive].sum() - doubled[~positive].sum()))
-    least = max(SMALLEST_P, 2.0 ** (1 - len(doubled)))
-    if doubled.size * int(doubled.sum()) <= work:
-        return SignTest(tail_of(doubled, seen), least, "wilcoxon")
-    z = seen / math.sqrt(float(np.sum(doubled.astype(np.float64) ** 2)))
-    return SignTest(max(SMALLEST_P, float(erfc(z / math.sqrt(2)))), least, "wilcoxon_normal")
-
-
-def middle_ranks(values: FloatArray) -> FloatArray:
-    """Ranks from 1 upwards; equal values share the mean of their ranks."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
-
-
-def sign_flip_of(differences: FloatArray, work: int) -> SignTest:
-    """The same of any numbers: all signs, or rounded to what is affordable, or the normal limit."""
-    largest = float(np.max(np.abs(differences), initial=0.0))
-    kept = differences[np.abs(differences) > 1e-9 * largest]
-    if kept.size == 0:
-        return SignTest(1.0, 1.0, "sign_flip")
-    least = max(SMALLEST_P, 2.0 ** (1 - int(kept.size)))
-    if kept.size <= MOST_SIGNS and 2 ** (int(kept.size) - 1) <= work:
-        return SignTest(of_all_signs(kept), least, "sign_flip")
-    # Rounding may add one half to each of the sizes; their sum is chosen such that the work stays affordable all the
-    # same.
-    total = work // int(kept.size) - int(kept.size)
-    if total > FINEST * kept.size:
-        found = sign_flip([round(d) for d in (kept * (total / np.abs(kept).sum())).tolist()], work)
-        return SignTest(found.p, least, found.test)
-    z = abs(float(kept.sum())) / math.sqrt(float(np.sum(kept**2)))
-    return SignTest(max(SMALLEST_P, least, float(erfc(z / math.sqrt(2)))), least, "sign_flip_normal")
-
-
-def of_all_signs(differences: FloatArray) -> float:
-    """P(|sum| >= seen), the sign of the first one kept: the other half mirrors it."""
-    sums = differences[:1]
-    for difference in differences[1:]:
-        sums = np.concatenate([sums + difference, sums - difference])
-    seen = abs(float(differences.sum())) - 1e-9 * float(np.abs(differences).sum())
-    return float(np.mean(np.abs(sums) >= seen))
-
-
 APART = "the two have no slot in common"
 SCALE = "scale: where the two meet, their values are on different scales"
+UNKNOWN = "the noise of some common cell is not known"
 UNASKED = "the number of questions behind some common cell is unknown"
-OF_DIFFERENCES = "new questions are answered for differences; ask with method=mean_difference"
+ALONE = "one benchmark says nothing of others"
+ALIKE = "the two differ by the same everywhere, so that the error of it is not known"
+OF_DIFFERENCES = "new questions are answered for differences; ask with the method mean difference"
+BOTH = ((0, 1),)
+"""The pair of two names."""
 MOST_LISTED = 100
 """Names up to which a ranking lists every pair; above, those of neighbours in the order, or those of one name."""
 
@@ -147,31 +103,195 @@ def couples(names: Sequence[str], order: Sequence[int], wanted: str | None) -> l
     return list(itertools.pairwise(order))
 
 
-def listed(pairs: Sequence[Pair], names: Sequence[str], wanted: str | None) -> tuple[Pair, ...]:
-    """Those of all pairs that a ranking lists, of names in this order."""
-    if wanted is None and len(names) <= MOST_LISTED:
-        return tuple(pairs)
-    kept = {frozenset((names[i], names[j])) for i, j in couples(names, range(len(names)), wanted)}
-    return tuple(pair for pair in pairs if {pair.a, pair.b} in kept)
-
-
 def pairs_left_out(names: int, wanted: str | None) -> tuple[Omission, ...]:
     """What a ranking of so many names says of the pairs that it does not list."""
     if wanted is not None:
         return (Omission("pairs", f'only those of "{wanted}"'),)
     if names <= MOST_LISTED:
         return ()
-    told = f"only neighbours in the order: more than {MOST_LISTED} names; those of one name with pairs_of=NAME"
+    told = f"only neighbours in the order: more than {MOST_LISTED} names; ask for those of one name"
     return (Omission("pairs", told),)
 
 
 @dataclass(frozen=True)
 class PairTable:
-    """All pairs in the order of the names, and the matrices they were read from."""
+    """All pairs of the standings, judged; each is written when it is asked for. `p`, names x names: NaN where a pair
+    was not tested."""
 
-    pairs: tuple[Pair, ...]
+    standings: ScoreMatrix
+    alpha: float
+    target: Target
+    estimand: Estimand
     contrasts: Contrasts
-    assumes: tuple[str, ...]
+    evidence: Evidence
+    p: FloatArray
+    signs: dict[tuple[int, int], SignTest]
+
+    @cached_property
+    def p_holm(self) -> FloatArray:
+        """Holm's adjustment over the pairs that have a p."""
+        return holm_of_pairs(self.p)
+
+    @cached_property
+    def tested(self) -> int:
+        """Number of the pairs that have a p."""
+        return int(np.isfinite(self.p).sum()) // 2
+
+    @cached_property
+    def shown(self) -> int:
+        """Number of those that Holm shows."""
+        return int((self.p_holm < self.alpha).sum()) // 2
+
+    @cached_property
+    def apart(self) -> IntArray:
+        """Names x names: 1 where the row is shown to be better than the column, -1 where worse, else 0."""
+        size = self.contrasts.lead if self.estimand == "lead" else self.contrasts.difference * self.standings.sign
+        return np.where(self.p_holm < self.alpha, np.sign(size), 0).astype(np.int64)
+
+    @property
+    def assumes(self) -> tuple[str, ...]:
+        """Assumptions of the tests."""
+        if self.estimand == "lead":
+            return ("exchangeable_cells",) if self.target == "rerun" else ()
+        found, tested = self.contrasts, np.isfinite(self.p)
+        if self.target == "new_questions":
+            words = {"independent_items": found.paired, "p(1-p)/questions": ~found.paired}
+        else:
+            words = {"independent_trials": found.independent & (self.target == "rerun")}
+        return tuple(word for word, where in words.items() if bool((tested & where).any()))
+
+    def at(self, i: Any, j: Any) -> tuple[Any, Any]:
+        """Where the matrices have pairs of these names."""
+        return i, j
+
+    def pairs(self, chosen: Sequence[tuple[int, int]]) -> tuple[Pair, ...]:
+        """These pairs."""
+        if self.estimand == "lead":
+            return tuple(self._by_signs(i, j) for i, j in chosen)
+        low, high, level = self._intervals(np.array(chosen, dtype=np.int64).reshape(-1, 2))
+        ends = zip(level.tolist(), low.tolist(), high.tolist(), strict=True)
+        return tuple(self._pair(i, j, Interval(*three)) for (i, j), three in zip(chosen, ends, strict=True))
+
+    def _intervals(self, chosen: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Both ends of each interval, and their levels."""
+        found, at, cells = self.contrasts, self.at(*chosen.T), kept_cells(self.standings)
+        shown = self.p_holm[at] < self.alpha
+        tail = np.where(shown, self.alpha * self.shown / max(1, self.tested), self.alpha) / 2
+        reach = quantiles(1 - tail, self.evidence.df[at])
+        low, high = (found.difference[at] + sign * reach * self.evidence.stderr[at] for sign in (-1, 1))
+        rows = np.flatnonzero(found.of_tables[at] & (self.target == "rerun"))
+        if rows.size:
+            met, difference = found.benchmarks[at][rows], found.difference[at][rows]
+            ends = strata_of(cells, chosen[rows], met, difference).ends(reach[rows])
+            low[rows], high[rows] = (end * cells.whole for end in ends)
+        return low, high, 1 - 2 * tail
+
+    def _base(self, i: int, j: int) -> Pair:
+        """What was counted of a pair."""
+        found, names, at = self.contrasts, (self.standings.names[i], self.standings.names[j]), self.at(i, j)
+        common = int(found.common[at])
+        if common == 0:
+            reason = SCALE if would_meet(self.standings, i, j) else APART
+            return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, self.target, self.estimand, reason=reason)
+        wins, ties = int(found.wins[at]), int(found.ties[at])
+        losses, lead, benchmarks = common - wins - ties, float(found.lead[at]), int(found.benchmarks[at])
+        return Pair(*names, "ok", common, benchmarks, wins, ties, losses, lead, self.target, self.estimand)
+
+    def _pair(self, i: int, j: int, ends: Interval) -> Pair:
+        """A pair by its difference."""
+        base, found, judged, at = self._base(i, j), self.contrasts, self.evidence, self.at(i, j)
+        if base.status != "ok":
+            return base
+        base = replace(base, difference=float(found.difference[at]))
+        if not math.isfinite(judged.stderr[at]):
+            reason = {"rerun": UNKNOWN, "new_questions": UNASKED, "new_benchmarks": ALONE}[self.target]
+            return replace(base, status="insufficient", reason=reason)
+        if not math.isfinite(self.p[at]):
+            return replace(base, status="undefined", reason=ALIKE)
+        name, null = judged.name(found, at), None
+        error = float(judged.stderr[at])
+        if name == "score":
+            null = math.sqrt(found.null[at])
+            # Every trial came out the same: the error is what the interval has.
+            error = error or (ends.high - ends.low) / 2 / float(ndtri(0.5 + ends.level / 2))
+        one = Judged(float(self.p[at]), float(self.p_holm[at]), error, float(judged.df[at]), self.tested, self.shown)
+        return replace(by_error(base, one, self.alpha, name, null or error), interval=ends)
+
+    def _by_signs(self, i: int, j: int) -> Pair:
+        """A pair by who wins more often."""
+        base = self._base(i, j)
+        if base.status != "ok":
+            return base
+        if self.target == "new_questions":
+            return replace(base, status="insufficient", reason=OF_DIFFERENCES)
+        found = self.signs[i, j]
+        possible = found.min_attainable_p < self.alpha
+        return replace(
+            base,
+            status="ok" if possible else "insufficient",
+            p=found.p,
+            p_holm=float(self.p_holm[i, j]),
+            min_attainable_p=found.min_attainable_p,
+            test=found.test + ("_over_benchmarks" if self.target == "new_benchmarks" else ""),
+            reason=None if possible else f"no signs of these differences have a p below {self.alpha}",
+        )
+
+
+class LonePairs(PairTable):
+    """Each name of the first half against its own of the second, judged as if there were no other pair; all matrices
+    have one column."""
+
+    @cached_property
+    def p_holm(self) -> FloatArray:
+        return self.p
+
+    @cached_property
+    def tested(self) -> int:
+        return 1
+
+    @cached_property
+    def shown(self) -> int:
+        return 1
+
+    def at(self, i: Any, j: Any) -> tuple[Any, Any]:
+        return i, np.zeros_like(j)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The test of a difference, of so many `tested` and `shown` ones; `df` infinite for the normal law."""
+
+    p: float
+    p_holm: float
+    stderr: float
+    df: float
+    tested: int
+    shown: int
+
+
+def by_error(base: Pair, one: Judged, alpha: float, test: str, null: float | None = None) -> Pair:
+    """The pair with its test, an interval by its error, and what would have been found with probability `POWER` as
+    strictly as Holm asks of the first of all pairs: (quantile of 1 - alpha / 2m) errors, under equality `null`, and
+    (quantile of POWER) errors."""
+    tail = (alpha * one.shown / one.tested if one.p_holm < alpha else alpha) / 2
+    reach, first, second = quantiles(np.array([1 - tail, 1 - alpha / 2 / one.tested, POWER]), one.df).tolist()
+    size = base.difference or 0.0
+    return replace(
+        base,
+        interval=Interval(1 - 2 * tail, size - reach * one.stderr, size + reach * one.stderr),
+        stderr=one.stderr,
+        df=one.df if math.isfinite(one.df) else None,
+        p=one.p,
+        p_holm=one.p_holm,
+        detectable=first * (null or one.stderr) + second * one.stderr,
+        test=test,
+    )
+
+
+def quantiles(shares: FloatArray, df: FloatArray | float) -> FloatArray:
+    """Quantiles of Student's laws, normal where the degrees of freedom are infinite."""
+    normal = ~np.isfinite(df)
+    return np.asarray(np.where(normal, ndtri(shares), stdtrit(np.where(normal, 1.0, df), shares)), dtype=np.float64)
 
 
 def pair_table(
@@ -181,17 +301,29 @@ def pair_table(
     estimand: Estimand = "difference",
     work: int = WORK,
 ) -> PairTable:
-    """Every two names, with Holm's adjustment over those that have a p; `work` are the additions that the exact law
-    of one pair may cost."""
-    cells = cells_of(standings)
-    found = contrasts_of(standings)
+    """Every two names; `work` are the additions that the exact law of one pair may cost."""
     every = list(itertools.combinations(range(len(standings.names)), 2))
-    judged = evidence(found, alpha, target)
-    desk = Desk(standings, cells, found, judged, alpha, target, estimand, min(work, ALL_WORK // max(1, len(every))))
-    pairs = [desk.pair(i, j) for i, j in every]
-    corrected = adjusted([pair.p for pair in pairs], "holm")
-    pairs = [replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)]
-    return PairTable(tuple(pairs), found, assumed(pairs, found, judged))
+    work = min(work, ALL_WORK // max(1, len(every)))
+    found, signs = contrasts_of(standings), dict[tuple[int, int], SignTest]()
+    judged = evidence(found, target)
+    p = judged.p
+    np.fill_diagonal(p, np.nan)
+    if estimand == "lead":
+        p = np.full(judged.p.shape, np.nan)
+        if target != "new_questions":
+            cells = kept_cells(standings)
+            signs = {(i, j): signs_of(cells, i, j, target, work) for i, j in every if found.common[i, j]}
+        for (i, j), one in signs.items():
+            p[i, j] = p[j, i] = one.p
+    return PairTable(standings, alpha, target, estimand, found, judged, p, signs)
+
+
+def lone_pairs(standings: ScoreMatrix, alpha: float) -> LonePairs:
+    """The differences of the first half of the names to the second, for a rerun; standings without items."""
+    half = len(standings.names) // 2
+    found = pairs_of(Meeting(kept_cells(standings), slice(half), slice(half, None)))
+    judged = evidence(found, "rerun")
+    return LonePairs(standings, alpha, "rerun", "difference", found, judged, judged.p, {})
 
 
 def estimand_of(method: str, mixed: bool) -> Estimand:
@@ -199,97 +331,21 @@ def estimand_of(method: str, mixed: bool) -> Estimand:
     return "difference" if method in OF_UNITS and not mixed else "lead"
 
 
-def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[str, ...]:
-    """Assumptions of the tests."""
-    tests = {pair.test or "" for pair in pairs}
-    noisy = tests & {"mantel_haenszel", "cochran_mantel_haenszel", "z", "welch"}
-    words = ["independent_trials"] if noisy and bool(found.independent.any()) else []
-    if any(test.startswith(("sign_flip", "wilcoxon")) and not test.endswith("benchmarks") for test in tests):
-        words.append("exchangeable_cells")
-    known = {"paired_items": "independent_items", "question_bound": "p(1-p)/questions"}
-    return (*words, *(word for test, word in known.items() if test in tests))
-
-
-@dataclass(frozen=True)
-class Desk:
-    """Input that all pairs are written from."""
-
-    standings: ScoreMatrix
-    cells: Cells
-    found: Contrasts
-    judged: Evidence
-    alpha: float
-    target: Target
-    estimand: Estimand
-    work: int
-
-    def pair(self, i: int, j: int) -> Pair:
-        """One pair, without Holm's adjustment."""
-        found, names = self.found, (self.standings.names[i], self.standings.names[j])
-        common = int(found.common[i, j])
-        if common == 0:
-            reason = SCALE if would_meet(self.standings, i, j) else APART
-            return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, self.target, self.estimand, reason=reason)
-        wins, ties = int(found.wins[i, j]), int(found.ties[i, j])
-        benchmarks, lead = int(found.benchmarks[i, j]), float(found.lead[i, j])
-        losses = common - wins - ties
-        base = Pair(*names, "ok", common, benchmarks, wins, ties, losses, lead, self.target, self.estimand)
-        if self.estimand == "lead":
-            if self.target == "new_questions":
-                return replace(base, status="insufficient", reason=OF_DIFFERENCES)
-            return by_signs(base, self.signs(i, j), self.alpha, self.target)
-        base = self.estimated(replace(base, difference=float(found.difference[i, j])), i, j)
-        if self.target == "new_questions":
-            missing = not np.isfinite(found.questions[i, j])
-            return replace(base, status="insufficient", reason=UNASKED) if missing else base
-        if self.target == "rerun" and found.known[i, j]:
-            return base
-        return by_signs(base, self.flips(i, j), self.alpha, self.target)
-
-    def estimated(self, base: Pair, i: int, j: int) -> Pair:
-        """Adds standard error, interval and, where noise is known, p of the difference."""
-        judged = self.judged
-        error, df, p = float(judged.stderr[i, j]), float(judged.df[i, j]), float(judged.p[i, j])
-        if not math.isfinite(error):
-            return base
-        reach = float(judged.reach[i, j])
-        ends = Interval(1 - self.alpha, (base.difference or 0.0) - reach, (base.difference or 0.0) + reach)
-        if error == 0 and self.target == "rerun" and self.found.known[i, j]:
-            reason = "every trial came out the same"
-            return replace(base, status="undefined", test=judged.name(self.found, i, j), reason=reason)
-        if error == 0:  # equal differences say nothing of their error
-            return base
-        return replace(
-            base,
-            interval=ends,
-            stderr=error,
-            df=df if math.isfinite(df) else None,
-            p=p if math.isfinite(p) else None,
-            detectable=detectable(error, self.alpha),
-            test=judged.name(self.found, i, j),
-        )
-
-    def flips(self, i: int, j: int) -> SignTest:
-        """The exact sign flip of the difference: over its slots, or over its benchmarks."""
-        if self.target == "new_benchmarks":
-            met = self.found.count[i, j] > 0
-            return sign_flip_of(self.found.by_benchmark[i, j][met], self.work)
-        shared = self.cells.present[i] & self.cells.present[j]
-        moves, owners = self.cells.ticks[i, shared] - self.cells.ticks[j, shared], self.cells.owners[shared]
+def signs_of(cells: Cells, i: int, j: int, target: Target, work: int) -> SignTest:
+    """The sign flip of the lead: over the slots, or over the benchmarks."""
+    shared = cells.present[i] & cells.present[j]
+    signs = np.sign(cells.ticks[i, shared] - cells.ticks[j, shared])
+    owners = cells.owners[shared]
+    if target == "new_benchmarks":
+        used, place, counts = np.unique(owners, return_inverse=True, return_counts=True)
+        signs = np.bincount(place, weights=signs, minlength=used.size).astype(np.int64)
+    else:
         counts = np.bincount(owners)[owners]
-        return sign_flip(whole(moves, self.cells.decimals[shared], counts), self.work)
-
-    def signs(self, i: int, j: int) -> SignTest:
-        """The exact sign flip of the lead."""
-        shared = self.cells.present[i] & self.cells.present[j]
-        signs = np.sign(self.cells.ticks[i, shared] - self.cells.ticks[j, shared])
-        owners = self.cells.owners[shared]
-        if self.target == "new_benchmarks":
-            used, place, counts = np.unique(owners, return_inverse=True, return_counts=True)
-            signs = np.bincount(place, weights=signs, minlength=used.size).astype(np.int64)
-        else:
-            counts = np.bincount(owners)[owners]
-        return sign_flip(whole(signs, np.zeros(signs.size, dtype=np.int64), counts), self.work)
+    # Over the least common multiple of the counts every weighted sign is a whole number, and the test stays exact.
+    common = math.lcm(*set(counts.tolist()))
+    return sign_flip(
+        [sign * (common // count) for sign, count in zip(signs.tolist(), counts.tolist(), strict=True)], work
+    )
 
 
 def would_meet(standings: ScoreMatrix, i: int, j: int) -> bool:
@@ -299,99 +355,52 @@ def would_meet(standings: ScoreMatrix, i: int, j: int) -> bool:
     return bool(np.isin(standings.places[standings.present[i]], standings.places[standings.present[j]]).any())
 
 
-def whole(moves: IntArray, decimals: IntArray, counts: IntArray) -> list[int]:
-    """Differences in 10^-decimals over the counts as whole numbers of one unit."""
-    # Over the least common multiple of the counts every weighted difference is a whole number, and the test stays
-    # exact.
-    common, finest = math.lcm(*set(counts.tolist())), int(decimals.max(initial=0))
-    return [
-        move * 10 ** (finest - places) * (common // count)
-        for move, places, count in zip(moves.tolist(), decimals.tolist(), counts.tolist(), strict=True)
-    ]
-
-
-def by_signs(base: Pair, found: SignTest, alpha: float, target: Target) -> Pair:
-    possible = found.min_attainable_p < alpha
-    return replace(
-        base,
-        status="ok" if possible else "insufficient",
-        p=found.p,
-        min_attainable_p=found.min_attainable_p,
-        test=found.test + ("_over_benchmarks" if target == "new_benchmarks" else ""),
-        detectable=base.detectable if possible else None,
-        reason=None if possible else f"no signs of these differences have a p below {alpha}",
-    )
-
-
 @dataclass(frozen=True)
 class Evidence:
-    """Matrices over the names: NaN where unknown, `df` infinite for the normal law. `p` is the one that belongs to
-    the standard error; where cells or benchmarks are exchangeable an exact one takes its place."""
+    """Matrices over the names: NaN where unknown, `df` infinite for the normal law."""
 
-    target: str
+    target: Target
     stderr: FloatArray
     df: FloatArray
     p: FloatArray
-    reach: FloatArray
 
-    def name(self, found: Contrasts, i: int, j: int) -> str | None:
-        """The test of a pair whose noise is known; `None` without one."""
+    def name(self, found: Contrasts, at: tuple[int, int]) -> str:
+        """The test of a pair."""
         if self.target == "new_questions":
-            return "paired_items" if found.paired[i, j] else "question_bound"
-        if self.target != "rerun" or not found.known[i, j]:
-            return None
-        if not found.of_tables[i, j]:
-            return "welch" if np.isfinite(self.df[i, j]) else "z"
-        return "cochran_mantel_haenszel" if found.equality[i, j] else "mantel_haenszel"
+            return "paired_items" if found.paired[at] else "question_bound"
+        if self.target == "new_benchmarks":
+            return "t_over_benchmarks"
+        return "score" if found.of_tables[at] else "welch" if np.isfinite(self.df[at]) else "z"
 
 
-def evidence(found: Contrasts, alpha: float, target: str) -> Evidence:
-    """Standard errors, degrees of freedom, p-values and intervals of all differences, for what they are asked about.
+def evidence(found: Contrasts, target: Target) -> Evidence:
+    """Standard errors, degrees of freedom and p-values of all differences, for what they are asked about.
 
-    `rerun`: the noise of the cells, with Satterthwaite's degrees of freedom; where it is unknown, the spread of slots
-    within benchmarks (or of benchmarks of one slot each), for the interval alone. `new_questions`: where both names
-    have the same items, the differences of these (`cells`), else the bound of `cells.of_questions`, with one
-    cell's questions shared by all cells of a benchmark. `new_benchmarks`: the spread of the benchmarks' differences
-    (Student 1908).
+    `rerun`: the noise of the cells. `new_questions`: where both names have the same items, the differences of these
+    (`cells`), else the bound of `cells.of_questions`, with one cell's questions shared by all cells of a benchmark.
+    `new_benchmarks`: the spread of the benchmarks' differences (Student 1908).
     """
-    variance, weight = of_target(found, target)
-    df = np.divide(variance**2, weight, out=np.full(weight.shape, np.inf), where=weight > 0)
-    # Estimated degrees of freedom are too many where a benchmark of two slots happens to show little spread: at most
-    # those under equal variances.
-    if target == "rerun":
-        df = np.where(found.known | (found.common == found.benchmarks), df, np.fmin(df, found.strata_df))
-    error = np.sqrt(variance)
-    size = np.divide(np.abs(found.difference), error, out=np.zeros(error.shape), where=error > 0)
-    normal = ~np.isfinite(df)
-    free = np.where(normal, 1.0, df)
-    p = np.where(normal, erfc(size / np.sqrt(2.0)), 2 * stdtr(free, -size))
-    quantile = np.where(normal, ndtri(1 - alpha / 2), stdtrit(free, 1 - alpha / 2))
-    tested = np.isfinite(error) & (error > 0) & (found.known | (target == "new_questions"))
-    return Evidence(
-        target,
-        error,
-        df,
-        np.where(tested, np.clip(p, SMALLEST_P, 1.0), np.nan),
-        np.asarray(quantile * error, dtype=np.float64),
-    )
-
-
-def of_target(found: Contrasts, target: str) -> tuple[FloatArray, FloatArray]:
-    """The variance of each difference and the sum of v^2 / df, NaN and 0 where there is none."""
     if target == "new_questions":
-        return found.questions, found.questions_weight
-    over = over_benchmarks(found)
-    if target == "new_benchmarks":
-        return over
-    single = (found.benchmarks == found.common) & (found.benchmarks > 1)
-    variance = np.where(single, over[0], found.strata)
-    weight = np.where(single, over[1], found.strata_weight)
-    return np.where(found.known, found.variance, variance), np.where(found.known, found.weight, weight)
+        variance, weight = found.questions, found.questions_weight
+    elif target == "new_benchmarks":
+        variance, weight = over_benchmarks(found)
+    else:
+        variance, weight = np.where(found.known, found.variance, np.nan), found.weight
+    df = np.divide(variance**2, weight, out=np.full(weight.shape, np.inf), where=weight > 0)
+    error = np.sqrt(variance)
+    z = np.divide(np.abs(found.difference), error, out=np.full(error.shape, np.nan), where=error > 0)
+    if target == "rerun":
+        z = np.where(found.of_tables, np.abs(found.deviate), z)
+    normal = ~np.isfinite(df)
+    p = np.where(normal, erfc(z / np.sqrt(2.0)), 2 * stdtr(np.where(normal, 1.0, df), -z))
+    return Evidence(target, error, df, np.clip(p, SMALLEST_P, 1.0))
 
 
 def over_benchmarks(found: Contrasts) -> tuple[FloatArray, FloatArray]:
     """Errors from the spread of the benchmarks' differences, as many as there are."""
     centred = np.where(found.count > 0, found.by_benchmark - found.difference[:, :, None], 0.0)
+    # Equal differences have no spread, whatever their mean was rounded to.
+    centred[np.abs(centred) <= ROUNDING * np.abs(found.difference[:, :, None])] = 0.0
     several = found.benchmarks > 1
     free = np.where(several, found.benchmarks - 1.0, 1.0)
     variance = np.sum(centred**2, axis=2) / free / np.maximum(found.benchmarks, 1)

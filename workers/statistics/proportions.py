@@ -9,10 +9,6 @@ Mantel and Haenszel (1959), JNCI 22, 719-748, for the ratio; Robins, Breslow and
 311-323, eq. 3 for the variance of its logarithm; Breslow and Day (1980), Statistical Methods in Cancer Research 1,
 eq. 4.30 for homogeneity, with Tarone's (1985) correction. Tables in which every trial came out the same say nothing
 about odds and are left out.
-
-Two names over slots with known trials: the Mantel–Haenszel risk difference with Sato's variance. Mantel and Haenszel
-(1959); Sato, Greenland and Robins (1989), Biometrics 45, 1323-1324, for the variance. Where that variance is 0 although
-the names differ (one always succeeds, one never), Cochran's test answers.
 """
 
 from __future__ import annotations
@@ -149,7 +145,9 @@ def log_factorials(most: int) -> FloatArray:
     return np.asarray(gammaln(np.arange(most + 1) + 1.0), dtype=np.float64)
 
 
-def newcombe(k1: Count, n1: Count, k2: Count, n2: Count, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+def newcombe(
+    k1: Count, n1: Count, k2: Count, n2: Count, level: float | FloatArray = 0.95
+) -> tuple[FloatArray, FloatArray]:
     """Low and high ends of k2/n2 - k1/n1, as fractions."""
     low1, high1 = wilson(k1, n1, level)
     low2, high2 = wilson(k2, n2, level)
@@ -161,9 +159,9 @@ def newcombe(k1: Count, n1: Count, k2: Count, n2: Count, level: float = 0.95) ->
     )
 
 
-def wilson(k: Count, n: Count, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+def wilson(k: Count, n: Count, level: float | FloatArray = 0.95) -> tuple[FloatArray, FloatArray]:
     """Wilson's score interval of k/n, as fractions."""
-    z2 = float(ndtri(0.5 + level / 2)) ** 2
+    z2 = ndtri(0.5 + level / 2) ** 2
     centre = (k + z2 / 2) / (n + z2)
     reach = np.sqrt(z2 * (k * (n - k) / n + z2 / 4)) / (n + z2)
     return centre - reach, centre + reach
@@ -244,43 +242,3 @@ def expected(tables: Tables, total: FloatArray, ratio: float) -> FloatArray:
     low, high = np.maximum(0.0, total - tables.n2), np.minimum(total, tables.n1)
     edge = 1e-12 * (high - low)
     return np.asarray(np.clip(found, low + edge, high - edge), dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True)
-class RiskDifference:
-    """The difference first minus second as a fraction, its standard error, two-sided p and interval."""
-
-    difference: float
-    stderr: float | None
-    p: float | None
-    interval: Interval | None
-    test: str
-
-
-def risk_difference(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray, level: float = 0.95) -> RiskDifference:
-    """k1 of n1 against k2 of n2 trials in each of the same slots. No p when every trial came out the same."""
-    both = (n1 + n2).astype(np.float64)
-    weight = float(np.sum(n1 * n2 / both))
-    difference = float(np.sum((k1 * n2 - k2 * n1) / both)) / weight
-    spread_p = k2 * (n1 / both) ** 2 - k1 * (n2 / both) ** 2 + n1 / both * n2 / both * (n2 - n1) / 2
-    spread_q = (k1 * (n2 - k2) + k2 * (n1 - k1)) / both / 2
-    variance = (difference * float(spread_p.sum()) + float(spread_q.sum())) / weight**2
-    if variance * weight <= 1e-12:
-        return conditional(difference, k1, n1, k2, n2)
-    stderr = math.sqrt(variance)
-    reach = float(ndtri(0.5 + level / 2)) * stderr
-    p = max(SMALLEST_P, float(erfc(abs(difference) / stderr / math.sqrt(2))))
-    interval = Interval(level, difference - reach, difference + reach)
-    return RiskDifference(difference, stderr, p, interval, "mantel_haenszel")
-
-
-def conditional(difference: float, k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> RiskDifference:
-    """Cochran, Mantel and Haenszel's test with the variance under equality; no interval."""
-    both = (n1 + n2).astype(np.float64)
-    total = k1 + k2
-    spread = float(np.sum(n1 * n2 * total * (both - total) / both**2 / np.maximum(both - 1, 1)))
-    if spread <= 0:
-        return RiskDifference(difference, None, None, None, "cochran_mantel_haenszel")
-    z = float(np.sum(k1 - total * n1 / both)) / math.sqrt(spread)
-    p = max(SMALLEST_P, float(erfc(abs(z) / math.sqrt(2))))
-    return RiskDifference(difference, None, p, None, "cochran_mantel_haenszel")

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from registry.results.pairs import LeaveOneOut, Pair, WithoutOne
+from registry.results.pairs import LeaveOneOut, WithoutOne
 from registry.results.ranking import Omission
 from registry.results.terms import Method, Missing, Target, Warning
 from workers.statistics.counted import blocks_of
@@ -33,19 +33,6 @@ TOO_LONG = {
     "groups": Omission("groups", f"more than {MOST_GROUPED:,} names in all of them; ask about fewer with model=…"),
     "never_met": Omission("never_met", f"more than {MOST_STRANGERS:,} pairs; ask about fewer names with model=…"),
 }
-
-
-def separated(names: Sequence[str], pairs: Sequence[Pair], sign: int, alpha: float) -> IntArray:
-    """A square matrix: 1 where the row is significantly better than the column, -1 where worse, else 0."""
-    place = {name: i for i, name in enumerate(names)}
-    matrix = np.zeros((len(names), len(names)), dtype=np.int64)
-    for pair in pairs:
-        if pair.p_holm is None or pair.p_holm >= alpha or pair.status == "undefined":
-            continue
-        ahead = int(np.sign((pair.difference or 0.0) * sign if pair.estimand == "difference" else pair.lead or 0.0))
-        i, j = place[pair.a], place[pair.b]
-        matrix[i, j], matrix[j, i] = ahead, -ahead
-    return matrix
 
 
 def in_order(apart: IntArray, members: Sequence[int], ranks: IntArray) -> tuple[IntArray, list[tuple[int, int]]]:
@@ -163,8 +150,8 @@ MOST_VALUES = 20_000_000
 """Values that these compare, each with that of every name."""
 ALL_WORK = 100_000_000
 """Additions that the exact laws of all these pairs may cost together."""
-FEWEST = 3
-"""Benchmarks from which one can dominate."""
+MOST_OF_TWO = 0.9
+"""Share of the squared differences from which on one of two benchmarks dominates; of more it is half."""
 
 
 def alternatives(standings: ScoreMatrix, method: Method, missing: Missing) -> dict[tuple[Method, Missing], FloatArray]:
@@ -242,18 +229,20 @@ def without_one(
         if not rest.present.any():
             continue
         table = pair_table(rest, alpha, target, estimand_of(method, rest.mixed), min(WORK, ALL_WORK // again))
-        [pair] = [one for one in table.pairs if {one.a, one.b} == {first, second}]
+        i, j = sorted(rest.names.index(name) for name in (first, second))
+        [pair] = table.pairs([(i, j)])
         if pair.n_common == 0:
             continue
-        worse = separated(rest.names, table.pairs, rest.sign, alpha)[rest.names.index(first)] > 0
+        worse = table.apart[rest.names.index(first)] > 0
         found.append(WithoutOne.of(standings.benchmark_names[benchmark], pair, first, int(worse.sum())))
     return tuple(found)
 
 
 def dominance(standings: ScoreMatrix) -> tuple[Warning, ...]:
     """Warning where one of three benchmarks or more carries over half of the sum, over all pairs, of the squared
-    differences: its scale, not its evidence, then makes the order. None where the metric has two ends: then all
-    benchmarks are on one scale, and between two names of much the same strength some benchmark always stands out."""
+    differences, or one of two over nine tenths: its scale, not its evidence, then makes the order. None where the
+    metric has two ends: then all benchmarks are on one scale, and between two names of much the same strength some
+    benchmark always stands out."""
     if standings.bounded:
         return ()
     found = blocks_of(standings)
@@ -262,12 +251,13 @@ def dominance(standings: ScoreMatrix) -> tuple[Warning, ...]:
     count, total = there.sum(axis=0), np.where(there, means, 0.0).sum(axis=0)
     # Over all pairs of m names the squared differences sum to m times those of the distances from the mean.
     squares = np.maximum(count * np.where(there, means**2, 0.0).sum(axis=0) - total**2, 0.0)
-    if squares.size < FEWEST or 2 * squares.max() <= squares.sum():
+    most = 0.5 if squares.size > 2 else MOST_OF_TWO
+    if squares.size < 2 or squares.max() <= most * squares.sum():
         return ()
     used = np.unique(standings.benchmarks[standings.present.any(axis=0)])
     name, share = standings.benchmark_names[used[np.argmax(squares)]], float(squares.max() / squares.sum())
     detail = (
         f'The {standings.group} "{name}" carries {share:.0%} of the squared differences; '
-        "method=win_rate and method=borda count only who is ahead."
+        "the methods win rate and Borda count only who is ahead."
     )
     return (Warning("one_benchmark_dominates", detail),)

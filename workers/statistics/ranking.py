@@ -23,7 +23,7 @@ from registry.results.pairs import (
 from registry.results.ranking import Omission, Ranked, Ranking, Slots
 from registry.results.terms import Interval, Method, Missing, Target, Warning
 from workers.statistics.means import benchmark_scores, means_of
-from workers.statistics.pairs import PairTable, estimand_of, listed, pair_table, pairs_left_out
+from workers.statistics.pairs import PairTable, couples, estimand_of, pair_table, pairs_left_out
 from workers.statistics.rank_groups import (
     TOO_LONG,
     alternatives,
@@ -34,7 +34,6 @@ from workers.statistics.rank_groups import (
     leave_one_out,
     letters,
     rank_interval,
-    separated,
     strangers,
     tau,
     without_one,
@@ -82,17 +81,18 @@ def rank(
     own = [order(of(kept, part), frame.method, frame.missing) for part in parts]
     estimand = estimand_of(frame.method, kept.mixed)
     table = pair_table(kept, frame.alpha, frame.target, estimand)
-    frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
+    frame = replace(frame, assumes=table.assumes)
     refused = next((score.reason for score in own if isinstance(score, Refused)), None)
     if refused is not None:
-        return replace(frame, status="undefined", reason=refused)
+        pairs = table.pairs(couples(kept.names, range(len(kept.names)), frame.pairs_of))
+        return replace(frame, status="undefined", reason=refused, pairs=pairs)
     frame = replace(frame, warnings=dominance(kept) if estimand == "difference" else ())
     orders = [
         _orders(standings, kept, frame, part, score)
         for part, score in zip(parts, own, strict=True)
         if isinstance(score, Scores)
     ]
-    return _completed(standings, kept, assembled(frame, _contest(standings, kept, frame, table), parts, orders))
+    return _completed(standings, kept, assembled(frame, _contest(standings, kept, table), parts, orders), table)
 
 
 def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None) -> Ranking:
@@ -125,18 +125,17 @@ def refused(reason: str, method: str, missing: str, alpha: float, target: str) -
     return replace(asked(Slots(0, 0), method, missing, alpha, target), status="undefined", reason=reason)
 
 
-def _contest(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, table: PairTable) -> Contest:
+def _contest(posted: ScoreMatrix, kept: ScoreMatrix, table: PairTable) -> Contest:
     found, met_slots = table.contrasts, posted.present.sum(axis=0) > 1
-    spoke = {name for one in table.pairs if one.p is not None or one.status == "undefined" for name in (one.a, one.b)}
     wins, ties, losses = found.wins.sum(axis=1), found.ties.sum(axis=1) - np.diag(found.ties), found.wins.sum(axis=0)
     return Contest(
         names=kept.names,
         cells=posted.present.sum(axis=1).tolist(),
         compared=(posted.present & met_slots).sum(axis=1).tolist(),
         records=list(zip(wins.tolist(), ties.tolist(), losses.tolist(), strict=True)),
-        tested=np.array([name in spoke for name in kept.names], dtype=np.bool_),
+        tested=np.asarray(np.isfinite(table.p).any(axis=1), dtype=np.bool_),
         met=found.common > 0,
-        apart=separated(kept.names, table.pairs, kept.sign, frame.alpha),
+        apart=table.apart,
     )
 
 
@@ -182,14 +181,15 @@ def _too_large(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
     return None
 
 
-def _completed(posted: ScoreMatrix, kept: ScoreMatrix, found: Ranking) -> Ranking:
+def _completed(posted: ScoreMatrix, kept: ScoreMatrix, found: Ranking, table: PairTable) -> Ranking:
     """The ranking with what comes from the cells themselves."""
-    order, means = [row.name for row in found.ranking], means_of(kept, found.alpha)
+    means, place = means_of(kept, found.alpha), {name: i for i, name in enumerate(kept.names)}
+    order = [place[row.name] for row in found.ranking]
     nothing: tuple[float | None, Interval | None] = (None, None)
     by_benchmark, lacking = benchmark_scores(kept, found.alpha) if found.pairs_of is None else ((), ())
     return replace(
         found,
-        pairs=listed(found.pairs, order, found.pairs_of),
+        pairs=table.pairs(couples(kept.names, order, found.pairs_of)),
         by_benchmark=by_benchmark,
         left_out=(*found.left_out, *pairs_left_out(len(order), found.pairs_of), *lacking),
         ranking=tuple(

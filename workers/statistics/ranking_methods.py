@@ -96,7 +96,7 @@ def of_differences(difference: FloatArray, linked: BoolArray, sign: int, *, boun
     if bounded and met * 4 < size * (size - 1):
         return Refused(
             f"only {met:,} of {size * (size - 1) // 2:,} pairs share a slot: differences of a bounded metric do not "
-            "add up over so long chains; ask with method=win_rate"
+            "add up over so long chains; ask with the method win rate"
         )
     return Scores(potentials(difference, linked), sign > 0)
 
@@ -171,7 +171,7 @@ def block_goodness(standings: ScoreMatrix, missing: Missing) -> IntArray | Refus
     if not standings.present.all() and missing != "zero_votes":
         if missing == "zero_points":
             return Refused("points are counted where a name is missing; ranks need complete blocks")
-        return Refused("ranks need complete blocks: some name lacks some slot (missing=complete keeps the rest)")
+        return Refused("ranks need complete blocks: some name lacks some slot (the policy complete keeps the rest)")
     ticks = standings.ticks.T * standings.sign
     if standings.mixed or missing == "zero_votes":
         # A name that is absent comes last.

@@ -63,8 +63,7 @@ def _tested(s: int, count: int, ties: tuple[int, ...], alpha: float) -> MannKend
     if pairs == 0:
         return MannKendall("undefined", s, tau, p, least, method, "every value is the same")
     if least >= alpha:
-        reason = f"no ordering of {count} such values has a p below {alpha}"
-        return MannKendall("insufficient", s, tau, p, least, method, reason)
+        return MannKendall("insufficient", s, tau, p, least, method, few(count, ties, alpha))
     return MannKendall("ok", s, tau, p, least, method)
 
 
@@ -160,6 +159,13 @@ def orderings(count: int, ties: Sequence[int]) -> int:
 def min_attainable(count: int, ties: tuple[int, ...]) -> float:
     """Twice the probability of the one fully sorted ordering."""
     return max(SMALLEST_P, min(1.0, 2 / orderings(count, ties))) if count <= 170 else SMALLEST_P
+
+
+def few(count: int, ties: tuple[int, ...], alpha: float) -> str:
+    """Why no p of these values could be below alpha: they are few, or so many tie."""
+    if min_attainable(count, ()) < alpha:
+        return f"so many of the {count} values tie that no ordering of them has a p below {alpha:g}"
+    return f"no ordering of {count} such values has a p below {alpha:g}"
 
 
 def exact_p(s: int, count: int, ties: tuple[int, ...]) -> float:

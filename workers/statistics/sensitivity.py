@@ -4,6 +4,8 @@ On a full grid the shares are those of the functional analysis of variance (Hoef
 ragged one the order of the axes matters, and each axis gets its average over all orders (Shapley 1953; Lindeman,
 Merenda and Gold 1980, p. 119). What is left is the interaction, on the scale of the values and for proportions with
 trials on the logit scale as well: near a bound, effects that add up there do not add up in percent.
+Shares are of the plain variance. Where known errors differ, tests are of the model that is weighted by them, whose
+residual is chi-squared whatever they are (Aitken 1936; Searle 1987, ch. 3).
 
 The mean of every level of every axis: raw with its interval, and as if the level had a cell everywhere. Adjusted means
 are those of the additive model; of proportions on the logit scale as well, where an adjusted accuracy cannot exceed 100
@@ -15,29 +17,33 @@ McCullagh and Nelder (1989), ch. 4: Pearson's statistic of the additive fit test
 of an axis is chi-squared where no interaction is shown; else it is divided by that statistic over its degrees of
 freedom and referred to F. Half a success and half a failure are added to every cell (Anscombe 1956), so that the fit
 exists where a level has only successes.
-
-Additive models of a grid, y ~ sum of one effect per axis, on ragged data, by their normal equations.
-
-Searle (1987), Linear Models for Unbalanced Data, ch. 4. Effects are taken one-hot and without an intercept;
-sums of squares do not depend on how the redundancy among axes is resolved.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from scipy.special import chdtrc, expit, fdtrc
+from scipy.special import chdtrc, expit, fdtrc, stdtrit
 
 from registry.results.sensitivity import AxisShare, Interaction, LevelMean, LogitInteraction, Residual, Sensitivity
 from registry.results.terms import Interval
+from workers.statistics.additive import (
+    Layout,
+    explained,
+    left_over,
+    log_likelihood,
+    logistic,
+    normal_matrix,
+    predict,
+    solve,
+    totals,
+)
 from workers.statistics.noise import Noise
-from workers.statistics.table import Table, by_level, noise_at
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray, IntArray, reach_of, within
+from workers.statistics.table import Table, by_level
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, ROUNDING, SMALLEST_P, FloatArray, reach_of, within
 
 MOST_LEVELS = 600
 """Observed levels of all axes together, up to which ragged grids and adjusted means are computed."""
@@ -50,11 +56,16 @@ def sensitivity(table: Table, alpha: float = 0.05) -> Sensitivity:
     if np.ptp(table.ticks[table.present]) == 0:
         return Sensitivity("undefined", reason="every value is the same")
     layout, levels = layout_of(table)
+    if sum(size > 1 for size in layout.sizes) < 2:
+        return Sensitivity("insufficient", reason="shares need cells at two levels or more of each of two axes")
     full = table.cells == math.prod(layout.sizes)
     if not full and sum(layout.sizes) > MOST_LEVELS:
         return Sensitivity("undefined", reason=f"a ragged grid of more than {MOST_LEVELS} measured levels")
-    noise = noise_at(table, np.flatnonzero(table.present))
+    noise = table.noise
     model = model_of(table, layout, full)
+    if model.rank >= table.cells:
+        # Every cell would be fitted exactly, and its noise would be the share of an axis.
+        return Sensitivity("insufficient", reason="the effects of the axes are as many as the cells")
     apart = model.matrix.ndim == 2 and model.rank == layout.full_rank
     tests = logit_tests(layout, noise, alpha) if apart else None
     equations = Equations(model.matrix, model.right * model.scale, model.rank, tests.effects if tests else None)
@@ -62,6 +73,7 @@ def sensitivity(table: Table, alpha: float = 0.05) -> Sensitivity:
     axes = {
         axis.name: axis_share(model, layout, tests, a, table.cells, tuple(means[a][:MOST_WRITTEN_LEVELS]))
         for a, axis in enumerate(table.axes)
+        if layout.sizes[a] > 1
     }
     rest = residual(noise, model, table.cells - model.rank, tests)
     found = interactions(table, layout, model) if full else ()
@@ -71,7 +83,9 @@ def sensitivity(table: Table, alpha: float = 0.05) -> Sensitivity:
 @dataclass(frozen=True)
 class _Model:
     """The additive model of the values, centred and divided by `scale`: its normal equations, the shares of the
-    axes, and what each explains beyond the others (scaled)."""
+    axes, and what each explains beyond the others (scaled) by how many ranks. `left` is the sum of squares that the
+    tests are held against; it and `beyond` are weighted where errors are known to differ, `None` where that is too
+    large."""
 
     centred: FloatArray
     scale: float
@@ -80,7 +94,9 @@ class _Model:
     total: float
     shares: list[float]
     beyond: list[float]
+    freedom: list[int]
     rank: int
+    left: float | None
 
     @property
     def rest(self) -> float:
@@ -94,19 +110,33 @@ def model_of(table: Table, layout: Layout, full: bool) -> _Model:
     scale = float(np.max(np.abs(centred)))
     matrix, right = sums(layout, centred / scale)
     total = float(np.sum((centred / scale) ** 2))
-    shares, beyond, rank = (balanced if full else shapley)(layout, matrix, right, total)
-    return _Model(centred / scale, scale, matrix, right, total, shares, beyond, rank)
+    shares, beyond, freedom, rank = (balanced if full else shapley)(layout, matrix, right, total)
+    left: float | None = max(0.0, 1 - sum(shares)) * total
+    weights = weights_of(table.noise)
+    if weights is not None and matrix.ndim == 1:
+        left = None
+    elif weights is not None:
+        left = left_over(layout, centred / scale, weights)
+        beyond = [left_over(layout.without(a), centred / scale, weights) - left for a in range(len(layout.sizes))]
+    return _Model(centred / scale, scale, matrix, right, total, shares, beyond, freedom, rank, left)
+
+
+def weights_of(noise: Noise | None) -> FloatArray | None:
+    """The mean variance of the cells over that of each; `None` where they are alike, or estimated with the values."""
+    if noise is None or noise.kind == "trials" or np.ptp(noise.error) == 0:
+        return None
+    return np.asarray(np.mean(noise.error**2) / noise.error**2, dtype=np.float64)
 
 
 def axis_share(
     model: _Model, layout: Layout, tests: LogitTests | None, a: int, cells: int, levels: tuple[LevelMean, ...]
 ) -> AxisShare:
-    df = layout.sizes[a] - 1
+    df = model.freedom[a]
     if tests is not None and df > 0:
         return AxisShare(model.shares[a], df, levels, tests.axes[a], "lr_logit")
-    rest, left = model.rest * model.total, cells - model.rank
+    rest, left = model.left, cells - model.rank
     # A rest that is rounding errors alone would make any axis significant.
-    if df < 1 or left < 1 or rest <= 1e-12 * model.total:
+    if df < 1 or left < 1 or rest is None or rest <= 1e-12 * model.total:
         return AxisShare(model.shares[a], df, levels)
     f = max(0.0, model.beyond[a]) / df / (rest / left)
     return AxisShare(model.shares[a], df, levels, max(SMALLEST_P, float(fdtrc(df, left, f))), "f")
@@ -129,17 +159,18 @@ def sums(layout: Layout, values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def balanced(
     layout: Layout, matrix: FloatArray, right: FloatArray, total: float
-) -> tuple[list[float], list[float], int]:
-    """Shares of a full grid, where axes are orthogonal, what each explains, and the rank of the additive model."""
+) -> tuple[list[float], list[float], list[int], int]:
+    """Shares of a full grid, where axes are orthogonal, what each explains by how many ranks, and the rank of all."""
     counts = matrix if matrix.ndim == 1 else np.diag(matrix)
     parts = [float(part.sum()) for part in np.split(right**2 / counts, layout.offsets[1:-1])]
-    return [part / total for part in parts], parts, layout.full_rank
+    return [part / total for part in parts], parts, [size - 1 for size in layout.sizes], layout.full_rank
 
 
 def shapley(
     layout: Layout, matrix: FloatArray, right: FloatArray, total: float
-) -> tuple[list[float], list[float], int]:
-    """Shares of a ragged grid, averaged over the orders in which axes may enter, and what each adds as the last."""
+) -> tuple[list[float], list[float], list[int], int]:
+    """Shares of a ragged grid, averaged over the orders in which axes may enter, and what each adds as the last: to
+    what is explained, and to the rank."""
     count = len(layout.sizes)
     everyone = tuple(range(count))
     worth = {
@@ -155,17 +186,17 @@ def shapley(
             weight = math.factorial(len(axes)) * math.factorial(count - len(axes) - 1) / math.factorial(count)
             gain += weight * (worth[tuple(sorted((*axes, a)))][0] - worth[axes][0])
         shares.append(gain / total)
-    beyond = [worth[everyone][0] - worth[everyone[:a] + everyone[a + 1 :]][0] for a in everyone]
-    return shares, beyond, worth[everyone][1]
+    (most, rank), less = worth[everyone], [worth[everyone[:a] + everyone[a + 1 :]] for a in everyone]
+    return shares, [most - part for part, _ in less], [rank - lower for _, lower in less], rank
 
 
 def residual(noise: Noise | None, model: _Model, df: int, tests: LogitTests | None) -> Residual:
     """The rest, against known noise where there is any."""
     share, logit = model.rest, tests.interaction if tests else None
-    if noise is None or df < 1:
+    if noise is None or df < 1 or model.left is None:
         return Residual(share, df, None, None, logit)
     variance = float(np.mean(noise.error**2))
-    chi2 = share * model.total * model.scale**2 / variance
+    chi2 = model.left * model.scale**2 / variance
     p = float(chdtrc(df, chi2)) if noise.df is None else float(fdtrc(df, noise.df, chi2 / df))
     return Residual(share, df, chi2 / df, max(SMALLEST_P, p), logit)
 
@@ -214,8 +245,19 @@ def level_means(
         names, raw = [table.levels[a][level] for level in levels[a]], means[span].tolist()
         intervals = [around(table, *ends, 1 - alpha) for ends in zip(raw, reach[span].tolist(), strict=True)]
         rest = ([None] * len(raw) if part is None else part[a].tolist() for part in (plain, logit))
-        found.append([LevelMean(*row) for row in zip(names, raw, intervals, *rest, strict=True)])
+        outside = beyond(table, None if plain is None else plain[a], len(raw))
+        found.append([LevelMean(*row) for row in zip(names, raw, intervals, *rest, outside, strict=True)])
     return found
+
+
+def beyond(table: Table, means: FloatArray | None, count: int) -> list[bool]:
+    """Whether each adjusted mean is outside the metric's bounds by more than rounding."""
+    if means is None:
+        return [False] * count
+    ends = (table.metric.lower, -1), (table.metric.upper, 1)
+    slack = ROUNDING * np.abs(table.values[table.present]).max()
+    outside = [side * (means - end) > slack for end, side in ends if end is not None]
+    return np.any(outside, axis=0).tolist() if outside else [False] * count
 
 
 def around(table: Table, mean: float, reach: float, level: float) -> Interval | None:
@@ -228,15 +270,22 @@ def around(table: Table, mean: float, reach: float, level: float) -> Interval | 
 def reaches(
     table: Table, layout: Layout, counts: FloatArray, raw: FloatArray, noise: Noise | None, alpha: float
 ) -> FloatArray:
-    """Half-width of the interval of each level's raw mean; NaN for a single cell without noise."""
+    """Half-width of the interval of each level's raw mean; NaN for cells, or repeats of them, that all agree."""
+    if noise is not None and noise.kind == "repeats" and table.stderr is not None and table.repeats is not None:
+        # Each cell with the variance of its own repeats, and Satterthwaite's degrees of freedom.
+        own, free = table.stderr[table.present] ** 2, table.repeats[table.present] - 1.0
+        variance, uncertain = totals(layout, own), totals(layout, own**2 / free)
+        df = np.divide(variance**2, uncertain, out=np.full(counts.shape, np.inf), where=uncertain > 0)
+        return np.where(variance > 0, stdtrit(df, 1 - alpha / 2) * np.sqrt(variance) / counts, np.nan)
     if noise is not None:
-        return reach_of(1 - alpha, noise.df) * np.sqrt(totals(layout, noise.error**2)) / counts
+        return reach_of(1 - alpha) * np.sqrt(totals(layout, noise.error**2)) / counts
     values = table.values[table.present]
     squares = totals(layout, values**2) - counts * raw**2
     freedom = np.maximum(counts - 1, 1)
     error = np.sqrt(np.maximum(squares, 0.0) / freedom / counts)
     quantiles = np.array([reach_of(1 - alpha, float(df)) for df in freedom.tolist()])
-    return np.where(counts > 1, quantiles * error, np.nan)
+    # Cells that all agree say nothing of how far their mean could be off.
+    return np.where((counts > 1) & (error > 1e-12 * np.abs(raw)), quantiles * error, np.nan)
 
 
 def adjusted(
@@ -311,9 +360,8 @@ def axis_p(
 ) -> float | None:
     """The p of one axis, by how much the likelihood loses without it."""
     df = layout.sizes[a] - 1
-    others = [i for i in range(len(layout.sizes)) if i != a]
-    rest = Layout(tuple(layout.codes[i] for i in others), tuple(layout.sizes[i] for i in others))
-    logits = one_axis(rest, k, n) if len(others) == 1 else several_axes(rest, k, n)
+    rest = layout.without(a)
+    logits = one_axis(rest, k, n) if len(rest.sizes) == 1 else several_axes(rest, k, n)
     if df < 1 or logits is None:
         return None
     lr = max(0.0, 2 * (best - log_likelihood(k, n, logits)))
@@ -334,130 +382,3 @@ def several_axes(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | N
     """The fitted log-odds of the additive model of several axes."""
     effects = logistic(layout, k, n)
     return None if effects is None else predict(layout, effects)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """N cells by the observed levels of m axes: `codes[a][i]` is the level of cell i on axis a, counted among the
-    `sizes[a]` observed ones."""
-
-    codes: tuple[IntArray, ...]
-    sizes: tuple[int, ...]
-
-    @cached_property
-    def offsets(self) -> list[int]:
-        """Index at which each axis begins among all effects, and the total at the end."""
-        return [0, *itertools.accumulate(self.sizes)]
-
-    @cached_property
-    def spans(self) -> list[slice]:
-        """The effects of each axis among all effects."""
-        return [slice(*ends) for ends in itertools.pairwise(self.offsets)]
-
-    @cached_property
-    def blocks(self) -> list[tuple[int, int, IntArray]]:
-        """The pairs of axes, and the cells by their levels on both, in row-major order."""
-        axes = itertools.combinations_with_replacement(range(len(self.sizes)), 2)
-        return [(a, b, self.codes[a] * self.sizes[b] + self.codes[b]) for a, b in axes]
-
-    @cached_property
-    def redundant(self) -> FloatArray:
-        """The sum of the squares d d' of the directions of effects that change no cell: one axis up, another down."""
-        found = np.zeros((self.offsets[-1], self.offsets[-1]))
-        for span in self.spans[1:]:
-            direction = np.zeros(self.offsets[-1])
-            direction[self.spans[0]] = 1.0
-            direction[span] = -1.0
-            found += np.outer(direction, direction)
-        return found
-
-    @property
-    def full_rank(self) -> int:
-        """The rank of the additive model when all effects can be told apart."""
-        return sum(self.sizes) - len(self.sizes) + 1
-
-
-def normal_matrix(layout: Layout, weights: FloatArray) -> FloatArray:
-    """X'WX for the one-hot design of all axes."""
-    size, spans = layout.offsets[-1], layout.spans
-    matrix = np.zeros((size, size))
-    for a, b, code in layout.blocks:
-        shape = layout.sizes[a], layout.sizes[b]
-        # The products of two one-hot columns are the cells on both levels: counted, not multiplied, the design matrix
-        # is never built.
-        block = np.bincount(code, weights, shape[0] * shape[1]).reshape(shape)
-        matrix[spans[a], spans[b]] = block
-        matrix[spans[b], spans[a]] = block.T
-    return matrix
-
-
-def totals(layout: Layout, values: FloatArray) -> FloatArray:
-    """X'y: the sum of the values on every level of every axis."""
-    pairs = zip(layout.codes, layout.sizes, strict=True)
-    return np.concatenate([np.bincount(code, values, size) for code, size in pairs])
-
-
-def explained(layout: Layout, matrix: FloatArray, right: FloatArray, axes: Sequence[int]) -> tuple[float, int]:
-    """The sum of squares about the mean that the axes explain together (values centred), and the model's rank."""
-    if not axes:
-        return 0.0, 1
-    offsets = layout.offsets
-    if len(axes) == 1:
-        part = slice(offsets[axes[0]], offsets[axes[0] + 1])
-        return float(np.sum(right[part] ** 2 / np.diag(matrix)[part])), layout.sizes[axes[0]]
-    chosen = np.concatenate([np.arange(offsets[a], offsets[a + 1]) for a in axes])
-    solution, _, rank, _ = np.linalg.lstsq(matrix[np.ix_(chosen, chosen)], right[chosen], rcond=1e-11)
-    return float(solution @ right[chosen]), int(rank)
-
-
-def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """The effects of a model of full rank, such that those of each axis have the same sum.
-
-    Adding the redundant directions to the matrix makes it regular and leaves the equations as they are.
-    """
-    size = layout.offsets[-1]
-    regular = matrix + layout.redundant * (matrix.trace() / size / size)
-    return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
-
-
-def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
-    """The effects on the logit scale of k of n (0 < k < n, fractions allowed), by Newton steps that are halved
-    while the likelihood falls; `None` if they do not settle."""
-    effects = marginal_effects(layout, k, n)
-    best = log_likelihood(k, n, predict(layout, effects))
-    for _ in range(100):
-        chance = expit(predict(layout, effects))
-        matrix = normal_matrix(layout, n * chance * (1 - chance))
-        try:
-            step = solve(layout, matrix, totals(layout, k - n * chance))
-        except np.linalg.LinAlgError:
-            return None
-        share = 1.0
-        while (new := log_likelihood(k, n, predict(layout, effects + share * step))) < best - 1e-12 * abs(best):
-            share /= 2
-            if share < 1e-9:
-                return None
-        effects, best = effects + share * step, max(best, new)
-        # What is left is of the order of the square of the step.
-        if float(np.abs(step).max()) < 1e-8 * (1 + float(np.abs(effects).max())):
-            return effects
-    return None
-
-
-def marginal_effects(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:
-    """The log-odds of all cells of each level, such that a cell has those of the whole and what its levels differ from
-    it: near the fit where the axes are balanced."""
-    hits, misses = totals(layout, k), totals(layout, n - k)
-    odds, axes = float(np.log(k.sum() / (n - k).sum())), len(layout.sizes)
-    return np.asarray(np.log(hits / misses) - odds * (axes - 1) / axes)
-
-
-def log_likelihood(k: FloatArray, n: FloatArray, logits: FloatArray) -> float:
-    """The binomial log-likelihood without its constant."""
-    return float(np.sum(k * logits - n * np.logaddexp(0.0, logits)))
-
-
-def predict(layout: Layout, effects: FloatArray) -> FloatArray:
-    """The sum of the effects of every cell."""
-    parts = zip(layout.spans, layout.codes, strict=True)
-    return np.asarray(sum(effects[span][code] for span, code in parts), dtype=np.float64)

@@ -1,27 +1,27 @@
 """Everything about one series, and about all series of a grid along one axis.
 
 What a series says by itself is computed first; the series of an axis are then judged together, because every word
-counts the looks that were taken: q for trends and for heterogeneity, Holm for steps and onsets.
+counts the looks that were taken: q for trends, heterogeneity and declines, Holm for steps, and none of these is
+less than the p at which the axis opens in the report of its grid (`judging.opened`).
 
 One word for where a series goes, from its trend test, the interval of its change, and what it could have shown. The
 trend is judged by q, the false-discovery rate among the series of the grid along the axis. It is not gated on the test
 of heterogeneity: a trend can be certain where the omnibus test, which spends its power on m - 1 directions, sees
-nothing. `flat` is shown, not assumed: the whole interval of the change lies within the margin of equivalence
-(Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680; Berger 1982, Technometrics 24, 295-300).
+nothing. `flat` is shown, not assumed: any two cells differ by less than the margin of equivalence (Schuirmann 1987,
+Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680; Berger 1982, Technometrics 24, 295-300).
 What is neither shown to move nor shown to be flat is `inconclusive`.
-
-What is left at the end of a series of its first value: a ratio with its interval. MOVER-R, from the intervals of both
-cells by themselves (Donner and Zou 2012, Statistical Methods in Medical Research 21, 347-359; Newcombe 2016,
-Statistical Methods in Medical Research 25, 1774-1778): Wilson's (1927) of a proportion, else so many errors to either
-side. With normal errors it is Fieller's.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
+from scipy.special import stdtrit
 
 from registry.grids.grid import Direction as Better
 from registry.results.courses import (
@@ -32,56 +32,75 @@ from registry.results.courses import (
     Plateau,
     Retained,
     Series,
-    SeriesShape,
-    Split,
     Summary,
     Threshold,
 )
 from registry.results.parameters import Parameters
 from registry.results.terms import Interval
-from registry.results.trend_tests import FittedChange, MannKendall
+from registry.results.trend_tests import EndChange, FittedChange
 from workers.statistics.changes import (
+    Decline,
     Listed,
+    Sharp,
+    declines,
     holm_of_family,
-    judged,
     largest,
     listed,
     onsets,
+    sharp_level,
     sharp_reason,
-    splits,
+    sharp_steps,
     steps_of,
 )
-from workers.statistics.curves import Curves, RowNoise, alike
-from workers.statistics.judging import adjusted
-from workers.statistics.proportions import wilson
-from workers.statistics.shape import monotones, plateaus, shapes
+from workers.statistics.curves import Curves, alike
+from workers.statistics.judging import adjusted, opened, simes
+from workers.statistics.retained import retained
+from workers.statistics.shape import monotones, plateaus, turn_of
+from workers.statistics.slopes import agreeing
 from workers.statistics.table import MOST_POINTS, Curve, Table, place_of
-from workers.statistics.terms import FloatArray, reach_of
+from workers.statistics.terms import ROUNDING, FloatArray, reach_of, within
 from workers.statistics.thresholds import thresholds
-from workers.statistics.trend import Trend, trends_of
+from workers.statistics.trend import Trend, end_changes, levels_within, reaching_0, trends_of
 
 MOST_SERIES = 2_000
 """Series analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
+SHARES = (0.75, 0.125, 0.125)
+"""Of the errors of an axis: for trends, for other variation, and for what all series say together."""
+SERIES_WEIGH = 3.0
+"""An axis with series, of which more is said, among the axes of a report, against one without."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The series of one grid along one axis, and what is asked of them: a family that is judged together."""
+    """The series of one grid along one axis, and what is asked of them: a family that is judged together. `beside` are
+    the p-values of what is said of the axis as a whole."""
 
     curves: Sequence[Curve]
     parameters: Parameters
     better: Better | None
     whole: float | None
+    beside: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The series of a grid, family by family, the p at which its report opens, and those at which the families do."""
+
+    series: tuple[Series, ...]
+    opened: float
+    families: list[float]
 
 
 @dataclass(frozen=True)
 class _Alone:
-    """Results of a series by itself."""
+    """Results of a series by itself. `flat` is whether its cells are shown to be alike."""
 
     trend: Trend
+    flat: bool
+    ends: EndChange | None
     p: FloatArray | None
     steps: Listed
-    onset: Onset | None
+    decline: Decline | None
     rest: _Rest
 
 
@@ -90,12 +109,10 @@ class _Rest:
     """The parts of an answer that no other series changes."""
 
     summary: Summary
-    shape: SeriesShape
     thresholds: tuple[Threshold, ...]
     plateau: Plateau | None
     monotone: Monotone
     retained: Retained | None
-    split: Split | None
 
 
 def curves_of(table: Table) -> tuple[list[list[Curve]], int]:
@@ -123,25 +140,42 @@ def curves_of(table: Table) -> tuple[list[list[Curve]], int]:
     return found, left_out
 
 
-def families(asked: Sequence[Asked]) -> list[tuple[Series, ...]]:
-    """The series of each family, judged together. Series that are asked the same are computed together, whichever grid
+def reports(asked: Sequence[Sequence[Asked]]) -> list[Judged]:
+    """The series of each grid, judged together. Series that are asked the same are computed together, whichever grid
     they are of."""
-    groups = [group for members in _asked_alike(asked) for group in _groups(asked, members)]
-    alone: list[dict[int, _Alone]] = [{} for _ in asked]
+    every = [family for report in asked for family in report]
+    groups = [group for members in _asked_alike(every) for group in _groups(every, members)]
+    alone: list[dict[int, _Alone]] = [{} for _ in every]
     for group in groups:
         for (family, place), part in zip(group.members, _alone(group.curves, group.asked), strict=True):
             alone[family][place] = part
-    judgements = [
-        _judgements([parts[i] for i in range(len(parts))], one) for one, parts in zip(asked, alone, strict=True)
-    ]
-    found: list[dict[int, Series]] = [{} for _ in asked]
+    families = [_Family.of([parts[i] for i in range(len(parts))], one) for one, parts in zip(every, alone, strict=True)]
+    ends = np.cumsum([0, *map(len, asked)]).tolist()
+    gates, judgements = [], []
+    for start, end in pairwise(ends):
+        mine = families[start:end]
+        weights = [0.0 if one.p is None else one.weight for one in mine]
+        gates.append(opened([one.p for one in mine], weights))
+        for one, least, weight in zip(mine, gates[-1][1], weights, strict=True):
+            judgements.append(one.judged(least, weight / (math.fsum(weights) or 1.0)))
+    found: list[dict[int, Series]] = [{} for _ in every]
     for group in groups:
         given = [judgements[family][place] for family, place in group.members]
         most = largest(group.curves, [one.p_holm for one in given], group.asked.parameters.alpha)
-        for (family, place), judgement, steps in zip(group.members, given, most, strict=True):
-            curve = asked[family].curves[place]
-            found[family][place] = _series(curve, alone[family][place], judgement, steps, group.asked.parameters)
-    return [tuple(parts[i] for i in range(len(parts))) for parts in found]
+        parameters = group.asked.parameters
+        levels = [one.sharp_level for one in given]
+        sharp = sharp_steps(group.curves, [one.p_holm for one in given], levels, parameters)
+        rows = zip(group.members, given, most, sharp, strict=True)
+        for row, ((family, place), judgement, steps, breaks) in enumerate(rows):
+            curve = every[family].curves[place]
+            told = _series(curve, alone[family][place], judgement, steps, breaks, parameters)
+            if told.direction == "varies_without_trend":
+                told = replace(told, direction=turn_of(group.curves, row, parameters.alpha) or told.direction)
+            found[family][place] = told
+    return [
+        Judged(tuple(parts[i] for parts in found[start:end] for i in range(len(parts))), report, axes)
+        for (report, axes), (start, end) in zip(gates, pairwise(ends), strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -178,19 +212,19 @@ def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
         flats = plateaus(curves, parameters.equivalence)
     rest = zip(
         summaries(curves, asked.whole, 1 - alpha),
-        shapes(curves),
         thresholds(curves, parameters.thresholds, asked.better, alpha),
         flats,
         monotones(curves, asked.better),
         retained(curves, 1 - alpha),
-        splits(curves, parameters.split, 1 - alpha),
         strict=True,
     )
     parts = zip(
         trends_of(curves, alpha),
+        levels_within(curves, parameters.equivalence, alpha),
+        end_changes(curves, 1 - alpha),
         [steps.p_of(row) for row in range(len(curves))],
         listed(curves, steps, alpha),
-        onsets(curves, parameters, asked.better),
+        declines(curves, parameters, asked.better),
         (_Rest(*row) for row in rest),
         strict=True,
     )
@@ -199,30 +233,76 @@ def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
 
 @dataclass(frozen=True)
 class _Judgement:
-    """Judgement of a series among the others of its family."""
+    """Judgement of a series among the others of its family; `level` is that of its own trend test."""
 
     q: float | None
     heterogeneity_q: float | None
     p_holm: FloatArray | None
     onset: Onset | None
+    level: float
+    sharp_level: float
 
 
-def _judgements(alone: Sequence[_Alone], asked: Asked) -> list[_Judgement]:
-    """The series of one family, adjusted over each other."""
-    trends = [one.trend for one in alone]
-    columns = zip(
-        adjusted([trend.p for trend in trends], "bh"),
-        adjusted([trend.heterogeneity.p if trend.heterogeneity else None for trend in trends], "bh"),
-        holm_of_family([one.p for one in alone]),
-        judged([one.onset for one in alone], asked.parameters.alpha),
-        strict=True,
-    )
-    return [_Judgement(*row) for row in columns]
+@dataclass(frozen=True)
+class _Family:
+    """The series of one axis, adjusted over each other but not yet for what else the report says."""
+
+    alone: Sequence[_Alone]
+    asked: Asked
+    q: list[float | None]
+    heterogeneity_q: list[float | None]
+    p_holm: list[FloatArray | None]
+
+    @classmethod
+    def of(cls, alone: Sequence[_Alone], asked: Asked) -> _Family:
+        trends = [one.trend for one in alone]
+        return cls(
+            alone,
+            asked,
+            adjusted([trend.p for trend in trends], "bh"),
+            adjusted([trend.heterogeneity.p if trend.heterogeneity else None for trend in trends], "bh"),
+            holm_of_family([one.p for one in alone]),
+        )
+
+    @property
+    def weight(self) -> float:
+        """The weight of the axis in the report."""
+        return SERIES_WEIGH if self.alone else 1.0
+
+    @cached_property
+    def p(self) -> float | None:
+        """The p that nothing differs along the axis: what is said of the trends of its series, of their other
+        variation, and of all of them together, each a third of the family."""
+        steps = [float(one.min()) for one in self.p_holm if one is not None]
+        onsets = [one.q for one in self.onsets(0.0) if one]
+        trends, *others = (
+            min((p for p in ps if p is not None), default=None) for ps in (self.q, self.heterogeneity_q, steps, onsets)
+        )
+        return simes([trends, simes(others), simes(self.asked.beside)], SHARES)
+
+    def onsets(self, least: float) -> list[Onset | None]:
+        """The onsets, none of their q less than that at which the axis opens."""
+        return onsets([one.decline for one in self.alone], self.asked.parameters.alpha, least)
+
+    def judged(self, least: float, share: float) -> list[_Judgement]:
+        """The judgement of each series, given the p at which the axis opens and its share of the report's errors. A
+        trend among flat series opens its axis alone, and is found at the level that the shares leave it."""
+        several = sum(p is not None for p in self.q)
+        level = self.asked.parameters.alpha * share * SHARES[0] / max(1, several)
+        q, differ = ([None if p is None else max(p, least) for p in ps] for ps in (self.q, self.heterogeneity_q))
+        steps = [None if one is None else np.maximum(one, least) for one in self.p_holm]
+        sharp = sharp_level([np.array(one.steps.sizes) for one in self.alone], steps, self.asked.parameters)
+        return [_Judgement(*row, level, sharp) for row in zip(q, differ, steps, self.onsets(least), strict=True)]
 
 
-def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSteps, parameters: Parameters) -> Series:
+def _series(
+    curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSteps, sharp: Sharp, parameters: Parameters
+) -> Series:
     trend, rest, places, single = alone.trend, alone.rest, curve.places, curve.count == 1
-    line = trend.line
+    line, alpha = trend.line, parameters.alpha
+    word = direction_of(curve, trend, judgement.q, judgement.heterogeneity_q, parameters, flat=alone.flat)
+    bent = trend.lack_of_fit_p is not None and trend.lack_of_fit_p < alpha
+    moves = "creasing" in word or word == "varies_without_trend"
     return Series(
         along=curve.axis.name,
         at={axis.name: place_of(axis, position) for axis, position in curve.at},
@@ -245,67 +325,55 @@ def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSt
         logit=trend.logit,
         weighted=trend.weighted,
         heterogeneity=trend.heterogeneity and replace(trend.heterogeneity, q=judgement.heterogeneity_q),
-        fitted_change=trend.change,
-        detectable=trend.detectable,
-        direction=direction_of(curve, trend, judgement.q, judgement.heterogeneity_q, parameters),
+        fitted_change=None if bent else agreeing(on_scale(trend.change, curve.whole), judgement.q, alpha),
+        end_change=alone.ends if moves else reaching_0(alone.ends),
+        detectable=at_most(curve.whole, trend.detectable(judgement.level)),
+        direction=word,
         trend_p=trend.p,
         q=judgement.q,
-        changes=alone.steps.changes(judgement.p_holm, parameters),
+        changes=alone.steps.changes(judgement.p_holm, sharp),
         changes_left_out=alone.steps.left_out,
         sharp_reason=sharp_reason(curve.noise_kind, parameters),
         largest=steps,
         onset=judgement.onset,
-        shape=rest.shape,
         thresholds=rest.thresholds,
         plateau=rest.plateau,
         monotone=rest.monotone,
         reason="a single cell has no course" if single else None,
         retained=rest.retained,
-        split=rest.split,
     )
 
 
+def on_scale(change: FittedChange | None, whole: float | None) -> FittedChange | None:
+    """The change of a proportion with an interval that goes no further than its scale."""
+    if change is None or change.interval is None or whole is None:
+        return change
+    return replace(change, interval=within(change.interval, -whole, whole))
+
+
+def at_most(whole: float | None, size: float | None) -> float | None:
+    """The size; `None` where the scale of a proportion has no room for it."""
+    return None if size is None or (whole is not None and size > whole) else size
+
+
 def direction_of(
-    curve: Curve, trend: Trend, q: float | None, heterogeneity_q: float | None, parameters: Parameters
+    curve: Curve, trend: Trend, q: float | None, heterogeneity_q: float | None, parameters: Parameters, *, flat: bool
 ) -> Direction:
     """Chooses the word by what is known of the noise."""
+    test, change, alpha = trend.mann_kendall, trend.change, parameters.alpha
     if curve.noise_kind == "unknown" or curve.count == 1:
-        return direction_without_noise(curve.count, trend.mann_kendall, q, trend.change, parameters)
-    return direction_with_noise(q, trend.change, heterogeneity_q, parameters)
-
-
-def direction_with_noise(
-    q: float | None, change: FittedChange | None, heterogeneity_q: float | None, parameters: Parameters
-) -> Direction:
-    """The word where the noise of each of two or more cells is known."""
-    if q is not None and q < parameters.alpha and change is not None and change.value != 0:
-        return trend_word(change.value, parameters)
-    if heterogeneity_q is not None and heterogeneity_q < parameters.alpha:
+        if curve.count < 3:
+            return "single_point" if curve.count == 1 else "two_points"
+        if test.status == "undefined":
+            return "constant"
+        if test.status == "insufficient" or change is None:
+            return "insufficient_points"
+    if q is not None and q < alpha and change is not None and (size := change.value or float(test.s)):
+        return trend_word(size, parameters)
+    # Of two cells the trend is all there is to find, and Fisher's test the one that decides it.
+    if heterogeneity_q is not None and heterogeneity_q < alpha and curve.count > 2:
         return "varies_without_trend"
-    return "flat" if is_flat(change, parameters) else "inconclusive"
-
-
-def direction_without_noise(
-    count: int, test: MannKendall, q: float | None, change: FittedChange | None, parameters: Parameters
-) -> Direction:
-    """The word by the exact trend test, or why there is none."""
-    if count < 3:
-        return "single_point" if count == 1 else "two_points"
-    if test.status == "undefined":
-        return "constant"
-    if test.status == "insufficient" or change is None:
-        return "insufficient_points"
-    if q is not None and q < parameters.alpha:
-        return trend_word(change.value or float(test.s), parameters)
-    return "flat" if is_flat(change, parameters) else "inconclusive"
-
-
-def is_flat(change: FittedChange | None, parameters: Parameters) -> bool:
-    """Return whether the whole interval of a change is negligible."""
-    margin = parameters.equivalence
-    if margin is None or change is None or change.interval is None:
-        return False
-    return -margin <= change.interval.low <= change.interval.high <= margin
+    return "flat" if flat else "inconclusive"
 
 
 def trend_word(change: float, parameters: Parameters) -> Direction:
@@ -338,56 +406,17 @@ def summaries(curves: Curves, whole: float | None, level: float = 0.95) -> list[
 
 
 def mean_intervals(curves: Curves, squares: FloatArray, whole: float | None, level: float) -> list[Interval | None]:
-    """The interval of the mean of m cells; `None` for a single cell without noise."""
+    """The interval of the mean of m cells; `None` without noise for a single cell, and for cells that all agree."""
     count, noise = curves.count, curves.noise
     if noise is None and count < 2:
         return [None] * len(curves)
     if noise is None:
         reach = reach_of(level, count - 1.0) * np.sqrt(squares / (count - 1) / count)
     else:
-        deviates = np.array([reach_of(level, noise.df_of(row)) for row in range(len(curves))])
-        reach = deviates * np.sqrt(np.sum(noise.error**2, axis=1)) / count
+        error, df = noise.of_sum(np.full(count, 1 / count))
+        reach = error * (reach_of(level) if df is None else stdtrit(df, 0.5 + level / 2))
     low, high = curves.mean - reach, curves.mean + reach
     if whole is not None:
         low, high = np.maximum(low, 0.0), np.minimum(high, whole)
-    return [Interval(level, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-
-
-def retained(curves: Curves, level: float) -> list[Retained | None]:
-    """The last value of each series over its first one; `None` for a single cell, and where any value is negative or
-    the first is 0: a share needs a scale that begins at 0."""
-    first, last = curves.y[:, 0], curves.y[:, -1]
-    defined = (first > 0) & np.all(curves.y >= 0, axis=1) & (curves.count > 1)
-    # Ratios of numbers of very different sizes have no double: such a series has none.
-    with np.errstate(all="ignore"):
-        share = np.divide(last, first, out=np.zeros(len(curves)), where=defined)
-        known = [None] * len(curves) if curves.noise is None else _intervals(curves, curves.noise, level)
-    rows = zip((defined & np.isfinite(share)).tolist(), share.tolist(), known, strict=True)
-    return [Retained(value, interval) if there else None for there, value, interval in rows]
-
-
-def _intervals(curves: Curves, noise: RowNoise, level: float) -> list[Interval | None]:
-    """The interval of each ratio; `None` where the first value may be 0."""
-    (first, low1, high1), (last, low2, high2) = (_end(curves, noise, place, level) for place in (0, -1))
-    # In the form without a difference in the numerator, the lower end has no pole at 2 first = high1.
-    inside = np.maximum((first * last) ** 2 - low2 * (2 * last - low2) * high1 * (2 * first - high1), 0.0)
-    under = first * last + np.sqrt(inside)
-    outside = np.maximum((first * last) ** 2 - high2 * (2 * last - high2) * low1 * (2 * first - low1), 0.0)
-    over = low1 * (2 * first - low1)
-    low = np.divide(low2 * (2 * last - low2), under, out=np.zeros(len(curves)), where=under > 0)
-    high = np.divide(first * last + np.sqrt(outside), over, out=np.full(len(curves), np.inf), where=over > 0)
-    finite = (low1 > 0) & np.isfinite(low) & np.isfinite(high)
-    ends = zip(finite.tolist(), np.maximum(low, 0.0).tolist(), high.tolist(), strict=True)
-    return [Interval(level, *at) if bounded else None for bounded, *at in ends]
-
-
-def _end(curves: Curves, noise: RowNoise, place: int, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The value of one cell of each series, and the ends of its own interval, at least 0."""
-    value = curves.y[:, place]
-    if noise.binomial is not None:
-        k, n = noise.binomial
-        low, high = (end * noise.whole for end in wilson(k[:, place], n[:, place], level))
-    else:
-        reach = np.array([reach_of(level, noise.df_of(row)) for row in range(len(curves))]) * noise.error[:, place]
-        low, high = value - reach, value + reach
-    return value, np.minimum(np.maximum(low, 0.0), value), np.maximum(high, value)
+    found = zip(low.tolist(), high.tolist(), (low + ROUNDING * curves.magnitude).tolist(), strict=True)
+    return [Interval(level, *ends) if ends[1] > least else None for *ends, least in found]

@@ -4,8 +4,6 @@ The usual slots are those that more than half of the names have. A name that lac
 aside: left in, it takes them from everybody. Of two names both have every usual slot, and none is. Where that would be
 more than half of the names, the holes are everybody's, and nobody is.
 
-What keeps the entries of a table from sharing slots: which entries lack them, and which levels are lost by it.
-
 Cells of many grids as a long table, and the same cells sorted into the entries and slots of a question.
 
 An entry is a combination of levels of the dimensions that are grouped by; a slot is one of all other dimensions. Two
@@ -22,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.grids.grid import Direction
-from registry.results.aggregates import Costs, EntryCost, LevelCost, Remedy
+from registry.results.aggregates import Remedy
 from registry.results.terms import NOBODY, Place, SetAside
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -65,46 +63,6 @@ class Sharing:
         """Number of slots of its column that each entry lacks."""
         there = np.bincount(self.column, minlength=self.columns)
         return there[np.arange(self.found.entries) % self.columns] - self.found.counts
-
-
-def costs_of(sharing: Sharing, places: Mapping[int, Mapping[str, Place]], others: Sequence[str]) -> Costs:
-    """The entries and levels that cost most slots; `places` are the coordinates of the entries, `others` the dimensions
-    that are not grouped by."""
-    return Costs(tuple(_entries(sharing, places)), tuple(_levels(sharing, others)))
-
-
-def _entries(sharing: Sharing, places: Mapping[int, Mapping[str, Place]]) -> list[EntryCost]:
-    found, measured, missing = sharing.found, sharing.measured, sharing.missing
-    gain = np.zeros(found.entries, dtype=np.int64)
-    alone = sharing.held == sharing.wanted - 1
-    if alone.any():
-        # Of the slots that one entry lacks, that one is what the sum of all entries of the column has more than the sum
-        # of the others; sums of whole numbers below 2^53 are exact.
-        total = np.bincount(found.slot, found.entry, found.slots)
-        every = np.bincount(measured % sharing.columns, measured, sharing.columns)[sharing.column]
-        lacking = np.rint((every - total)[alone]).astype(np.int64)
-        gain = np.bincount(lacking, minlength=found.entries)
-    lack = measured[missing[measured] > 0]
-    order = lack[np.lexsort([lack, -missing[lack], -gain[lack]])][:MOST_NAMED]
-    return [EntryCost(places[one], int(missing[one]), int(gain[one])) for one in order.tolist()]
-
-
-def _levels(sharing: Sharing, others: Sequence[str]) -> list[LevelCost]:
-    found = sharing.found
-    # One cell of each slot has the levels of the slot.
-    first = np.zeros(found.slots, dtype=np.int64)
-    first[found.slot[::-1]] = np.arange(found.slot.size)[::-1]
-    costs = []
-    for name in others:
-        levels, code = found.cells.levels[name], found.cells.codes[name][first]
-        there = code >= 0
-        size = len(levels)
-        slots, lost = (np.bincount(code[mask], minlength=size) for mask in (there, there & ~sharing.shared))
-        if np.count_nonzero(slots) > 1:
-            costs += [(int(lost[i]), int(slots[i]), name, levels[i]) for i in np.flatnonzero(lost).tolist()]
-    # The dearest first; of equally dear ones that with the larger part of its slots lost.
-    costs.sort(key=lambda one: (-one[0], one[1]))
-    return [LevelCost(name, level, slots, lost) for lost, slots, name, level in costs[:MOST_NAMED]]
 
 
 def remedy_of(sharing: Sharing, places: Mapping[int, Mapping[str, Place]]) -> Remedy | None:

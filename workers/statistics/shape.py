@@ -1,179 +1,107 @@
-"""Shape before slope: the first of constant, linear, step, hinge that fits within the noise.
-
-With known noise (trials or standard errors) a model fits when its chi-squared p is at least 0.05; without, the
-lowest Bayesian information criterion wins, from eight points up (Schwarz 1978). Breaks are searched exhaustively
-over the observed abscissae, as in Bai and Perron (1998) for one break.
+"""Courses by their order: fits that only rise or fall, courses that turn once, and runs of cells that are alike.
 
 Isotonic fits both ways, and how far a series strays from them. Pool-adjacent-violators: Barlow, Bartholomew, Bremner
 and Brunk (1972), ch. 1; equal weights.
+
+Whether a course only falls: the likelihood ratio of the fit that never rises, weighted by the errors, against the cells
+themselves. Where all cells are equal, the worst case, it has a mixture of chi-squared laws (Robertson, Wright and
+Dykstra 1988, ch. 2), of which one with its mean and variance stands here. A course turns where it is shown neither to
+rise only nor to fall only, each at alpha (intersection-union: Berger 1982, Technometrics 24, 295-300), one of its two
+turns, a fall and then a rise or a rise and then a fall, is shown not to account for it, and the other one fits.
 
 Plateau of a series: its longest run of cells that are alike.
 """
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from registry.grids.grid import Direction
-from registry.results.courses import (
-    Drawdown,
-    Monotone,
-    MonotoneBlock,
-    MonotoneFit,
-    Plateau,
-    SeriesShape,
-    ShapeKind,
-    ShapeModel,
-)
+from registry.results.courses import Drawdown, Monotone, MonotoneBlock, MonotoneFit, Plateau, Turn
 from registry.results.terms import Place
 from workers.statistics.curves import Curves
-from workers.statistics.terms import FloatArray, IntArray
+from workers.statistics.terms import FloatArray
 
-LADDER: tuple[tuple[ShapeKind, int], ...] = (("constant", 1), ("linear", 2), ("step", 3), ("hinge", 4))
-"""The models with their numbers of parameters; a position counts as one."""
-FITS = 0.05
-FEWEST_WITHOUT_NOISE = 8
-MOST_BREAKS = 250
-"""Positions tried for a break; longer series try this many at even distances."""
+FITS = 0.2
+"""The p from which on a turn, or a monotone course, fits: a zigzag in the noise should not."""
 MOST_BLOCKS = 100
 SHORT = 64
 """Cells up to which all runs are tried at once."""
 
 
-def shapes(curves: Curves) -> list[SeriesShape]:
-    """Climbs the ladder for each series."""
+def turn_of(curves: Curves, row: int, alpha: float) -> Turn | None:
+    """The one turn that accounts for a series; `None` where it has none, more than one, or no noise is known."""
     noise = curves.noise
-    variances = None if noise is None or noise.df is not None else noise.error**2
-    fewest = 3 if variances is not None else FEWEST_WITHOUT_NOISE
-    if curves.count < fewest:
-        known = "known" if variances is not None else "unknown" if noise is None else "estimated"
-        reason = f"with {known} noise a shape needs {fewest} points"
-        return [SeriesShape("insufficient", None, None, None, (), reason)] * len(curves)
-    if variances is None:
-        return [by_criterion(models) for models in zip(*ladder(curves, None), strict=True)]
-    return [by_noise(models) for models in zip(*ladder(curves, variances), strict=True)]
+    if noise is None or curves.count < 3:
+        return None
+    values, weights = standardised(curves.y[row], noise.error[row])
+    (falls, valley), (rises, peak) = (turning(sign * values, weights) for sign in (-1, 1))
+    p_falls, p_valley, p_rises, p_peak = (
+        order_p(one, curves.count, noise.df_of(row)) for one in (falls, valley, rises, peak)
+    )
+    if max(p_falls, p_rises, min(p_valley, p_peak)) >= alpha or max(p_valley, p_peak) < FITS:
+        return None
+    return "falls_then_rises" if p_valley > p_peak else "rises_then_falls"
 
 
-def by_noise(models: tuple[ShapeModel, ...]) -> SeriesShape:
-    """The first model that fits within the noise."""
-    for model in models:
-        if model.p is not None and model.p >= FITS:
-            return SeriesShape("ok", model.kind, model.at, "chi2", models)
-    return SeriesShape("ok", "complex", None, "chi2", models)
+def only_rises_p(curves: Curves, row: int, sign: int) -> float:
+    """The p of the misfit of the best course that only rises (`sign` 1) or only falls (-1); noise is known."""
+    if curves.noise is None:
+        raise ValueError("a misfit is measured by known noise")
+    values, weights = standardised(curves.y[row], curves.noise.error[row])
+    *_, misfit = misfits((sign * values).tolist(), weights.tolist())
+    return order_p(misfit, curves.count, curves.noise.df_of(row))
 
 
-def by_criterion(models: tuple[ShapeModel, ...]) -> SeriesShape:
-    model = min(models, key=lambda one: math.inf if one.bic is None else one.bic)
-    return SeriesShape("ok", model.kind, model.at, "bic", models)
+def standardised(y: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Values in units of their smallest error, and their weights in that unit; a square of any of them is finite."""
+    least = error.min()
+    return np.clip((y - y[0]) / least, -1e60, 1e60), (least / error) ** 2
 
 
-def ladder(curves: Curves, variances: FloatArray | None) -> list[list[ShapeModel]]:
-    """All models that leave at least the fit itself, in their order, each for all series."""
-    count, u = curves.count, (curves.x - curves.x[:, :1]) / curves.span[:, None]
-    scale = np.ones(curves.y.shape) if variances is None else 1 / np.sqrt(variances)
-    target = scale * (curves.y - curves.mean[:, None])
-    cuts, knots = even(np.arange(1, count)), even(np.arange(1, count - 1))
-    steps = scale[:, None, :] * (np.arange(count) >= cuts[:, None])
-    bends = scale[:, None, :] * np.maximum(u[:, None, :] - u[:, knots, None], 0.0)
-    constant = normal(scale)
-    linear = orthonormal(constant, scale * (u - u.mean(axis=1, keepdims=True)))
-    step, cut = best_extra((constant,), steps, target)
-    hinge, knot = best_extra((constant, linear), bends, target)
-    misfits = (residual((constant,), target), residual((constant, linear), target), step, hinge)
-    nowhere: list[Place | None] = [None] * len(curves)
-    at = (nowhere, nowhere, places_at(curves, cuts[cut]), places_at(curves, knots[knot]))
-    judge = by_chi2 if variances is not None else by_bic
-    return [
-        judge(kind, misfit, size, where, curves)
-        for (kind, size), misfit, where in zip(LADDER, misfits, at, strict=True)
-        if count >= size
-    ]
+def turning(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """The misfits of a course that only rises, and of one that rises up to any of its cells and then falls."""
+    up, down = ([0.0, *misfits(values[::step].tolist(), weights[::step].tolist())] for step in (1, -1))
+    return up[-1], min(one + other for one, other in zip(up, reversed(down), strict=True))
 
 
-def places_at(curves: Curves, indices: IntArray) -> list[Place | None]:
-    """The level of one cell of each series."""
-    return [places[index] for places, index in zip(curves.places, indices.tolist(), strict=True)]
+def misfits(values: Iterable[float], weights: Iterable[float]) -> Iterator[float]:
+    """The weighted residual sums of squares of the fits that never fall to the first 1, 2, ... m values."""
+    blocks: list[tuple[float, float, float]] = []
+    total = 0.0
+    for value, weight in zip(values, weights, strict=True):
+        mean, size, sse = value, weight, 0.0
+        while blocks and blocks[-1][0] >= mean:
+            other, count, more = blocks.pop()
+            total -= more
+            both = count + size
+            sse += more + count * size / both * (other - mean) ** 2
+            mean, size = (count * other + size * mean) / both, both
+        blocks.append((mean, size, sse))
+        total += sse
+        yield total
 
 
-def by_chi2(
-    kind: ShapeKind, misfit: FloatArray, size: int, at: Sequence[Place | None], curves: Curves
-) -> list[ShapeModel]:
-    """One rung, judged by what the noise of the cells allows."""
-    rest = curves.count - size
-    p: list[float | None] = chdtrc(rest, misfit).tolist() if rest > 0 else [None] * len(curves)
-    rows = zip(misfit.tolist(), at, p, strict=True)
-    return [ShapeModel(kind, missed, size, place, tail, None) for missed, place, tail in rows]
+@lru_cache(maxsize=256)
+def law_of(cells: int) -> tuple[float, float]:
+    """The mean of the misfit of an ordered fit to so many equal cells, and the scale of its law."""
+    # A fit has as many blocks as records among draws of one law: so many on average, with this variance.
+    inverse = 1 / np.arange(1, cells + 1)
+    mean = cells - float(inverse.sum())
+    return mean, 1 + float(np.sum(inverse - inverse**2)) / (2 * mean)
 
 
-def by_bic(
-    kind: ShapeKind, misfit: FloatArray, size: int, at: Sequence[Place | None], curves: Curves
-) -> list[ShapeModel]:
-    """One rung, judged by the information criterion."""
-    count = curves.count
-    # A perfect fit leaves rounding errors, and their logarithm would decide among the models.
-    floor = 1e-24 * np.maximum(curves.magnitude**2, 1e-200)
-    bic = count * np.log(np.maximum(misfit / count, floor)) + size * math.log(count)
-    rows = zip(misfit.tolist(), at, bic.tolist(), strict=True)
-    return [ShapeModel(kind, missed, size, place, None, one) for missed, place, one in rows]
-
-
-def even(positions: IntArray) -> IntArray:
-    """At most `MOST_BREAKS` of the positions, at even distances."""
-    if positions.size <= MOST_BREAKS:
-        return positions
-    return positions[np.linspace(0, positions.size - 1, MOST_BREAKS).astype(np.int64)]
-
-
-def dot(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The products of the rows, summed along the last axis, which stays with length 1."""
-    return np.asarray(np.sum(a * b, axis=-1, keepdims=True))
-
-
-def normal(rows: FloatArray) -> FloatArray:
-    """Each row at length 1."""
-    return np.asarray(rows / np.sqrt(dot(rows, rows)))
-
-
-def orthonormal(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Part of a second column that the first one lacks, twice orthogonalised (Gram and Schmidt), at length 1."""
-    second = normal(second)
-    for _ in range(2):
-        second = second - first * dot(first, second)
-    return normal(second)
-
-
-def without(basis: Sequence[FloatArray], rows: FloatArray) -> FloatArray:
-    """The rows less their projections on the columns of an orthonormal basis."""
-    shares = [dot(column, rows) * column for column in basis]
-    return rows - sum(shares[1:], shares[0])
-
-
-def residual(basis: Sequence[FloatArray], target: FloatArray) -> FloatArray:
-    """The residual sum of squares after projection on an orthonormal basis."""
-    rest = without(basis, target)
-    return np.asarray(np.sum(rest * rest, axis=1))
-
-
-def best_extra(basis: Sequence[FloatArray], extras: FloatArray, target: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The smallest residual sum of squares of each row when one of its extra columns joins the basis, and which one."""
-    rest = without(basis, target)
-    apart = without([column[:, None, :] for column in basis], extras)
-    size, along = dot(apart, apart)[..., 0], dot(rest[:, None, :], apart)[..., 0]
-    # A column that lies in the span of the basis leaves rounding errors only, and would gain from them.
-    whole = np.sum(np.sum(extras * extras, axis=2), axis=1, keepdims=True)
-    gain = np.divide(along**2, size, out=np.zeros(size.shape), where=size > 1e-20 * whole)
-    # Of equal gains the first: which of them is the largest in the last bit depends on the processor.
-    best = np.argmax(gain >= gain.max(axis=1, keepdims=True) * (1 - 1e-12), axis=1)
-    rows = np.arange(len(gain))
-    gains = gain[rows, best] > 0
-    share = np.where(gains, along[rows, best] / np.where(gains, size[rows, best], 1.0), 0.0)
-    rest = rest - apart[rows, best] * share[:, None]
-    return np.sum(rest * rest, axis=1), best
+def order_p(misfit: float, cells: int, df: float | None) -> float:
+    """The p of an ordered fit to so many cells; `df` of estimated errors."""
+    mean, scale = law_of(cells)
+    if df is None:
+        return float(chdtrc(mean / scale, misfit / scale))
+    return float(fdtrc(mean / scale, df, misfit / mean))
 
 
 def monotones(curves: Curves, direction: Direction | None) -> list[Monotone]:

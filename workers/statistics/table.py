@@ -18,10 +18,22 @@ from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.courses import XScale
 from registry.results.terms import KnownNoise, Place
 from workers.statistics.noise import CellErrors, Noise, binomial_errors, effect_of, kind_of, noise_of_cells
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable, decimals_of, ticks_of
+from workers.statistics.terms import (
+    ROUNDING,
+    SMALL,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    computable,
+    decimals_of,
+    ticks_by_row,
+    ticks_of,
+)
 
 MOST_POINTS = 100_000
 """Points of series analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
+MOST_NAMED = 3
+"""Cells of unknown noise that are named; the rest is counted."""
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
@@ -127,10 +139,21 @@ class Table:
         return np.isfinite(self.values)
 
     @cached_property
+    def small(self) -> BoolArray:
+        """Mask of the cells that are so small beside the largest that they may need digits of their own."""
+        sizes = np.where(self.present, np.abs(self.values), 0.0)
+        return np.asarray((sizes > 0) & (sizes < SMALL * sizes.max(initial=0.0)), dtype=np.bool_)
+
+    @cached_property
     def computable(self) -> bool:
         """True if all magnitudes lie within 10^-100 and 10^100, so that squares neither overflow nor vanish."""
         errors = [] if self.stderr is None else [self.stderr[self.present]]
         return computable(self.values, *errors, *(np.asarray(axis.numbers, dtype=np.float64) for axis in self.axes))
+
+    @cached_property
+    def noise(self) -> Noise | None:
+        """The noise of all measured cells, in row-major order."""
+        return noise_at(self, np.flatnonzero(self.present))
 
     @property
     def cells(self) -> int:
@@ -154,6 +177,15 @@ class Table:
         columns = [[levels[p] for p in index.tolist()] for levels, index in zip(self.levels, at, strict=True)]
         return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
+    def ticks_along(self, along: int) -> tuple[IntArray, list[int]]:
+        """The values as all coordinates of the other axes x levels of one, in units of the last decimal of each row,
+        and these decimals."""
+        ticks = by_row(self.ticks, along)
+        if not self.small.any():
+            return ticks, [self.decimals] * len(ticks)
+        ticks, decimals = ticks_by_row(by_row(self.values, along), ticks, self.decimals)
+        return ticks, decimals.tolist()
+
     def curves(self, along: int) -> Iterator[Curve]:
         """Every series along an axis that has a cell, in row-major order of the other axes."""
         axis, rows = self.axes[along], _Rows.of(self, along)
@@ -173,7 +205,7 @@ class Table:
                 scale,
                 rows.values[at],
                 rows.ticks[at],
-                self.decimals,
+                rows.decimals[row],
                 rows.trials[at] if rows.trials is not None and rows.has_trials[row] else None,
                 rows.stderr[at] if rows.stderr is not None and rows.has_stderr[row] else None,
                 rows.repeats[at] if rows.repeats is not None and rows.has_repeats[row] else None,
@@ -191,6 +223,7 @@ class _Rows:
     present: BoolArray
     values: FloatArray
     ticks: IntArray
+    decimals: list[int]
     trials: IntArray | None
     stderr: FloatArray | None
     repeats: IntArray | None
@@ -207,7 +240,7 @@ class _Rows:
         return cls(
             present,
             by_row(table.values, along),
-            by_row(table.ticks, along),
+            *table.ticks_along(along),
             trials,
             stderr,
             repeats,
@@ -280,6 +313,9 @@ def stderr_of(grid: Grid) -> tuple[FloatArray | None, IntArray | None]:
         given = np.array(grid.stderr, dtype=np.float64)
         errors = np.where(np.isfinite(given), given, errors)
         counts = np.where(np.isfinite(given), 0, counts)
+    # The spread of equal values, summed in floats; of a value of 0 those of its neighbours were.
+    sizes = np.abs(np.nan_to_num(np.array(grid.values, dtype=np.float64)))
+    errors[errors <= np.where(sizes > 0, ROUNDING * sizes, 4e-16 * sizes.max(initial=0.0))] = 0.0
     return errors.reshape(grid.shape), counts.reshape(grid.shape)
 
 
@@ -299,7 +335,7 @@ def cell_noise(table: Table) -> CellNoise | None:
     """The noise of a grid; `None` unless that of every measured cell is known in the same way."""
     flat = np.flatnonzero(table.present)
     sign = -1.0 if table.metric.direction == "lower" else 1.0
-    found = noise_at(table, flat)
+    found = table.noise
     if found is None:
         return None
     # Where lower is better, the failures are the better outcomes.
@@ -335,3 +371,16 @@ def known_noise(table: Table) -> KnownNoise:
     """Name of the noise on which the tests of a whole grid rest."""
     given = errors_at(table, np.flatnonzero(table.present))
     return "unknown" if given is None else kind_of(given.trials, given.stderr, given.repeats, given.whole)
+
+
+def unknown_noise(table: Table) -> str:
+    """Why a grid has no noise of all its cells: which of them lack it, the first by name."""
+    kinds = [] if table.counts is None or table.metric.proportion_of is None else [table.counts > 0]
+    if table.stderr is not None and table.repeats is not None:
+        kinds.append(np.isfinite(table.stderr) & ((table.stderr > 0) | (table.repeats > 1)))
+    lacking = min((np.flatnonzero(table.present & ~one) for one in kinds), key=len, default=np.empty(0, dtype=np.int64))
+    if lacking.size in (0, table.cells):
+        return "no cell has trials, an error above 0, or repeats that differ"
+    named = [", ".join(f"{axis} {level}" for axis, level in at.items()) for at in table.places_at(lacking[:MOST_NAMED])]
+    more = [f"{lacking.size - MOST_NAMED} more"] if lacking.size > MOST_NAMED else []
+    return f"the noise of {lacking.size} of {table.cells} cells is unknown: {'; '.join([*named, *more])}"

@@ -23,8 +23,13 @@ MOST_WRITTEN_LEVELS = 1_000
 """Levels of an axis that an answer lists one by one; the rest is counted."""
 SMALLEST_P = 2.2250738585072014e-308
 """Value reported for a p-value that is too small for a float: never 0."""
+ROUNDING = 1e-12
+"""Share of a number that is arithmetic noise."""
 SIGNIFICANT = 12
 """Digits of the largest value that count; what differs beyond them is arithmetic noise."""
+SMALL, DUST = 1e-3, 1e-14
+"""Shares of the largest number of a table: of a row that has digits of its own, and of what has all digits and may yet
+be arithmetic noise."""
 
 
 def computable(*arrays: FloatArray) -> bool:
@@ -87,6 +92,25 @@ def ticks_of(values: FloatArray, decimals: int) -> IntArray:
     """The values in units of 10^-decimals, rounded to the nearest; 0 where a value is not finite."""
     present = np.where(np.isfinite(values), values, 0.0)
     return np.rint(present * 10.0**decimals).astype(np.int64)
+
+
+def ticks_by_row(values: FloatArray, ticks: IntArray, decimals: int) -> tuple[IntArray, IntArray]:
+    """The ticks of each row of a matrix, and their decimals: those of the matrix, `ticks`, unless a row is so much
+    smaller than the largest that fewer than nine digits of it would be left; it then has those of its own. What may be
+    the rounding error of larger numbers has none."""
+    sizes = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=1, initial=0.0)
+    largest = float(sizes.max(initial=0.0))
+    found, small = np.full(len(values), decimals), np.flatnonzero((sizes > 0) & (sizes < SMALL * largest))
+    if not small.size:
+        return ticks, found
+    own = decimals_by_column(values[small].T)
+    every_digit = own >= SIGNIFICANT - 1 - np.floor(np.log10(sizes[small]))
+    sure = ~every_digit | (sizes[small] > DUST * largest)
+    small, ticks = small[sure], ticks.copy()
+    found[small] = own[sure]
+    scaled = np.where(np.isfinite(values[small]), values[small], 0.0) * 10.0 ** own[sure, None].astype(np.float64)
+    ticks[small] = np.rint(scaled).astype(np.int64)
+    return ticks, found
 
 
 def decimals_by_column(values: FloatArray) -> IntArray:

@@ -1,9 +1,5 @@
-"""The trend of one series by what is known of its noise, and the change that it makes from end to end.
-
-One trend over all series of a grid along an axis: the sum of their S with its own null law.
-
-A stratified Mann–Kendall test (Hirsch, Slack and Smith 1982, eq. 5); here the null law is the convolution of the
-exact laws of the rows, so that ragged rows and ties need no approximation. Rows are taken as independent.
+"""The trend of one series by what is known of its noise, and the change that it makes from end to end: along the fitted
+line, and of the two end cells by themselves (Newcombe 1998 of proportions, Welch 1947 of repeats, else z).
 
 Trends of the gap between two grids along an axis. The slope is the median of all slopes between two cells of one series
 (Hirsch, Slack and Smith 1982, section 4), its interval that of Gilbert (1987), Statistical Methods for Environmental
@@ -16,73 +12,107 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri, stdtrit
 
 from registry.grids.grid import Axis
 from registry.results.comparison import GapTrend, SeriesGap
 from registry.results.terms import Interval
 from registry.results.trend_tests import (
-    ExactOrNormal,
+    EndChange,
+    EndMethod,
     FittedChange,
-    GridTrend,
     Heterogeneity,
     Logit,
     MannKendall,
     OrdinaryLeastSquares,
     Weighted,
 )
+from workers.statistics.changes import on_scale
+from workers.statistics.common_direction import stratified
 from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.logit import logit_trends, successes
 from workers.statistics.matching import Matched
-from workers.statistics.proportions import homogeneity
-from workers.statistics.ranks import (
-    EXACT_PAIRS,
-    EXACT_POINTS,
-    couples,
-    mann_kendall,
-    mann_kendalls,
-    min_attainable,
-    normal_p,
-    probabilities,
-    scores,
-    tie_pattern,
-    tie_patterns,
-    untied_pairs,
-    variance,
-)
+from workers.statistics.noise import added
+from workers.statistics.power import by_dispersion, by_normal, by_student
+from workers.statistics.proportions import homogeneity, newcombe
+from workers.statistics.ranks import couples, mann_kendall, mann_kendalls, tie_pattern, variance
+from workers.statistics.shape import FITS, only_rises_p
 from workers.statistics.slopes import (
     LONGEST,
     TheilSen,
     agreeing,
+    coarse,
     cochran_q,
-    detectable_change,
     least_squares,
     theil_sen,
     theil_sens,
     weighted_slope,
 )
-from workers.statistics.table import MOST_POINTS, Table, abscissa_of, by_level, place_of
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
+from workers.statistics.table import MOST_POINTS, abscissa_of, place_of
+from workers.statistics.terms import FloatArray, IntArray, reach_of
+
+
+@dataclass(frozen=True)
+class Decided:
+    """The test behind a trend's p: the standard error of the change from end to end that it rests on, and its law.
+    `df` are Student's degrees of freedom, or the cells of a test that divides by their dispersion."""
+
+    error: float
+    law: Literal["normal", "student", "dispersion"] = "normal"
+    df: float = math.inf
+    share: float = 0.5
+    whole: float = math.inf
+
+    def detectable(self, level: float) -> float | None:
+        """The change that this test finds at a level with probability `POWER`, in the metric's unit; `None` where the
+        scale has no room for it."""
+        if self.law == "dispersion":
+            return self._of_proportions(by_dispersion(int(self.df), level) * self.error)
+        if self.law == "student":
+            # Half of all estimates of an error are below it times this root: the change is then right in the middle.
+            return float(by_student(np.array(self.df), level) * np.sqrt(self.df / chdtri(self.df, 0.5))) * self.error
+        return by_normal(level) * self.error
+
+    def _of_proportions(self, size: float) -> float | None:
+        """The change whose mean leaves it room on the scale: near an end the errors of what is there are too small."""
+        end, error = min(self.share, 1 - self.share), size / math.sqrt(self.share * (1 - self.share))
+        for _ in range(60):
+            middle = min(0.5, max(end, size / self.whole / 2))
+            size = error * math.sqrt(middle * (1 - middle))
+        return size if size <= self.whole else None
 
 
 @dataclass(frozen=True)
 class Trend:
     """The tests of one series. `p` is that of the test which its noise allows; `None` where no p could have been
-    significant. `change` goes from the first to the last abscissa."""
+    significant. `change` goes from the first to the last abscissa along the fitted line, which the cells miss by more
+    than their noise with p `lack_of_fit_p`."""
 
     mann_kendall: MannKendall
     line: TheilSen
     ols: OrdinaryLeastSquares
     p: float | None
     change: FittedChange | None
-    detectable: float | None
+    decided: Decided | None
     logit: Logit | None = None
     weighted: Weighted | None = None
     heterogeneity: Heterogeneity | None = None
+
+    @property
+    def lack_of_fit_p(self) -> float | None:
+        fit = self.logit or self.weighted
+        return fit.lack_of_fit_p if fit else None
+
+    def detectable(self, level: float) -> float | None:
+        """The change that would be found at a level; `None` where the noise is not known or nothing could be."""
+        least = self.mann_kendall.min_attainable_p if self.logit is None and self.weighted is None else 0.0
+        if self.decided is None or least is None or least >= level:
+            return None
+        return self.decided.detectable(level)
 
 
 def trends_of(curves: Curves, alpha: float = 0.05) -> list[Trend]:
@@ -91,87 +121,153 @@ def trends_of(curves: Curves, alpha: float = 0.05) -> list[Trend]:
     tests = mann_kendalls(curves.ticks, curves.ties, alpha)
     lines = theil_sens(curves.x, curves.y, curves.ticks, level, curves.ties)
     fits = least_squares(curves.x, curves.y, level)
-    if curves.noise is None:
-        changes = changes_without_noise(curves, lines, fits)
-        plain = zip(tests, lines, fits, changes, strict=True)
-        return [without_noise(test, line, fit, *change, alpha) for test, line, fit, change in plain]
     alone = list(zip(tests, lines, fits, strict=True))
+    if curves.noise is None:
+        rough, spans = [coarse(curves.count, ties) for ties in curves.ties], curves.span.tolist()
+        rows = zip(tests, lines, fits, spans, rough, strict=True)
+        return [without_noise(test, line, fit, span, alpha, is_coarse=ties) for test, line, fit, span, ties in rows]
     if curves.noise.kind == "trials":
         return by_trials(curves.x, curves.noise, alone, alpha)
-    return by_errors(curves, curves.noise, alone, level)
+    return by_errors(curves, curves.noise, alone, alpha)
 
 
 _Alone = tuple[MannKendall, TheilSen, OrdinaryLeastSquares]
 
 
 def without_noise(
-    test: MannKendall,
-    line: TheilSen,
-    fit: OrdinaryLeastSquares,
-    change: FittedChange | None,
-    df: float | None,
-    alpha: float,
+    test: MannKendall, line: TheilSen, fit: OrdinaryLeastSquares, span: float, alpha: float, *, is_coarse: bool
 ) -> Trend:
-    """The trend of a series of which nothing but the order of its values is known."""
-    seen = None if change is None else detectable_change(change, df, alpha)
+    """The trend of a series of which nothing but the order of its values is known: Sen's slope over its whole length,
+    or the least-squares one of a coarse series."""
     p = test.p if test.status == "ok" else None
-    return Trend(test, line, fit, p, agreeing(change, p, alpha), seen)
+    if line.slope is None:
+        return Trend(test, line, fit, p, None, None)
+    if is_coarse:
+        interval = None if line.too_few else over(fit.interval, span)
+        change = FittedChange((fit.slope or 0.0) * span, interval, "least_squares", line.too_few or fit.reason)
+        decided = Decided((fit.stderr or 0.0) * span, "student", line.points_used - 2.0) if interval else None
+        return Trend(test, line, fit, p, agreeing(change, p, alpha), decided)
+    change = FittedChange(line.slope * span, over(line.interval, span), "theil_sen", line.reason)
+    decided = None
+    if change.interval is not None:
+        decided = Decided((change.interval.high - change.interval.low) / 2 / reach_of(change.interval.level))
+    return Trend(test, line, fit, p, agreeing(change, p, alpha), decided)
 
 
-def by_errors(curves: Curves, noise: RowNoise, alone: Sequence[_Alone], level: float) -> list[Trend]:
-    """Adds what standard errors or repeats of every cell allow."""
-    slopes, differ = weighted_slope(curves.x, curves.y, noise, level), cochran_q(curves.y, noise)
+def by_errors(curves: Curves, noise: RowNoise, alone: Sequence[_Alone], alpha: float) -> list[Trend]:
+    """Adds what standard errors or repeats of every cell allow. Where a line misses the cells and no monotone course
+    fits them, true levels scatter: the slope is then held against their scatter too, by least squares."""
+    slopes, differ = weighted_slope(curves.x, curves.y, noise, 1 - alpha), cochran_q(curves.y, noise)
     found = []
-    for row, (weighted, change) in enumerate(slopes):
-        seen = None if change is None else detectable_change(change, noise.df_of(row), 1 - level)
-        found.append(Trend(*alone[row], weighted.p, change, seen, None, weighted, differ[row]))
+    for row, (own, one, spread) in enumerate(zip(alone, slopes, differ, strict=True)):
+        fit, line = one.weighted, own[2]
+        p, df, misses, sign = fit.p, fit.df, fit.lack_of_fit_p, 1 if (fit.slope or 0.0) > 0 else -1
+        law = None if one.change is None else Decided(one.error) if df is None else Decided(one.error, "student", df)
+        bent = misses is not None and misses < alpha
+        if p is not None and line.p is not None and bent and only_rises_p(curves, row, sign) < FITS:
+            p = max(p, line.p)
+            law = Decided((line.stderr or 0.0) * float(curves.span[row]), "student", curves.count - 2.0)
+        found.append(Trend(*own, p, one.change, law, None, fit, spread))
     return found
 
 
 def by_trials(x: FloatArray, noise: RowNoise, alone: Sequence[_Alone], alpha: float) -> list[Trend]:
     """Adds what the trials of every cell allow."""
-    differ = homogeneity(*successes(noise))
+    k, n = successes(noise)
+    differ = homogeneity(k, n)
     trends = logit_trends(x, noise, [one.p for one in differ], alpha)
-    found = []
-    for row, trend in enumerate(trends):
-        seen = None if trend.change is None else detectable_change(trend.change, trend.df, alpha)
-        p, change = trend.logit.p, agreeing(trend.change, trend.logit.p, alpha)
-        found.append(Trend(*alone[row], p, change, seen, trend.logit, None, differ[row]))
+    shares = (k.sum(axis=1) + 0.5) / (n.sum(axis=1) + 1)
+    errors, cells = straight_errors(x, n, shares, noise.whole).tolist(), float(x.shape[1])
+    return [
+        Trend(
+            *alone[row],
+            trend.logit.p,
+            agreeing(trend.change, trend.logit.p, alpha),
+            None
+            if trend.change is None
+            else Decided(errors[row], "dispersion", cells, float(shares[row]), noise.whole),
+            trend.logit,
+            None,
+            differ[row],
+        )
+        for row, trend in enumerate(trends)
+    ]
+
+
+def straight_errors(x: FloatArray, n: FloatArray, shares: FloatArray, whole: float) -> FloatArray:
+    """The standard error, under no trend, of the change of each row along a line about its mean; NaN for one cell."""
+    away = x - np.sum(n * x, axis=1, keepdims=True) / n.sum(axis=1, keepdims=True)
+    spread = np.sum(n * away**2, axis=1)
+    variance = np.divide(shares * (1 - shares), spread, out=np.full(len(x), np.nan), where=spread > 0)
+    return np.asarray(np.sqrt(variance) * (x[:, -1] - x[:, 0]) * whole)
+
+
+def end_changes(curves: Curves, level: float) -> list[EndChange | None]:
+    """The last cell less the first, by themselves; `None` without noise or a second cell."""
+    noise = curves.noise
+    if noise is None or curves.count < 2:
+        return [None] * len(curves)
+    ends = curves.ticks[:, -1] - curves.ticks[:, 0]
+    values = [int(end) / 10.0**row.decimals for end, row in zip(ends.tolist(), curves.rows, strict=True)]
+    method: EndMethod = "newcombe"
+    if noise.binomial is not None:
+        k, n = noise.binomial
+        low, high = (end * noise.whole for end in newcombe(k[:, 0], n[:, 0], k[:, -1], n[:, -1], level))
+        known = np.ones(len(curves), dtype=np.bool_)
+    else:
+        away = np.zeros(curves.count)
+        away[0], away[-1] = -1, 1
+        error, df = noise.of_sum(away)
+        reach = (reach_of(level) if df is None else stdtrit(df, 0.5 + level / 2)) * error
+        low, high = on_scale(curves, np.array(values) - reach, np.array(values) + reach)
+        known = error > 0
+        method = "z" if df is None else "welch"
+    rows = zip(values, low.tolist(), high.tolist(), known.tolist(), strict=True)
+    return [EndChange(value, Interval(level, *at) if told else None, method) for value, *at, told in rows]
+
+
+def reaching_0(change: EndChange | None) -> EndChange | None:
+    """The change with an interval that holds 0, where the tests of its series found no change."""
+    if change is None or change.interval is None:
+        return change
+    held = Interval(change.interval.level, min(change.interval.low, 0.0), max(change.interval.high, 0.0))
+    return replace(change, interval=held)
+
+
+def levels_within(curves: Curves, margin: float | None, alpha: float) -> list[bool]:
+    """Return whether any two cells of a series are shown to differ by less than the margin: each pair by two one-sided
+    tests at alpha, which all must pass (Berger 1982). Trials have Newcombe's limits, which hold at the ends of the
+    scale; without noise the scatter of the series stands for it."""
+    if margin is None or curves.count < 2:
+        return [False] * len(curves)
+    found = [False] * len(curves)
+    for row in np.flatnonzero(np.ptp(curves.y, axis=1) < margin).tolist():
+        gaps, reaches = pairs_of(curves, row, alpha)
+        found[row] = bool(np.all(gaps + reaches < margin))
     return found
 
 
-def changes_without_noise(
-    curves: Curves, lines: Sequence[TheilSen], fits: Sequence[OrdinaryLeastSquares]
-) -> list[tuple[FittedChange | None, float | None]]:
-    """Sen's slope over the whole length of each series, or the least-squares one of a coarse series, and the degrees of
-    freedom of its interval."""
-    coarse, spans = are_coarse(curves), curves.span.tolist()
-    rows = zip(lines, fits, coarse, spans, strict=True)
-    return [change_over(line, fit, rough, span, curves.count) for line, fit, rough, span in rows]
-
-
-def change_over(
-    line: TheilSen, fit: OrdinaryLeastSquares, coarse: bool, span: float, count: int
-) -> tuple[FittedChange | None, float | None]:
-    """The change of one series, and the degrees of freedom of its interval."""
-    if count < 2 or line.slope is None:
-        return None, None
-    if coarse:
-        value, reason = fit.slope or 0.0, line.reason or fit.reason
-        interval = None if line.reason else over(fit.interval, span)
-        return FittedChange(value * span, interval, "least_squares", reason), count - 2.0
-    return FittedChange(line.slope * span, over(line.interval, span), "theil_sen", line.reason), None
-
-
-def are_coarse(curves: Curves) -> list[bool]:
-    """Return whether a series has two values, or so few that a third of all pairs tie: its median slope may be 0, with
-    an interval of no width, however far its mean moves."""
-    count, pairs = curves.count, curves.count * (curves.count - 1) // 2
-    found = []
-    for ties in curves.ties:
-        values, tied = count - sum(ties) + len(ties), pairs - untied_pairs(count, ties)
-        found.append(values > 1 and count > 2 and (values == 2 or 3 * tied >= pairs))
-    return found
+def pairs_of(curves: Curves, row: int, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """The differences of all pairs of cells of a series, and how far a one-sided limit reaches beyond each; of a series
+    beyond `LONGEST` the largest of both."""
+    y, noise, count = curves.y[row], curves.noise, curves.count
+    if noise is not None and noise.binomial is not None and count <= LONGEST:
+        k, n = (one[row] for one in noise.binomial)
+        i, j = couples(count)
+        low, high = newcombe(k[i], n[i], k[j], n[j], 1 - 2 * alpha)
+        gaps = np.abs(y[i] - y[j])
+        return gaps, np.maximum(np.abs(low), np.abs(high)) * noise.whole - gaps
+    if noise is None:
+        variances, df = np.full(count, float(np.var(y, ddof=1))), np.full(count, (count - 1) / 2)
+    elif noise.own is None:
+        variances, df = noise.error[row] ** 2, np.full(count, np.inf)
+    else:
+        variances, df = noise.own[0][row], noise.own[1][row]
+    if count > LONGEST:
+        y, variances, df = np.array([y.min(), y.max()]), np.full(2, variances.max()), np.full(2, df.min())
+    i, j = couples(int(y.size))
+    variance, free = added(*(np.stack([one[i], one[j]], axis=-1) for one in (variances, df)))
+    return np.abs(y[i] - y[j]), stdtrit(free, 1 - alpha) * np.sqrt(variance)
 
 
 def over(interval: Interval | None, span: float) -> Interval | None:
@@ -183,81 +279,6 @@ MOST_SLOPES = 2_000_000
 """Slopes between two cells of which a median is taken; series beyond are left out of the slope."""
 MOST_SERIES = 200
 """Series that an answer lists for an axis; all of them count."""
-
-
-def grid_trends(table: Table, alpha: float) -> dict[str, GridTrend]:
-    """The trend along every ordered axis, by the axis' name."""
-    return {
-        axis.name: stratified(rows_along(table, place), alpha) for place, axis in enumerate(table.axes) if axis.ordered
-    }
-
-
-def rows_along(table: Table, place: int) -> list[IntArray]:
-    """The values of the series along an axis that have two cells or more, as integers."""
-    present, ticks = by_level(table.present, place).T, by_level(table.ticks, place).T
-    found = []
-    left = MOST_POINTS
-    for i in np.flatnonzero(present.sum(axis=1) > 1).tolist():
-        row = ticks[i][present[i]]
-        left -= int(row.size)
-        if left < 0:
-            break
-        found.append(row)
-    return found
-
-
-def stratified(rows: Sequence[IntArray], alpha: float = 0.05) -> GridTrend:
-    """Tests for a common direction of all rows."""
-    if not rows:
-        return GridTrend("insufficient", 0, 0, None, None, "exact", "no series has two cells")
-    s, patterns = scored(rows)
-    pairs = sum(untied_pairs(*pattern) for pattern in patterns)
-    least = max(SMALLEST_P, 2 * math.prod(min_attainable(*p) / 2 if untied_pairs(*p) else 1.0 for p in patterns))
-    if pairs == 0:
-        return GridTrend("undefined", s, len(rows), 1.0, 1.0, "exact", "no series has two different values")
-    method: ExactOrNormal = "normal"
-    p = normal_p(s, sum(variance(*pattern) for pattern in patterns))
-    if pairs <= EXACT_PAIRS and max(count for count, _ in patterns) <= EXACT_POINTS:
-        method, p = "exact", tail(patterns, s, pairs)
-    if least >= alpha:
-        reason = f"no orderings of these series have a p below {alpha}"
-        return GridTrend("insufficient", s, len(rows), p, min(1.0, least), method, reason)
-    return GridTrend("ok", s, len(rows), p, least, method)
-
-
-def scored(rows: Sequence[IntArray]) -> tuple[int, list[tuple[int, tuple[int, ...]]]]:
-    """The sum of S over the rows, and the length and tie pattern of each, by length."""
-    by_length: dict[int, list[IntArray]] = {}
-    for row in rows:
-        by_length.setdefault(int(row.size), []).append(row)
-    s, patterns = 0, []
-    for count, alike in by_length.items():
-        ticks = np.array(alike)
-        s += sum(scores(ticks))
-        patterns += [(count, ties) for ties in tie_patterns(ticks)]
-    return s, patterns
-
-
-def tail(patterns: Sequence[tuple[int, tuple[int, ...]]], s: int, pairs: int) -> float:
-    """P(|sum of S| >= |s|) by convolution over the rows."""
-    if s == 0:
-        return 1.0
-    # Inversions of independent rows add up, so their laws are convolved; each is symmetric, and so is the sum.
-    ordered = sorted(patterns)
-    alike = ordered.count(ordered[0])
-    law = repeated(*ordered[0], alike)
-    for count, ties in ordered[alike:]:
-        law = np.convolve(law, probabilities(count, ties))
-    return min(1.0, max(SMALLEST_P, 2 * float(law[: (pairs - abs(s)) // 2 + 1].sum())))
-
-
-@lru_cache(maxsize=128)
-def repeated(count: int, ties: tuple[int, ...], times: int) -> FloatArray:
-    """The law of as many rows with one tie pattern; most rows of most grids have no ties."""
-    law: FloatArray = np.ones(1)
-    for _ in range(times):
-        law = np.convolve(law, probabilities(count, ties))
-    return law
 
 
 @dataclass(frozen=True)

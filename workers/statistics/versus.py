@@ -26,7 +26,7 @@ from registry.results.comparison import BenchmarkHeterogeneity, Contrast, GapTes
 from registry.results.pairs import Pair, WithoutOne
 from registry.results.terms import Estimand, Interval, Status
 from workers.statistics.matching import around
-from workers.statistics.pairs import APART, estimand_of, pair_table
+from workers.statistics.pairs import APART, BOTH, estimand_of, pair_table
 from workers.statistics.rank_groups import without_one
 from workers.statistics.score_matrix import OF_CELLS, ScoreMatrix, of, only
 from workers.statistics.terms import SMALLEST_P, BoolArray, computable, detectable, two_sided
@@ -52,8 +52,9 @@ def versus(standings: ScoreMatrix, a: str, b: str, alpha: float) -> Versus:
         rerun = _nothing(a, b, estimand, both)
         return Versus(rerun, replace(rerun, target="new_benchmarks"), ())
     again = pair_table(both, alpha, "rerun", estimand)
-    others = pair_table(both, alpha, "new_benchmarks", estimand).pairs[0]
-    return Versus(again.pairs[0], others, again.assumes, without_one(both, a, b, alpha))
+    [others] = pair_table(both, alpha, "new_benchmarks", estimand).pairs(BOTH)
+    [rerun] = again.pairs(BOTH)
+    return Versus(rerun, others, again.assumes, without_one(both, a, b, alpha))
 
 
 def change(standings: ScoreMatrix, now: str, then: str, alpha: float, unit: float = 1.0) -> Pair:
@@ -75,7 +76,7 @@ def change(standings: ScoreMatrix, now: str, then: str, alpha: float, unit: floa
         zero = None if estimand == "lead" else 0.0
         return Pair(now, then, "ok", slots, met, 0, slots, 0, 0.0, "rerun", estimand, zero)
     again = only(common, np.flatnonzero(np.isin(common.benchmarks, measured)))
-    [found] = pair_table(again, alpha, "rerun", estimand).pairs
+    [found] = pair_table(again, alpha, "rerun", estimand).pairs(BOTH)
     ties = found.ties + slots - found.n_common
     whole = replace(found, n_common=slots, benchmarks=met, ties=ties, lead=(found.lead or 0.0) * measured.size / met)
     return _times(whole, unit * measured.size / met)

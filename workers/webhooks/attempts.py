@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import structlog
-from sqlalchemy import Connection, Uuid, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Uuid, bindparam, exists, func, insert, select, update
 
 from registry.results.codec import to_document
 from registry.results.event_documents import TYPE_PREFIX, CloudEvent, sequence_of
@@ -57,8 +57,6 @@ PATIENCE = timedelta(days=5)
 _FREE_FAILURES = 2
 """In a row, before a webhook is sent nothing for a while: one event that is refused does not hold up the others."""
 _LONGEST_REST = 300.0
-_KEPT_ATTEMPTS = 20
-"""Of a delivery that is sent again and again."""
 _GONE = 410
 _RETRY_STATUSES = (429, 503)
 UNREACHABLE = "unreachable"
@@ -230,7 +228,6 @@ def settle(
             changed = {"due_at": func.now() + timedelta(seconds=pause)}
         connection.execute(update(deliveries).where(deliveries.c.id == sending.delivery_id).values(changed))
         _note_failure(connection, webhook, outcome)
-        _forget(connection, sending)
         return go_on(connection, line, hold(connection, line), leaving=leaving)
 
 
@@ -274,8 +271,6 @@ def _delivered(
     webhook = connection.execute(_DELIVERED, held_by(line) | _noted(sending, outcome) | beginning).one_or_none()
     if webhook is None:
         return None
-    if sending.attempts > 1:
-        _forget(connection, sending)
     if webhook.has_begun:
         return begun(webhook, line.ahead.popleft())
     if webhook.failures:
@@ -288,13 +283,6 @@ def _delivered(
 def _jitter() -> float:
     """A factor whose mean is 1 and whose spread is as wide as the pause itself."""
     return random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
-
-
-def _forget(connection: Connection, sending: Sending) -> None:
-    """Delete the attempts before the last ones of a delivery."""
-    mine = delivery_attempts.c.delivery_id == sending.delivery_id
-    last = select(func.max(delivery_attempts.c.number)).where(mine).scalar_subquery()
-    connection.execute(delete(delivery_attempts).where(mine, delivery_attempts.c.number <= last - _KEPT_ATTEMPTS))
 
 
 def _note_failure(connection: Connection, webhook: Any, outcome: Outcome) -> None:

@@ -14,6 +14,7 @@ from registry.results.codec import to_document
 from workers.claims.answer import judgement_of
 from workers.claims.facts import Facts, Source
 from workers.claims.judgement import judge_claim
+from workers.claims.trials import trials_needed
 
 SEEDS = Path(__file__).parents[3] / "registry" / "demo" / "seeds.json"
 ACCURACY = Metric("accuracy", "%", "higher", 0.0, 100.0)
@@ -79,8 +80,9 @@ SIDES: dict[str, Any] = {"kind": "compare", "left": {"T": [1]}, "right": {"T": [
 
 def judged(facts: Facts, claim: Mapping[str, Any]) -> dict[str, Any]:
     """The judgement as it is sent."""
-    found: dict[str, Any] = to_document(judgement_of(judge_claim(read_claim(with_about(claim)), facts)))
-    return found
+    found = judge_claim(read_claim(with_about(claim)), facts)
+    document: dict[str, Any] = to_document(judgement_of(found, trials_needed(found)))
+    return document
 
 
 def with_about(claim: Mapping[str, Any], inherited: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -28,11 +28,6 @@ def test_claims_at_the_edges(subtests: Any) -> None:
             assert layers(facts_of(row), row["claim"])[: len(expected)] == expected
 
 
-def test_how_many_tie_is_told() -> None:
-    best = {"kind": "extreme", "which": "max", "at": [{"T": 1, "L": 0}]}
-    assert judged(of([50.0, 50.0], trials=50), best)["parts"][0]["numbers"]["ties"] == 2
-
-
 def test_too_many_cells_are_not_judged() -> None:
     wide = of(*[[50.0] * 401] * 50)
     assert layers(wide, {"kind": "trend", "along": "L", "goes": "up", "for": {"T": "*"}})[2] == "too_large"

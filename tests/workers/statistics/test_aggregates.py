@@ -128,7 +128,7 @@ def test_every_ragged_table_is_what_its_definition_gives(cells: Any, question: Q
 
 @given(CELLS, questions())
 def test_leaving_out_what_is_named_shares_what_is_promised(cells: Any, question: Question) -> None:
-    """The gain of every entry, and the remedy, by asking again without these entries."""
+    """The remedy, by asking again without these entries."""
     found = aggregate(of_cells(cells), question)
 
     def without(entries: Any) -> int:
@@ -136,8 +136,6 @@ def test_leaving_out_what_is_named_shares_what_is_promised(cells: Any, question:
         kept = {at: value for at, value in cells.items() if part(at, question.group_by) not in gone}
         return aggregate(of_cells(kept), question).slots.shared
 
-    for cost in found.costs.entries:
-        assert without([cost.at]) == found.slots.shared + cost.gain
     if found.remedy:
         assert found.slots.shared == 0
         assert without(found.remedy.without) == found.remedy.shared > 0
@@ -224,6 +222,15 @@ def test_new_benchmarks_have_students_interval_within_the_bounds_and_anything_el
     entry = first(rows, question=Question(("benchmark",), ("model",)))
     assert entry.new_benchmarks is None
     assert entry.spread.sd == pytest.approx(np.std([90, 60], ddof=1))
+
+
+def test_means_of_benchmarks_that_are_equal_but_for_rounding_have_no_interval() -> None:
+    """In floats the mean of .1, .2 and .3 is 0.19999999999999998, and that of .3, .2 and .1 is 0.20000000000000004."""
+    rows = [("b0", "m0", "", 0.1, 0.1), ("b0", "m0", "", 2, 0.2), ("b0", "m0", "", 30, 0.3)]
+    rows += [("b1", "m0", "", 0.1, 0.3), ("b1", "m0", "", 2, 0.2), ("b1", "m0", "", 30, 0.1)]
+    entry = first(rows, question=Question(("model",), ("benchmark",)))
+    assert entry.value == pytest.approx(0.2)
+    assert entry.new_benchmarks is None
 
 
 def test_the_interval_of_the_best_is_made_of_simultaneous_exact_limits() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.plans.means import effect_of as without_library
+from registry.plans.noise import effect_of as without_library
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 

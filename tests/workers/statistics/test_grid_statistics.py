@@ -96,3 +96,30 @@ def test_astronomic_numbers_keep_their_coverage_and_peaks():
     assert "10^100" in found["series_reason"]
     assert found["peaks"]["best"]["value"] == 1e300
     assert found["coverage"]["cells"] == 3
+
+
+def test_values_that_fall_because_their_trials_grow_are_no_common_direction():
+    """At a rate of 0.99 nine in ten cells of 10 trials show 100 %, of 1,000 nearly none: of 300 flat grids of 7 such
+    rows all had p < 0.05."""
+    axes = (line([0.0] * 7).axes[0], Axis("y", "ordinal", tuple(Level(n) for n in "123456")))
+    values = (100.0, 100.0, 100.0, 99.1, 98.9, 99.0) * 7
+    uneven = describe(Grid(PERCENT, axes, values, (10, 10, 10, 1000, 1000, 1000) * 7))["grid_trend"]["y"]
+    assert (uneven["status"], uneven["reason"].split(" within")[0]) == (
+        "insufficient",
+        "trials differ more than twofold",
+    )
+    assert describe(Grid(PERCENT, axes, values, 1000))["grid_trend"]["y"]["status"] == "ok"
+
+
+def test_what_is_assumed_is_what_the_tests_of_any_row_rest_on():
+    """A cell without noise takes it from its own row alone; of one cell nothing is tested."""
+    x = line([0.0] * 4).axes[0]
+    axes, values = (Axis("a", "nominal", (Level("1"), Level("2"))), x), (90.0, 80.0, 70.0, 60.0, 90.0, 80.0, 70.0, 50.0)
+    trials = Grid(PERCENT, axes, values, (100,) * 6 + (None, 100))
+    repeats = Grid(Metric("loss"), axes, values, repeats=(5,) * 6 + (1, 5), sd=(1.0,) * 6 + (None, 1.0))
+    alone = Grid(PERCENT, (x,), values[:4], (None, None, None, 100), stderr=(2.0, 2.0, 2.0, None))
+    one = Grid(Metric("loss"), (line([0.0]).axes[0],), (1.0,), repeats=(5,), sd=(1.0,))
+    assert describe(trials)["assumes"] == ["independent_trials", "independent_levels", "rows_share_nothing"]
+    assert describe(repeats)["assumes"] == ["equal_noise", "independent_levels", "rows_share_nothing"]
+    assert describe(alone)["assumes"] == ["independent_trials"]
+    assert describe(one)["assumes"] == describe(line([50.0], trials=100))["assumes"] == []

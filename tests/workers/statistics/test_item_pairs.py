@@ -14,10 +14,11 @@ from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.outcomes import HeldItems, Outcomes
-from registry.results.items import Flips
+from registry.results.comparison import Flips
 from tests.workers.statistics.documents import ends
 from workers.statistics import gap, gap_of_all_cells
-from workers.statistics.matching import bonett_price, mcnemar
+from workers.statistics.matching import mcnemar
+from workers.statistics.paired_score import PairedSample
 
 SHARE = Metric("accuracy", None, "higher", 0.0, 1.0)
 PERCENT = Metric("accuracy", "%", "higher", 0.0, 100.0)
@@ -49,10 +50,8 @@ def test_a_published_table_has_its_published_p_values() -> None:
     Laake (2013) analyse it: 1 and 7 of 21 discordant, exact p 0.070, mid-p 0.039."""
     found = mcnemar(Flips(1, 1, 7, 12))
     assert (round(found.p, 3), round(found.mid_p, 3)) == (0.070, 0.039)
-    n, up, down = 23, 2 / 23, 8 / 23
-    reach = 1.959964 * math.sqrt((up + down - (up - down) ** 2) / n)
-    wanted = (up - down - reach, up - down + reach)
-    assert ends(bonett_price(Flips(1, 1, 7, 12), 0.95)) == pytest.approx(wanted, rel=1e-6)
+    found = PairedSample(1, 7, 21).span(0.025)
+    assert (round(found.low, 3), found.high) == (-0.517, 0.0), "Tango's from -0.517 to -0.026; the exact test holds 0"
 
 
 # --- grids ------------------------------------------------------------------------------------------------------------
@@ -151,7 +150,7 @@ def test_cells_of_different_sets_add_their_variances() -> None:
     baseline, contender = ([random.integers(0, 2, size).astype(bool) for size in sizes] for _ in range(2))
     found = compare(baseline, contender, digests="ab")
     unpaired = gap(grid_of(baseline), grid_of(contender), ("model",))
-    assert (unpaired.test.name, unpaired.items.paired) == ("mantel_haenszel", False)
+    assert (unpaired.test.name, unpaired.items.paired) == ("score", False)
     assert unpaired.items.reason == "no outcomes of items were posted"
     assert found.test.difference == pytest.approx(unpaired.test.difference, rel=1e-9), "both estimate the same"
     gaps = [c.astype(float) - b for b, c in zip(baseline, contender, strict=True)]

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge, opposite
+from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge, opened, opposite, simes
 
 pytestmark = pytest.mark.unit
 
@@ -85,3 +85,22 @@ def test_quantifiers_say_what_every_completion_says() -> None:
 def test_the_negation_swaps_and_keeps_what_is_open() -> None:
     answers: list[Answer] = ["supported", "contradicted", "not_decidable"]
     assert [opposite(one) for one in answers] == ["contradicted", "supported", "not_decidable"]
+
+
+def test_the_p_of_a_family_is_simes() -> None:
+    """By hand: the least of 3 x .02, 3/2 x .03 and .9; with weights the first error counts by its own."""
+    assert simes([0.03, None, 0.02, 0.9]) == pytest.approx(0.045)
+    assert simes([0.04, 0.5], [0.75, 0.25]) == pytest.approx(0.04 / 0.75)
+    assert simes([0.5, 0.04], [0.75, 0.25]) == pytest.approx(0.16)
+    assert simes([None]) is None
+
+
+def test_a_report_opens_its_families_by_closed_testing() -> None:
+    """Of two families the only hypothesis of both is that all cells are equal, so each then has its own p; of three,
+    two together are tested by Bonferroni."""
+    assert opened([0.01, 0.03], [1, 1]) == (pytest.approx(0.02), [pytest.approx(0.02), pytest.approx(0.03)])
+    assert opened([0.04, None], [3, 0]) == (0.04, [0.04, 0.04])
+    report, families = opened([0.012, 0.2, 0.02], [1, 1, 1])
+    assert report == pytest.approx(0.03)
+    assert families == pytest.approx([0.03, 0.2, 0.04])
+    assert opened([None, None], [0, 0]) == (0.0, [0.0, 0.0])

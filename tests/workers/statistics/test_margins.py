@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.plans.score_interval import TwoSamples
 from tests.workers.statistics.documents import ends
-from workers.statistics.margins import Estimate, OneSample, PairedSample, answer_of, p_allowed, score, verdict_of
+from workers.statistics.margins import Counts, Estimate, OneSample, answer_of, p_allowed, spans, verdict_of
+from workers.statistics.paired_score import PairedSample, score
+from workers.statistics.score_test import Strata
 
 
 def test_a_floor_passes_and_fails_a_contender_at_it_no_more_often_than_alpha(subtests: Any) -> None:
@@ -21,7 +22,7 @@ def test_a_floor_passes_and_fails_a_contender_at_it_no_more_often_than_alpha(sub
         passed, failed = 0.0, 0.0
         for k in range(trials + 1):
             estimate = Estimate(100 * (k / trials - floor), 1.0, math.inf, OneSample(k, trials, floor), 100.0)
-            span, p = estimate.span(0.05), p_allowed("floor", 0.0, estimate)
+            [span], p = spans([estimate], 0.05), p_allowed("floor", 0.0, estimate)
             oracle = stats.binomtest(k, trials).proportion_ci(0.9, method="exact")
             assert ends(span) == pytest.approx((100 * (oracle.low - floor), 100 * (oracle.high - floor)))
             assert p == pytest.approx(stats.binomtest(k, trials, floor, alternative="less").pvalue)
@@ -34,7 +35,7 @@ def test_a_floor_passes_and_fails_a_contender_at_it_no_more_often_than_alpha(sub
 
 def contradicted(estimate: Estimate, margin: float, alpha: float) -> bool:
     """Whether a contender is found to be worse, which it is if and only if p is below alpha."""
-    p, span = p_allowed("non_inferior", margin, estimate), estimate.span(alpha)
+    p, [span] = p_allowed("non_inferior", margin, estimate), spans([estimate], alpha)
     found = answer_of("non_inferior", margin, span) == "contradicted"  # type: ignore[arg-type]
     assert found == (p is not None and p < alpha), (estimate, margin, alpha)
     return found
@@ -42,8 +43,8 @@ def contradicted(estimate: Estimate, margin: float, alpha: float) -> bool:
 
 def test_a_verdict_and_its_p_never_disagree() -> None:
     for counts, margin in product([(18, 20, 15, 20), (3, 30, 9, 25), (50, 50, 49, 50)], (0.0, 4.0, 20.0)):
-        samples = TwoSamples(*counts)
-        estimate = Estimate(100 * samples.difference, 1.0, math.inf, samples, 100.0)
+        strata = Strata.of(*np.array(counts)[:, None])
+        estimate = Estimate(100 * float(strata.difference[0]), 1.0, math.inf, Counts(strata), 100.0)
         for alpha in (0.01, 0.05, 0.2):
             contradicted(estimate, margin, alpha)
         assert verdict_of("non_inferior", margin, None) == "inconclusive"

@@ -12,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from registry.plans.score_interval import TwoSamples, score_interval
+from registry.results.codec import to_document
 from tests.workers.statistics.documents import ends, rank, standings
 from workers.statistics import ScoreMatrix
-from workers.statistics.pairs import pair_table, sign_flip_of
+from workers.statistics.board import rank_board
+from workers.statistics.pairs import pair_table, sign_flip
 from workers.statistics.ranking_methods import METHODS, MISSING
 
 
@@ -108,58 +111,71 @@ def test_errors_of_several_slots_and_benchmarks_are_propagated():
     assert pair["stderr"] == pytest.approx(math.sqrt(((4 + 4) / 4 + 10) / 4))
 
 
-def test_where_nothing_ever_failed_nothing_is_tested():
+def test_where_nothing_ever_failed_there_is_no_difference_within_what_so_many_trials_leave_open():
+    """Of 100 and 100 trials, all successes, the score interval of one pair; slots add up as trials do."""
     pair = only_pair(standings([[100.0, 100.0], [100.0, 100.0]], [0, 1], trials=np.full((2, 2), 50)))
-    assert (pair["status"], pair["p"], pair["reason"]) == ("undefined", None, "every trial came out the same")
+    low, high = score_interval(TwoSamples(100, 100, 100, 100), 0.025)
+    assert (pair["status"], pair["p"], pair["test"]) == ("ok", 1.0, "score")
+    assert ends(pair["interval"]) == pytest.approx((100 * low, 100 * high), rel=0.02)
+    assert pair["stderr"] == pytest.approx((pair["interval"]["high"] - pair["interval"]["low"]) / 2 / 1.959964)
 
 
 def test_one_who_always_succeeds_and_one_who_never_does_have_the_variance_under_equality():
     """Cochran, Mantel and Haenszel: (k1 - n / 2) / sqrt(n n t (2n - t) / (2n)^2 / (2n - 1)) with t = n."""
     pair = only_pair(standings([[100.0], [0.0]], trials=np.full((2, 1), 20)))
     z = 10 / math.sqrt(20 * 20 * 20 * 20 / 40**2 / 39)
-    assert pair["test"] == "cochran_mantel_haenszel"
+    assert pair["test"] == "score"
     assert pair["p"] == pytest.approx(2 * stats.norm.sf(z), rel=1e-12)
+
+
+def test_a_difference_that_is_shown_has_an_interval_for_what_is_selected():
+    """Three models, 500 trials: one is above both others, which are equal. Two of three pairs are shown."""
+    found = rank(standings([[80.0], [60.0], [60.0]], trials=np.full((3, 1), 500)))["pairs"]
+    levels = {pair["a"] + pair["b"]: pair["interval"]["level"] for pair in found}
+    assert levels == pytest.approx({"m0m1": 1 - 0.1 / 3, "m0m2": 1 - 0.1 / 3, "m1m2": 0.95})
+    wide = score_interval(TwoSamples(400, 500, 300, 500), 0.05 / 3)
+    assert ends(found[0]["interval"]) == pytest.approx([100 * end for end in wide])
+    first, power = stats.norm.isf(0.025 / 3), stats.norm.isf(0.2)
+    null, seen = (math.sqrt(v) for v in (0.7 * 0.3 * 2 / 500 * 1000 / 999, (0.8 * 0.2 + 0.6 * 0.4) / 500))
+    assert found[0]["detectable"] == pytest.approx(100 * (first * null + power * seen))
 
 
 # --- unknown noise ---------------------------------------------------------------------------------------------------
 
 
-def test_the_interval_of_unknown_noise_is_that_of_strata():
-    """Benchmarks of 2, 3 and 4 slots: sum of s^2 / c over 9, Satterthwaite's degrees of freedom, at most those that
-    equal variances would have."""
-    gaps = ([1.0, 3.0], [2.0, 4.0, 9.0], [1.0, 2.0, 4.0, 3.0])
-    moved = [10 + gap for part in gaps for gap in part]
-    pair = only_pair(standings([moved, [10.0] * 9], [0, 0, 1, 1, 1, 2, 2, 2, 2]))
-    parts = [float(np.var(one, ddof=1)) / len(one) for one in gaps]
-    stderr = math.sqrt(sum(parts)) / 3
-    estimated = sum(parts) ** 2 / sum(part**2 / (len(one) - 1) for part, one in zip(parts, gaps, strict=True))
-    df = min(estimated, (1 / 2 + 1 / 3 + 1 / 4) ** 2 / (1 / 4 / 1 + 1 / 9 / 2 + 1 / 16 / 3))
-    assert (pair["stderr"], pair["df"]) == (pytest.approx(stderr), pytest.approx(df))
-    reach = stats.t.ppf(0.975, df) * stderr
-    assert pair["interval"]["high"] == pytest.approx(np.mean([np.mean(one) for one in gaps]) + reach)
-    assert (pair["test"], pair["p"]) == ("sign_flip", pytest.approx(2 / 2**9))
+def test_without_noise_a_rerun_has_no_error_and_the_answer_says_so():
+    pair = only_pair(standings([[50.0, 60.0, 70.0], [40.0, 49.0, 61.0]], [0, 0, 1]))
+    assert (pair["difference"], pair["interval"], pair["stderr"], pair["p"]) == (9.75, None, None, None)
+    assert (pair["status"], "noise of some common cell is not known" in pair["reason"]) == ("insufficient", True)
+    found = rank(standings([[50.0, 60.0, 70.0], [40.0, 49.0, 61.0]], [0, 0, 1]))
+    assert ([(row["rank_low"], row["rank_high"]) for row in found["ranking"]], found["groups"]) == ([(1, 2)] * 2, [])
 
 
-def test_a_benchmark_of_one_slot_beside_one_of_many_leaves_no_interval():
-    pair = only_pair(standings([np.arange(31.0) % 7, [0.0] * 31], [0] + [1] * 30))
-    assert (pair["interval"], pair["stderr"], pair["detectable"]) == (None, None, None)
-    assert pair["p"] < 0.01
-
-
-@pytest.mark.parametrize("target", ["rerun", "new_benchmarks"])
-def test_benchmarks_of_one_slot_have_students_interval(target):
+def test_other_benchmarks_have_students_interval_and_test():
     gaps = [1.0, 2.5, -0.5, 4.0, 2.0, 3.0]
-    pair = only_pair(standings([[50 + gap for gap in gaps], [50.0] * 6], range(6)), target=target)
-    assert ends(pair["interval"]) == pytest.approx(stats.ttest_1samp(gaps, 0).confidence_interval())
-    sums = [abs(sum(s * g for s, g in zip(signs, gaps, strict=True))) for signs in itertools.product((-1, 1), repeat=6)]
-    assert pair["p"] == pytest.approx(np.mean(np.array(sums) >= sum(gaps) - 1e-9))
+    pair = only_pair(standings([[50 + gap for gap in gaps], [50.0] * 6], range(6)), target="new_benchmarks")
+    theirs = stats.ttest_1samp(gaps, 0)
+    assert ends(pair["interval"]) == pytest.approx(theirs.confidence_interval())
+    assert (pair["p"], pair["test"]) == (pytest.approx(theirs.pvalue), "t_over_benchmarks")
+    alone = only_pair(standings([[50.0, 60.0], [49.0, 58.0]], [0, 0]), target="new_benchmarks")
+    assert (alone["status"], alone["reason"]) == ("insufficient", "one benchmark says nothing of others")
 
 
-def test_a_sign_flip_of_many_odd_numbers_is_near_the_normal_one():
-    gaps = np.random.default_rng(3).normal(0.2, 1, 40)
-    z = abs(gaps.sum()) / math.sqrt(float(np.sum(gaps**2)))
-    assert sign_flip_of(gaps, 2_000_000).p == pytest.approx(2 * stats.norm.sf(z), rel=0.1)
-    assert sign_flip_of(gaps, 1_000).test == "sign_flip_normal"
+@pytest.mark.parametrize("gap", [0.1, 1.0, 20.2])
+def test_equal_differences_on_every_benchmark_are_not_tested_and_have_no_interval(gap):
+    """Three times 0.1 over 3 is 0.10000000000000002: the mean's rounding is no spread."""
+    below = [8.9, 60.0, 64.1, 70.3, 31.7, 12.4, 55.5, 26.3, 47.0, 71.9]
+    for count in (2, 3, 10):
+        alike = standings([[round(one + gap, 1) for one in below[:count]], below[:count]], range(count))
+        board = to_document(rank_board(alike, "mean_difference", "matched", 0.05, "new_benchmarks"))
+        for pair in (only_pair(alike, target="new_benchmarks"), *board["pairs"]):
+            assert (pair["interval"], pair["stderr"], pair["p"]) == (None, None, None)
+            assert pair["reason"] == "the two differ by the same everywhere, so that the error of it is not known"
+
+
+def test_many_signs_are_tested_by_the_normal_law():
+    found = sign_flip([1] * 30 + [-1] * 20, 100)
+    assert (found.test, found.p) == ("sign_flip_normal", pytest.approx(2 * stats.norm.sf(10 / math.sqrt(50))))
 
 
 def test_orders_of_wins_are_tested_for_wins():
@@ -194,14 +210,14 @@ def test_a_loosely_connected_bounded_board_is_refused_with_another_question():
     found = rank(standings(chain, range(4)))
     assert (found["status"], found["ranking"], len(found["pairs"])) == ("undefined", [], 10)
     assert "only 4 of 10 pairs" in found["reason"]
-    assert "method=win_rate" in found["reason"]
+    assert "method win rate" in found["reason"]
     assert rank(standings(chain, range(4), lower=None, upper=None))["status"] == "ok"
     assert rank(standings(chain, range(4)), "win_rate")["status"] == "ok"
 
 
 def test_names_that_never_met_are_not_in_one_group():
     cells = [[1.0, 2.0, np.nan], [2.0, 1.0, 3.0], [np.nan, 2.0, 1.0], [np.nan, np.nan, 2.0]]
-    found = rank(standings(cells, lower=None, upper=None))
+    found = rank(standings(cells, lower=None, upper=None, stderr=np.full((4, 3), 3.0)))
     assert found["never_met"] == [["m0", "m3"]]
     assert sorted(map(sorted, found["groups"])) == [["m0", "m1", "m2"], ["m1", "m2", "m3"]]
     assert [row["pool"] for row in found["ranking"]] == [4] * 4
@@ -227,9 +243,10 @@ def test_the_matrices_are_those_of_every_pair_by_itself():
     cells[chance.random((6, 14)) < 0.3] = np.nan
     n = np.where(chance.random((6, 14)) < 0.9, 200, 0)
     owners = np.sort(chance.integers(0, 4, 14))
-    whole = {(p.a, p.b): p for p in pair_table(standings(cells, owners, trials=n), 0.05).pairs}
-    for i, j in itertools.combinations(range(6), 2):
-        [alone] = pair_table(standings(cells[[i, j]], owners, trials=n[[i, j]]), 0.05).pairs
+    every = list(itertools.combinations(range(6), 2))
+    whole = {(p.a, p.b): p for p in pair_table(standings(cells, owners, trials=n), 0.05).pairs(every)}
+    for i, j in every:
+        [alone] = pair_table(standings(cells[[i, j]], owners, trials=n[[i, j]]), 0.05).pairs([(0, 1)])
         pair = whole[f"m{i}", f"m{j}"]
         for name in ("status", "test", "n_common", "wins", "difference", "stderr", "df", "p", "lead"):
             mine, theirs = getattr(pair, name), getattr(alone, name)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from registry.results.ranking import Slots
-from tests.workers.statistics.documents import rank_counted
+from tests.workers.statistics.documents import ends, rank_counted
 from workers.statistics import pair_sums as ps
 from workers.statistics.counted import Counted, matrices_of
 from workers.statistics.pair_sums import all_meetings
@@ -99,8 +100,9 @@ def test_of_many_names_the_pairs_are_those_of_neighbours_and_groups_are_told(met
     assert answer["pairs"][0]["difference"] == (0.5 if method == "mean_difference" else None)
     assert answer["pairs"][0]["lead"] == 1.0
     assert "pairs" in {one["part"] for one in answer["left_out"]}
-    # Of ten signs the least p is 2^-9, which no correction for so many pairs leaves below 0.05.
-    assert answer["groups"] == [[row["name"] for row in answer["ranking"]]]
+    # Of a rerun sums say nothing; of ten signs the least p is 2^-9, which no correction leaves below 0.05.
+    together = [] if method == "mean_difference" else [[row["name"] for row in answer["ranking"]]]
+    assert answer["groups"] == together
     assert answer["ranking"][0]["wins"] == 10 * 309
 
 
@@ -112,14 +114,18 @@ def test_more_than_a_thousand_names_are_refused() -> None:
     assert "1,000" in answer["reason"]
 
 
-def test_with_five_benchmarks_no_difference_between_benchmarks_can_be_significant() -> None:
-    """Two to the power of minus four is more than 0.05: the pair says so instead of printing a small p."""
-    rows = np.zeros((ps.FIELDS, 2, 2), dtype=np.int64)
-    for _ in range(5):
-        rows[:, 0, 1] += ps.meeting(side([0] * 3), side([7] * 3))[:, 0]
+def test_over_benchmarks_a_difference_has_students_test() -> None:
+    rows, moves = np.zeros((ps.FIELDS, 2, 2), dtype=np.int64), [7, 3, 4, -1, 5]
+    for move in moves:
+        rows[:, 0, 1] += ps.meeting(side([0] * 3), side([move] * 3))[:, 0]
     found = Counted(("A", "B"), (15, 15), 1.0, 1, Slots(15, 15), False, **matrices_of(rows))
     [pair] = rank_counted(found, "mean_difference", "matched", 0.05, "new_benchmarks")["pairs"]
-    assert (pair["status"], pair["min_attainable_p"], pair["p"]) == ("insufficient", 0.0625, 0.0625)
+    theirs = stats.ttest_1samp(moves, 0)
+    assert (pair["test"], pair["p"]) == ("t_over_benchmarks", pytest.approx(theirs.pvalue))
+    interval = theirs.confidence_interval()
+    assert sorted(map(abs, ends(pair["interval"]))) == pytest.approx(sorted(map(abs, (interval.low, interval.high))))
+    [rerun] = rank_counted(found, "mean_difference", "matched", 0.05, "rerun")["pairs"]
+    assert (rerun["status"], rerun["p"]) == ("insufficient", None)
 
 
 # --- all pairs of a benchmark at once ---------------------------------------------------------------------------------

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.results.codec import to_document
 from tests.workers.statistics.documents import describe, ends
-from tests.workers.statistics.reference_numbers import PERCENT, agrees, described, each, having, line, seeds
+from tests.workers.statistics.reference_numbers import PERCENT, agrees, described, each, having, line, seed_grid, seeds
+from workers.statistics.additive import Layout, left_over
+from workers.statistics.common_direction import grid_trends, rows_along, stratified
+from workers.statistics.sensitivity import sensitivity as of_table
+from workers.statistics.table import Table
 
 N = np.nan
 
@@ -27,14 +34,19 @@ def nominal(values: object, metric: Metric = PERCENT, trials: int | None = None)
     return Grid(metric, axes, tuple(None if np.isnan(v) else v for v in table.ravel().tolist()), trials)
 
 
+def of_grid(grid: Grid) -> dict:
+    """The tests of the axes by themselves, before the report of the grid opens them."""
+    return to_document(of_table(Table.of(grid)))
+
+
 def sensitivity(values: object, **more: object) -> dict:
-    return describe(nominal(values, **more))["sensitivity"]
+    return of_grid(nominal(values, **more))
 
 
 @each("two_way")
 def test_shares_agree_with_least_squares(entry):
     grid, expected = entry["grid"], entry["output"]
-    found = described(grid, entry["options"]["n"])["sensitivity"]
+    found = of_grid(seed_grid(grid, entry["options"]["n"]))
     rows, columns = found["axes"].values()
     shares = [expected["shares"][name] for name in ("shapley_row", "shapley_col", "share_residual")]
     assert [rows["share"], columns["share"], found["residual"]["share"]] == pytest.approx(shares, rel=1e-9)
@@ -47,14 +59,23 @@ def test_shares_agree_with_least_squares(entry):
 @each("logit_adjusted_means")
 def test_logit_adjusted_means_agree_with_statsmodels(entry):
     grid, expected = entry["grid"], entry["output"]
-    found = described(grid, entry["options"]["n"])["sensitivity"]
+    found = of_grid(seed_grid(grid, entry["options"]["n"]))
     for way, name in (("y", "adjusted_row_means"), ("x", "adjusted_col_means")):
         assert levels(found, grid, way, "logit_mean") == pytest.approx(list(expected[name].values()), rel=1e-9)
 
 
 def test_an_adjusted_proportion_stays_below_its_bound():
-    found = sensitivity([[99.0, N, N], [60.0, 50.0, 40.0], [N, 88.0, N]], trials=100)["axes"]["b"]["levels"]
+    found = sensitivity([[99.0, N, N], [60.0, 50.0, 40.0], [N, 88.0, 70.0]], trials=100)["axes"]["b"]["levels"]
     assert all(0 < level["logit_mean"] < 100 for level in found)
+
+
+@pytest.mark.parametrize(
+    "rows", [[[90.0, 70.0, 50.0]], [[90.0], [70.0], [50.0]], [[90.0, N], [70.0, 60.0], [N, 50.0]], [[1.0, N], [N, 2.0]]]
+)
+def test_an_axis_explains_nothing_where_it_has_one_level_or_each_cell_an_effect_of_its_own(rows):
+    """Noise alone would be explained whole: 100 % by one axis, 0 % by the other."""
+    found = sensitivity(rows, trials=100)
+    assert (found["status"], found["axes"]) == ("insufficient", None)
 
 
 def test_no_trials_are_invented_for_a_score_at_its_bound():
@@ -76,6 +97,15 @@ def test_effects_that_add_up_on_the_logit_scale_are_no_interaction():
     assert rest["logit"]["p"] > 0.99
 
 
+def test_a_crossing_is_an_interaction_although_no_axis_matters():
+    """Each nominal axis is tested against the crossing and shows nothing; chi-squared with one df of the crossing is
+    far beyond noise, and is held against a twentieth of alpha."""
+    crossing = describe(nominal([[90.0, 50.0], [50.0, 90.0]], trials=300))["sensitivity"]
+    assert crossing["residual"]["logit"]["p"] < 1e-40
+    slight = describe(nominal([[52.0, 48.0], [47.0, 54.0]], trials=300))["sensitivity"]["residual"]["logit"]["p"]
+    assert slight > 0.05
+
+
 def test_an_axis_is_tested_against_what_is_left():
     """Without trials F of an additive analysis of variance, by hand on a full 3 x 4 table."""
     table = np.array([[1.0, 2.5, 2.0, 3.0], [2.0, 3.0, 4.5, 4.0], [5.0, 5.5, 6.0, 8.0]])
@@ -86,6 +116,38 @@ def test_an_axis_is_tested_against_what_is_left():
     assert (found["p"], found["test"]) == (pytest.approx(float(stats.f.sf(f, 2, 6)), rel=1e-9), "f")
     expected = stats.t.interval(0.95, 3, loc=table[0].mean(), scale=stats.sem(table[0]))
     assert ends(found["levels"][0]["interval"]) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("gap", [None, 7])
+def test_unequal_errors_weigh_the_tests(gap):
+    """Least squares of numpy on cells that are divided by their errors, one row of which has five times the others'."""
+    error = np.repeat([1.0, 1.0, 1.0, 5.0], 5)
+    values = np.add.outer([0.0, 5, 10, 15], [0.0, 20, 5, 10, 30]).ravel() + error * np.random.default_rng(6).normal(
+        size=20
+    )
+    kept = np.arange(20) != gap
+    plain = nominal(np.where(kept, values, N).reshape(4, 5), Metric("score"))
+    found = of_grid(replace(plain, stderr=tuple(error.tolist())))
+    rows, columns = np.divmod(np.arange(20), 5)
+    one_hot = np.column_stack([np.eye(4)[rows], np.eye(5)[columns]])[kept] / error[kept, None]
+    full, less = (np.linalg.lstsq(x, (values / error)[kept]) for x in (one_hot, one_hot[:, 4:]))
+    rest, without = (
+        float(np.sum((x @ fit[0] - (values / error)[kept]) ** 2))
+        for x, fit in ((one_hot, full), (one_hot[:, 4:], less))
+    )
+    df = int(kept.sum()) - 8
+    assert found["residual"]["over_noise"] == pytest.approx(rest / df, rel=1e-9)
+    assert found["residual"]["p"] == pytest.approx(float(stats.chi2.sf(rest, df)), rel=1e-9)
+    expected = float(stats.f.sf((without - rest) / 3 / (rest / df), 3, df))
+    assert found["axes"]["a"]["p"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_an_additive_truth_of_unequal_errors_interacts_as_often_as_alpha():
+    """Four standard errors of 2,000 draws about 5 %."""
+    error, layout = np.repeat([1.0, 1.0, 1.0, 5.0], 5), Layout(tuple(np.divmod(np.arange(20), 5)), (4, 5))
+    draws = error * np.random.default_rng(7).normal(size=(2000, 20))
+    p = stats.chi2.sf([left_over(layout, values, error**-2) for values in draws], 12)
+    assert np.mean(p < 0.05) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 2000))
 
 
 def test_an_axis_with_trials_is_tested_on_the_logit_scale():
@@ -101,6 +163,21 @@ def test_effects_that_never_meet_are_not_adjusted():
     found = sensitivity([[1.0, 2.0, N], [3.0, 5.0, N], [N, N, 9.0]])
     assert found["axes"]["a"]["levels"][0]["mean"] is None
     assert found["axes"]["a"]["share"] + found["axes"]["b"]["share"] + found["residual"]["share"] == pytest.approx(1)
+
+
+def test_an_axis_has_no_degrees_of_freedom_between_blocks_that_never_meet():
+    """F by numpy's least squares and ranks: two blocks of two by two cells are two tables of one contrast an axis."""
+    values = np.array([[1.0, 2.0, N, N], [3.0, 5.0, N, N], [N, N, 9.0, 4.0], [N, N, 7.0, 3.0]])
+    found = sensitivity(values, metric=Metric("score"))
+    rows, columns = np.nonzero(~np.isnan(values))
+    one_hot = np.column_stack([np.eye(4)[columns], np.eye(4)[rows]])
+    full, less = (np.linalg.lstsq(x, values[rows, columns]) for x in (one_hot, one_hot[:, :4]))
+    rest, without = (
+        float(np.sum((x @ fit[0] - values[rows, columns]) ** 2)) for x, fit in ((one_hot, full), (one_hot[:, :4], less))
+    )
+    df, left = int(full[2] - less[2]), 8 - int(full[2])
+    assert (found["axes"]["a"]["df"], found["residual"]["df"]) == (df, left) == (2, 2)
+    assert found["axes"]["a"]["p"] == pytest.approx(float(stats.f.sf((without - rest) / df / (rest / left), df, left)))
 
 
 def test_three_axes_have_interactions_and_share_everything_out_where_they_are_ragged():
@@ -119,9 +196,48 @@ def test_the_trend_of_a_grid_is_exact(entry):
     if entry["grid"] not in seeds():
         return  # a reference over several grids
     way = "x" if "x" in entry["options"]["order"] else "y"
-    found = described(entry["grid"])["grid_trend"][seeds()[entry["grid"]][way]["name"]]
-    assert found["s"] == entry["output"]["S"]
-    assert found["p"] == pytest.approx(entry["output"]["p_two_sided"], rel=1e-9)
+    table = Table.of(seed_grid(entry["grid"]))
+    found = stratified(rows_along(table, [axis.name for axis in table.axes].index(seeds()[entry["grid"]][way]["name"])))
+    assert found.s == entry["output"]["S"]
+    assert found.p == pytest.approx(entry["output"]["p_two_sided"], rel=1e-9)
+
+
+def test_a_shock_of_a_column_is_one_value_among_the_others():
+    """Six rows of five checkpoints, the third of which is bad in all of them: the columns miss a line by more than
+    noise (chi-squared of their means about a weighted line, by scipy), and the test is that of their five sums."""
+    rows = np.array([[80.0, 81.0, 60.0, 82.0, 83.0]] * 6)
+    found = grid_trends(Table.of(ordered(rows, 200)), 0.05)["x"]
+    share = (2 * rows[0] + 0.5) / 201
+    weight = 6 / (share * (1 - share) / 200) / 1e4
+    centre = np.average(np.arange(5), weights=weight)
+    away = np.arange(5) - centre
+    slope = (weight * away) @ rows[0] / (weight @ away**2)
+    rest = rows[0] - np.average(rows[0], weights=weight) - slope * away
+    assert found.shared_p == pytest.approx(float(stats.chi2.sf(weight @ rest**2, 3)), rel=1e-9)
+    assert (found.over, found.rows, found.s) == ("columns", 6, 6)
+    assert found.p == pytest.approx(stats.kendalltau(range(5), rows[0], method="exact").pvalue, rel=1e-9)
+    straight = grid_trends(Table.of(ordered(np.array([[80.0, 81.0, 80.5, 82.0, 83.0]] * 6), 200)), 0.05)["x"]
+    assert (straight.over, straight.s) == ("series", 48)
+    assert straight.shared_p > 0.05
+
+
+def test_without_noise_columns_are_held_against_what_rows_and_columns_leave():
+    """F of the columns' means about a line over the interaction, by hand."""
+    rows = np.array([[1.0, 2.0, 9.0, 4.0], [1.5, 2.0, 9.5, 4.0], [1.0, 2.6, 9.0, 4.5]])
+    found = grid_trends(Table.of(ordered(rows, None, Metric("loss"))), 0.05)["x"]
+    means = rows.mean(axis=0)
+    line_ss = np.polyfit(range(4), means, 1, full=True)[1][0] * 3
+    rest = ((rows - rows.mean(axis=1, keepdims=True) - means + rows.mean()) ** 2).sum() / 6
+    assert found.shared_p == pytest.approx(float(stats.f.sf(line_ss / 2 / rest, 2, 6)), rel=1e-9)
+
+
+def ordered(rows: np.ndarray, trials: int | None, metric: Metric = PERCENT) -> Grid:
+    """Nominal rows of cells along a numeric axis x."""
+    axes = (
+        Axis("row", "nominal", tuple(Level(str(i)) for i in range(len(rows)))),
+        Axis("x", "numeric", tuple(Level(str(i), float(i)) for i in range(rows.shape[1]))),
+    )
+    return Grid(metric, axes, tuple(rows.ravel().tolist()), trials)
 
 
 def test_the_lattice_of_a_proportion_implies_its_trials():

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
+from itertools import pairwise
 
 import pytest
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe
-from tests.workers.statistics.reference_numbers import PERCENT, agrees, each, one_series, series_of
+from tests.workers.statistics.reference_numbers import PERCENT, agrees, each, line, one_series, series_of
 
 EXACT = 1e-9
 
@@ -65,6 +67,40 @@ def test_the_direction_without_trials_agrees(entry):
     if "creasing" in word and series["q"] >= 0.05:
         word = "inconclusive"
     assert series["direction"] == word
+
+
+def test_a_median_slope_has_no_interval_that_ties_or_a_straight_line_would_make_a_number():
+    """Ten of 10, then ten of 1, 10, 1, ...: the mean falls, the median slope is 0 within [0, 0]."""
+    two = one_series([10.0] * 10 + [1.0, 10.0] * 5, metric=Metric("score", None, "higher", 1, 10))
+    assert (two["slope"], two["slope_interval"]) == (0, None)
+    assert "tie" in two["slope_interval_reason"]
+    assert two["fitted_change"]["method"] == "least_squares"
+    assert two["fitted_change"]["interval"]["low"] < two["fitted_change"]["interval"]["high"]
+    straight = one_series([1.0, 2.0, 3.0, 4.0, 5.0], metric=Metric("loss"))
+    assert (straight["slope"], straight["slope_interval"], straight["fitted_change"]["value"]) == (1.0, None, 4.0)
+    assert straight["fitted_change"]["interval"] is None
+
+
+def test_a_row_has_the_digits_of_its_own_values_beside_a_row_of_huge_ones():
+    """Five values in order have p = 2 / 5!, whatever their unit; what is left of 0.3 - 0.1 - 0.2 is no value."""
+    numbers = tuple(Level(str(i), float(i)) for i in range(5))
+    axes = (Axis("of", "nominal", (Level("a"), Level("b"))), Axis("x", "numeric", numbers))
+    huge, small = (1e9, 2e9, 3e9, 4e9, 5e9), (1e-6, 2e-6, 3e-6, 4e-6, 5e-6)
+    found = describe(Grid(Metric("cost", None, "lower"), axes, huge + small))
+    one, peaks = found["series"][1], found["peaks"]
+    assert (one["mann_kendall"]["p"], one["slope"]) == (pytest.approx(2 / math.factorial(5)), pytest.approx(1e-6))
+    assert found["grid_trend"]["x"]["s"] == 20
+    assert (peaks["best"]["value"], peaks["best"]["ties"], peaks["runner_up"]["gap"]) == (1e-6, 1, pytest.approx(1e-6))
+    dust = (0.5, 0.6, 0.7, 0.8, 0.9, 0.0, 0.3 - 0.1 - 0.2, 0.0, 0.7 - 0.6 - 0.1, 0.0)
+    assert describe(Grid(Metric("cost"), axes, dust))["series"][1]["direction"] == "constant"
+
+
+def test_rounding_of_a_straight_line_or_of_equal_repeats_makes_no_interval():
+    straight = [0.3 + 0.1 * i for i in range(7)]
+    assert len({b - a for a, b in pairwise(straight)}) > 1
+    for repeats in ({}, {"repeats": (3,) * 7, "sd": (5e-17,) * 7}):
+        (one,) = describe(dataclasses.replace(line(straight, metric=Metric("loss")), **repeats))["series"]
+        assert (one["slope_interval"], one["fitted_change"]["interval"], one["noise"]) == (None, None, "unknown")
 
 
 def test_small_p_values_are_exact_counts_of_orderings():

@@ -299,15 +299,3 @@ def test_of_a_receiver_only_the_reason_is_told_or_what_it_said_without_what_woul
     [attempt] = hooks.deliveries(unreached)[0]["attempts"]
     known = [attempt[name] for name in ("status", "milliseconds", "error", "response")]
     assert known == [None, None, "unreachable: the connection was refused", None]
-
-
-def test_a_failing_delivery_keeps_its_last_twenty_attempts(hooks: Hooks, receiver: Receiver) -> None:
-    webhook = hooks.add(receiver.url)
-    receiver.answer = lambda _one: 500
-    hooks.tell(1)
-    for _ in range(22):
-        with hooks.database.transaction() as connection:
-            connection.execute(update(deliveries).values(attempts=0).where(deliveries.c.webhook_id == webhook["id"]))
-        hooks.hurry()
-        hooks.send()
-    assert hooks.attempts() == 20

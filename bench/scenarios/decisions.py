@@ -1,0 +1,133 @@
+"""Statements about comparisons, gates and trade-offs: who is told apart, what passes, who is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bench.gates import ACCURACY, LOSS, Scene, drawn, judge, row_of, truth_of
+from bench.scenarios import Chance, Outcome, Scenario
+from registry.grids.grid import Axis, Grid, Level
+from registry.results.gates import Per, Policy
+from registry.views.trade_offs import Standing, places_of
+from workers.statistics.comparison import cell_gaps
+from workers.statistics.matching import NO_ITEMS, matched, pairs_of
+from workers.statistics.proportions import wilson
+from workers.statistics.score_test import Strata
+from workers.statistics.table import Table
+
+NAMES, CRITICAL = ("b", ""), 1.959964
+RATES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
+
+
+def ends_miss(n1: int, n2: int, chance: Chance) -> Outcome:
+    """Intervals of two proportions with rates drawn from a few, at the edges too."""
+    p1, p2 = (chance.choice(RATES, 50) for _ in range(2))
+    trials = (np.full(50, float(n)) for n in (n1, n2))
+    k1, k2 = chance.binomial(n1, p1).astype(float), chance.binomial(n2, p2).astype(float)
+    low, high = Strata.of(*(one for pair in zip((k1, k2), trials, strict=True) for one in pair)).ends(
+        np.full(50, CRITICAL)
+    )
+    return int(((p1 - p2 < low) | (p1 - p2 > high)).sum()), 50
+
+
+def end_misses(trials: int, chance: Chance) -> Outcome:
+    """Wilson's intervals of one proportion, with rates drawn evenly: at a single rate few trials may miss more."""
+    rates = chance.uniform(0.02, 0.98, 200)
+    low, high = wilson(chance.binomial(trials, rates).astype(float), np.full(200, float(trials)))
+    return int(((rates < low) | (rates > high)).sum()), 200
+
+
+def cells_told_apart(trials: int, chance: Chance) -> Outcome:
+    """Whether any of twenty equal cells of two grids is shown to differ."""
+    rates = chance.uniform(0.05, 0.95, 20)
+    both = [100 * chance.binomial(trials, rates) / trials for _ in range(2)]
+    grids = [Grid(ACCURACY, (axis(20),), tuple(values.tolist()), trials=trials) for values in both]
+    found = matched(*map(Table.of, grids))
+    assert found is not None
+    cells = cell_gaps(found, 100.0, "higher", 0.05, pairs_of(found, NO_ITEMS, 100.0, by_trials=True))
+    return int(any(cell.p_holm is not None and cell.p_holm < 0.05 for cell in cells)), 1
+
+
+def axis(cells: int) -> Axis:
+    return Axis("x", "nominal", tuple(Level(str(i), None) for i in range(cells)), None, None)
+
+
+def twice(scene: Scene, chance: Chance, loss: float = 0.0) -> tuple[Any, Any]:
+    """Both sides of a scene, the contender worse by a loss."""
+    truth = truth_of(scene, chance)
+    return drawn(scene, truth, chance), drawn(scene, truth - loss, chance)
+
+
+def false_alarm(scene: Scene, per: Per, chance: Chance) -> Outcome:
+    """Whether a contender that is the baseline fails a margin of 0."""
+    return int(judge(Policy(per=per), *twice(scene, chance)).passes is False), 1
+
+
+def wrong_pass(scene: Scene, per: Per, loss: float, chance: Chance) -> Outcome:
+    """Whether a contender that is worse by the margin everywhere passes."""
+    return int(judge(Policy(per=per, margin=100 * loss), *twice(scene, chance, loss)).passes is True), 1
+
+
+def noisier(cells: int, repeats: int, times: float, per: Per, chance: Chance) -> Outcome:
+    """A false alarm where the contender's repeats are so many times as noisy as the baseline's."""
+    sides = []
+    for spread in (1.0, times):
+        runs = chance.normal(1.5, 0.1 * spread, (cells, repeats))
+        sd = tuple(runs.std(axis=1, ddof=1).tolist())
+        grid = Grid(LOSS, (axis(cells),), tuple(runs.mean(axis=1).tolist()), repeats=(repeats,) * cells, sd=sd)
+        sides.append({NAMES: row_of(grid)})
+    return int(judge(Policy(per=per), *sides).passes is False), 1
+
+
+def behind(points: int, trials: int, chance: Chance) -> Outcome:
+    """Whether any of equal points of different cost is called behind the front."""
+    shares = chance.binomial(trials, 0.6, points) / trials
+    smooth = (shares * trials + 0.5) / (trials + 1)
+    errors = np.sqrt(smooth * (1 - smooth) / trials)
+    found = places_of([
+        (Standing(-float(i), exact=True), Standing(float(share), float(error), whole=1.0))
+        for i, (share, error) in enumerate(zip(shares, errors, strict=True))
+    ])  # fmt: skip
+    return int("behind" in found), 1
+
+
+def _scenarios() -> Iterator[Scenario]:
+    for n1, n2 in ((5, 5), (10, 10), (20, 20), (50, 50), (10, 40), (30, 300)):
+        run = partial(ends_miss, n1, n2)
+        yield Scenario(
+            "the interval of two proportions misses", f"n {n1} and {n2}, p .02 to .98", "at_most", 0.06, run, 400
+        )
+    for trials in (5, 8, 20, 100):
+        setting = f"n {trials}, p from .02 to .98 alike"
+        yield Scenario(
+            "the interval of one proportion misses", setting, "at_most", 0.06, partial(end_misses, trials), 400
+        )
+    for trials in (5, 20, 100):
+        setting = f"20 cells, n {trials}, p .05 to .95"
+        yield Scenario(
+            "a cell of equal grids is shown to differ", setting, "at_most", 0.05, partial(cells_told_apart, trials)
+        )
+    for benchmarks, n, p in ((12, 20, 0.5), (12, 30, 0.4), (20, 50, 0.5)):
+        setting = f"{benchmarks} benchmarks of one cell, each by itself, n {n}, p {p:g}"
+        run = partial(false_alarm, Scene(benchmarks, 1, n, (p, p)), "benchmark")
+        yield Scenario("a gate raises a false alarm", setting, "at_most", 0.05, run)
+    for per, cells, n in (("overall", 4, 10), ("cell", 6, 20)):
+        setting = f"3 benchmarks of {cells} cells, {per}, n {n}, p .3 to .9"
+        run = partial(wrong_pass, Scene(3, cells, n, (0.3, 0.9)), per, 0.1)  # type: ignore[arg-type]
+        yield Scenario("a gate lets a loss of its margin pass", setting, "at_most", 0.06, run)
+    for cells, repeats, times in ((12, 3, 6.0), (12, 3, 1.0), (6, 5, 6.0), (1, 3, 6.0)):
+        setting = f"{cells} cells of {repeats} repeats, the contender {times:g} times as noisy"
+        run = partial(noisier, cells, repeats, times, "cell")
+        yield Scenario("a gate raises a false alarm out of repeats", setting, "at_most", 0.06, run)
+    for points, trials in ((5, 150), (10, 150), (20, 150), (10, 20)):
+        setting = f"{points} equal points of different cost, n {trials}"
+        yield Scenario(
+            "any point is wrongly behind the front", setting, "at_most", 0.06, partial(behind, points, trials), 1_000
+        )
+
+
+SCENARIOS = list(_scenarios())

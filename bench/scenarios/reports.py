@@ -1,0 +1,140 @@
+"""Whole reports: how often one says anything of a grid in which nothing differs, and what it finds where something
+does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from bench.scenarios import Chance, Outcome, Scenario
+from bench.scenarios.worlds import directions, proportions, repeated, series_of, without_trials, words_of
+from registry.grids.grid import Grid, Kind
+
+Draw = Callable[[Chance], Grid]
+KINDS: tuple[Kind, ...] = ("nominal", "numeric")
+
+
+def says_anything(draw: Draw, chance: Chance) -> Outcome:
+    return int(bool(words_of(draw(chance)))), 1
+
+
+def says(word: str, draw: Draw, chance: Chance) -> Outcome:
+    return int(word in words_of(draw(chance))), 1
+
+
+def level(rows: int, columns: int, n: int, share: float, kind: Kind) -> Draw:
+    return lambda chance: proportions(chance, np.full((rows, columns), share), n, rows=kind)
+
+
+def silent(rows: int, columns: int, n: int, share: float) -> Draw:
+    return lambda chance: without_trials(level(rows, columns, n, share, "numeric")(chance))
+
+
+def noise_of(name: str, rows: int, columns: int, chance: Chance) -> np.ndarray:
+    """Standard deviations of the cells: alike, falling to a tenth along the axis, five times larger in a cell of each
+    row, or drawn with a standard deviation of 1 in their logarithm."""
+    found = np.ones((rows, columns))
+    if name == "falling 10 : 1":
+        found *= np.geomspace(10, 1, columns)
+    if name == "one cell × 5":
+        found[np.arange(rows), chance.integers(columns, size=rows)] = 5
+    if name == "log-sd 1":
+        found = np.exp(chance.normal(size=found.shape))
+    return found
+
+
+def runs(rows: int, columns: int, repeats: int, noise: str, kind: Kind) -> Draw:
+    return lambda chance: repeated(
+        chance, np.zeros((rows, columns)), repeats, noise_of(noise, rows, columns, chance), kind
+    )
+
+
+def shocked(rows: int, columns: int, n: int, share: float, points: float) -> Draw:
+    """What all cells of a column share."""
+
+    def draw(chance: Chance) -> Grid:
+        shocks = np.clip(share + points / 100 * chance.normal(size=columns), 0.01, 0.99)
+        return proportions(chance, np.tile(shocks, (rows, 1)), n)
+
+    return draw
+
+
+def falls(rows: int, columns: int, points: float, n: int, chance: Chance) -> Outcome:
+    """Whether the one row of some that falls is said to."""
+    truth = np.full((rows, columns), 0.9)
+    truth[0] = np.linspace(0.9, 0.9 - points / 100, columns)
+    return int("creasing" in directions(proportions(chance, truth, n))[0]), 1
+
+
+def found_at_detectable(rows: int, columns: int, n: int, share: float, chance: Chance) -> Outcome:
+    """Whether a straight change about the mean is called a trend that is as large as the report of a flat grid says."""
+    flat = Grid(*_same(rows, columns, n, share))
+    change = (series_of(flat)[0].detectable or 0.0) / 100
+    truth = np.full((rows, columns), share)
+    truth[0] += np.linspace(-change / 2, change / 2, columns)
+    return int("creasing" in directions(proportions(chance, truth, n))[0]), 1
+
+
+def _same(rows: int, columns: int, n: int, share: float) -> tuple:
+    drawn = proportions(np.random.default_rng(0), np.full((rows, columns), share), n)
+    return drawn.metric, drawn.axes, (100 * round(n * share) / n,) * (rows * columns), n
+
+
+def found_out_of_repeats(rows: int, columns: int, repeats: int, chance: Chance) -> Outcome:
+    """The same with normal noise, each change as large as another flat grid says."""
+    change = series_of(repeated(chance, np.zeros((rows, columns)), repeats))[0].detectable or 0.0
+    truth = np.zeros((rows, columns))
+    truth[0] = np.linspace(-change / 2, change / 2, columns)
+    return int("creasing" in directions(repeated(chance, truth, repeats))[0]), 1
+
+
+def _nothing() -> Iterator[Scenario]:
+    told = "a report says anything of a grid in which nothing differs"
+    for rows, columns, n, share in (
+        *((1, 7, 100, 0.8), (1, 20, 5, 0.6), (6, 10, 100, 0.8), (4, 5, 150, 0.7), (8, 12, 300, 0.9)),
+        *((7, 7, 5, 0.6), (5, 8, 8, 0.9), (3, 20, 1_000, 0.95), (20, 6, 30, 0.5)),
+    ):
+        for kind in KINDS if rows > 1 else KINDS[:1]:
+            setting = f"{rows} {kind} × {columns}, n {n}, p {share}"
+            run = partial(says_anything, level(rows, columns, n, share, kind))
+            yield Scenario(told, setting, "at_most", 0.05, run, 300)
+    for rows, columns, repeats in ((1, 6, 3), (4, 6, 3), (4, 5, 2), (1, 10, 5)):
+        for noise in ("equal", "falling 10 : 1", "one cell × 5", "log-sd 1"):
+            run = partial(says_anything, runs(rows, columns, repeats, noise, "numeric"))
+            setting = f"{rows} × {columns} out of {repeats} repeats, noise {noise}"
+            if noise == "equal":
+                yield Scenario(told, setting, "at_most", 0.05, run, 200)
+            else:
+                yield Scenario(f"{told}, noise unequal (equal_noise is assumed)", setting, "shown", None, run, 200)
+    for rows in (1, 6):
+        run = partial(says_anything, silent(rows, 8, 300, 0.8))
+        yield Scenario(told, f"{rows} × 8 without trials", "at_most", 0.05, run, 200)
+
+
+def _shocks() -> Iterator[Scenario]:
+    for points in (1, 3):
+        draw, setting = shocked(6, 8, 200, 0.8, points), f"6 × 8, n 200, p .8, shocks of sd {points} points"
+        told = "a common direction, though columns only share shocks"
+        yield Scenario(told, setting, "at_most", 0.05, partial(says, "common direction", draw), 200)
+        told = "a report says anything, though columns only share shocks (rows_share_nothing is assumed)"
+        yield Scenario(told, setting, "shown", None, partial(says_anything, draw), 200)
+
+
+def _power() -> Iterator[Scenario]:
+    for rows, columns, least in ((1, 7, 0.85), (7, 7, 0.33), (7, 12, 0.92)):
+        run = partial(falls, rows, columns, 20, 100)
+        told = "power: a straight fall of 20 points in one row is called one"
+        yield Scenario(told, f"n 100, {rows} × {columns}", "at_least", least, run, 200)
+    told = "a change as large as `detectable` is called a trend"
+    for rows in (1, 7):
+        for m, n, share in ((3, 50, 0.6), (5, 100, 0.7), (8, 100, 0.6), (12, 1_000, 0.8), (20, 50, 0.5)):
+            run = partial(found_at_detectable, rows, m, n, share)
+            yield Scenario(told, f"{rows} × {m}, n {n}, p {share}", "at_least", 0.77, run, 200)
+        for m, repeats in ((4, 2), (6, 3), (10, 5), (20, 3)):
+            run = partial(found_out_of_repeats, rows, m, repeats)
+            yield Scenario(f"{told}, out of repeats", f"{rows} × {m}, {repeats} repeats", "shown", None, run, 200)
+
+
+SCENARIOS = [*_nothing(), *_shocks(), *_power()]
