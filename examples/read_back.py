@@ -14,7 +14,7 @@ def main():
     print("\nalong Size, for each skill")
     for series in statistics(majority)["series"]:
         if series["along"] == "Size":
-            change, skill = series["fitted_change"], series["at"]["Skill"]
+            change, skill = series["end_change"], series["at"]["Skill"]
             low, high = change["interval"]["low"], change["interval"]["high"]
             found = f"{series['direction']}, {change['value']:+.1f} points"
             print(f"{skill}: {found}, 95 % interval [{low:+.1f}, {high:+.1f}]")

@@ -163,8 +163,7 @@ def cells(grid: str | Mapping[str, Any] | None = None, **wanted: Any) -> Cells:
 
 def trends(**wanted: Any) -> Records:
     """A row for each series of all grids that the names of `grids` find, with its slope, its change and how sure they
-    are; a grid without any has one row, whose `state` and `reason` say why. `lost=10`: only series whose last value is
-    worse than the first by more than 10."""
+    are; a grid without any has one row, whose `state` and `reason` say why."""
     return _statistic("trends", wanted)
 
 
@@ -195,8 +194,7 @@ def _table(config: Config, path: str, wanted: Mapping[str, Any]) -> bytes:
 def statistics(grid: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> StatisticsDocument:
     """Everything that was computed about a grid; waits for it so many seconds. `state`: ready, failed or pending.
 
-    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones, `at` for a slice, `lost` for
-    series that lost more than this, `split` for what lies beyond a level less what lies up to it.
+    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones, `at` for a slice.
     """
     config, more = configured(where, needs_project=False)
     return StatisticsDocument(awaited(config, f"grids/{segment(_id(grid))}/statistics", _sliced(more), timeout))
@@ -242,8 +240,7 @@ def comparison(
 
     Two grids by their ids, or two models by name: `comparison(experiment="E", metric="accuracy", baseline_model="A",
     contender_model="B")` has `by_benchmark`, and over all of them `whole`. Names go with `benchmark`, `suite`,
-    `variant`, or `baseline_variant` and `contender_variant`, as in the API; with `baseline_benchmark` and
-    `contender_benchmark` they are two grids.
+    `variant`, or `baseline_variant` and `contender_variant`, as in the API.
     """
     config, more = configured(asked)
     grids = {"baseline": baseline, "contender": contender}

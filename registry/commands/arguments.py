@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-import uuid
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -54,14 +53,6 @@ def instant_of(text: str, argument: str) -> str:
     if _is_instant(text):
         return text
     raise refused(text, argument, "an instant such as 2026-11-21T08:00:00Z, a day, or how long ago such as 2w")
-
-
-def id_of(text: str, what: str, command: str) -> uuid.UUID:
-    """The id that a text is; for another `click.UsageError` with the command that lists them."""
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        raise click.UsageError(f"{text} is not the id of {what}; `registry {command}` has them.") from None
 
 
 def refused(text: str, argument: str, allowed: str) -> click.UsageError:

@@ -1,7 +1,4 @@
-"""`registry baseline`: set what contenders are judged against, show, list and delete it.
-
-`registry alerts`: list what contenders were shown to lose, acknowledge it or dismiss it.
-"""
+"""`registry baseline`: set what contenders are judged against, show, list and delete it."""
 
 from __future__ import annotations
 
@@ -9,18 +6,16 @@ from typing import Any, get_args
 
 import click
 
-from registry.commands.arguments import Finite, id_of
+from registry.commands.arguments import Finite
 from registry.commands.finding import Named, names_grids, one_scope
 from registry.commands.listing import show_rows
 from registry.commands.session import Session, asks_server
 from registry.renderings.numbers import rough
 from registry.results.codec import from_document
 from registry.results.gates import OLD_MISSING, Baseline, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
-from registry.results.verdicts import AlertState, DismissalReason
 from results_registry.origin import segment
 
 _COLUMNS = ("name", "experiment", "metric", "subject", "policy", "margin", "margin_unit", "per", "alpha", "version")
-_HEADER = ("id", "state", "baseline", "model", "benchmark", "at", "seen", "opened_at", "sentence")
 
 
 @click.group(name="baseline")
@@ -122,52 +117,3 @@ def _row(told: dict[str, Any]) -> list[Any]:
     policy = told["policy"]
     settings = [policy[name] for name in ("kind", "margin", "margin_unit", "per", "alpha")]
     return [told["name"], told["experiment"], told["metric"], _subject(told), *settings, told["policy_version"]]
-
-
-@click.group(name="alerts")
-def alerts() -> None:
-    """List, acknowledge and dismiss alerts: contenders that fail the policy of a baseline."""
-
-
-@alerts.command(name="ls")
-@click.option("--state", multiple=True, type=click.Choice(get_args(AlertState)), help="[default: open, acknowledged]")
-@click.option("--baseline", help="Only alerts of this baseline.")
-@asks_server
-def list_alerts(session: Session, state: tuple[str, ...], baseline: str | None) -> None:
-    """List the alerts of a project, the last opened first."""
-    asked: dict[str, Any] = {"state": list(state or ("open", "acknowledged"))}
-    asked |= {"baseline": baseline} if baseline else {}
-    found = list(session.transport.pages(session.in_project("alerts"), **asked))
-    show_rows(session, found, _HEADER, "No such alert.", row=_alert_row, below={"sentence": (), "opened_at": ()})
-
-
-@alerts.command()
-@click.argument("alert")
-@click.option("--note", help="What to remember of it.")
-@asks_server
-def acknowledge(session: Session, alert: str, note: str | None) -> None:
-    """Say that ALERT (its id) is right, and that somebody sees to it."""
-    _answer(session, alert, note, {"state": "acknowledged"})
-
-
-@alerts.command()
-@click.argument("alert")
-@click.option("--reason", required=True, type=click.Choice(get_args(DismissalReason)), help="Why nobody minds.")
-@click.option("--note", help="What to remember of it.")
-@asks_server
-def dismiss(session: Session, alert: str, reason: str, note: str | None) -> None:
-    """Say why nobody minds ALERT (its id); it stays dismissed while it goes on failing."""
-    _answer(session, alert, note, {"state": "dismissed", "reason": reason})
-
-
-def _answer(session: Session, alert: str, note: str | None, said: dict[str, str]) -> None:
-    sent = said | ({} if note is None else {"note": note})
-    path = session.in_project(f"alerts/{id_of(alert, 'an alert', 'alerts ls')}")
-    found = session.transport.call("PATCH", path, sent).json()
-    show_rows(session, found, _HEADER, row=_alert_row, below={"sentence": [found["sentence"]], "opened_at": ()})
-
-
-def _alert_row(told: dict[str, Any]) -> list[Any]:
-    at = ", ".join(f"{name}={level}" for name, level in told.get("at", {}).items())
-    names = [told[name] for name in ("id", "state", "baseline", "model")]
-    return [*names, told.get("benchmark", ""), at, told["seen"], told["opened_at"], told["sentence"]]

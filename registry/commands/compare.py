@@ -12,19 +12,18 @@ import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant
 from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope
-from registry.commands.page import coloured, until
+from registry.commands.page import until
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
-from registry.commands.show import sign
 from registry.renderings import comparison as of_grids
 from registry.renderings import comparison_of_models as of_two_models
 from registry.renderings import plan as plans
+from registry.renderings.table import Column, Table
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison, ModelComparison
 from registry.results.plans import Plan
 
 _LEAST = ("ties", "wins", "losses", "median", "Holm p", "could show")
-_STYLES = dict.fromkeys(("gap", "mean", "median", "difference"), sign)
 
 
 @click.command()
@@ -80,9 +79,36 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     else:
         document = from_document(ModelComparison, told)
         parts, csv = of_two_models.page(document), partial(of_two_models.model_comparison_csv, document)
-    session.screen.show(told, lambda: coloured(parts, _STYLES), lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
+    session.screen.show(told, lambda: parts, lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
     if document.status == "not_comparable" if isinstance(document, Comparison) else document.whole is None:
         raise NotDefined(f"There is no comparison: {document.reason}.")
+
+
+@click.command()
+@click.argument("baseline")
+@click.argument("contender")
+@names_grids
+@click.option("--revision", type=click.IntRange(1), help="Of the baseline, an older revision.")
+@asks_server
+def flips(session: Session, baseline: str, contender: str, named: Named, revision: int | None) -> None:
+    """Show which questions flipped between two grids, or between a revision of a grid and the current one.
+
+    By the ids of the items, of every cell with outcomes of the same set in both: gained by the contender, and lost.
+    """
+    one, other = (find_grid(session, reference, named) for reference in (baseline, contender))
+    asked: dict[str, Any] = {"against": one, "against_revision": revision}
+    told = session.transport.get(f"grids/{other}/items", **asked)
+    if not told["flips"]:
+        raise NotDefined("No cell has outcomes of the same items in both.")
+    rows = [
+        [", ".join(f"{axis} {level}" for axis, level in cell["at"].items()), how, item]
+        for cell in told["flips"]
+        for how in ("gained", "lost")
+        for item in cell[how]
+    ]
+    table = Table(tuple(Column(name, [row[n] for row in rows]) for n, name in enumerate(("cell", "how", "item"))))
+    counts = f"{sum(row[1] == 'gained' for row in rows):,} gained and {sum(row[1] == 'lost' for row in rows):,} lost"
+    session.screen.show(told, lambda: (table, f"{counts}."), lambda: (("cell", "how", "item"), rows))
 
 
 _SHARE = Finite(0, 1, min_open=True, max_open=True)
@@ -93,7 +119,6 @@ _SHARE = Finite(0, 1, min_open=True, max_open=True)
 @names_grids
 @click.option("--suite", metavar="NAME", help="Models: on the benchmarks of this suite.")
 @click.option("--effect", type=Finite(), metavar="POINTS", help="The difference to show.  [default: the measured one]")
-@click.option("--peak", metavar="GRID", help="Which cells of this grid to measure again to be sure of the best.")
 @click.option("--claim", metavar="FILE|JSON", help="What decides this claim beyond noise.")
 @click.option("--gate", nargs=2, metavar="BASELINE CONTENDER", help="What the contender lacks to pass.")
 @click.option("--power", type=_SHARE, help="[default: 0.8]")
@@ -117,7 +142,7 @@ def plan(session: Session, sides: tuple[str, ...], named: Named, seconds: float,
     found = from_document(Plan, told)
     session.screen.show(
         told,
-        lambda: coloured(plans.page(found), {}),
+        lambda: plans.page(found),
         lambda: plans.sheet(found),
         essence=lambda: [] if found.needed is None else [str(found.needed.trials or found.needed.factor)],
     )
@@ -125,13 +150,12 @@ def plan(session: Session, sides: tuple[str, ...], named: Named, seconds: float,
 
 def _question(session: Session, sides: tuple[str, ...], named: Named, asked: dict[str, Any]) -> dict[str, Any]:
     of_kinds: dict[str, Callable[[Any], dict[str, Any]]] = {
-        "peak": lambda grid: {"grid": find_grid(session, grid, named)},
         "claim": lambda text: {"claim": _claim(text)},
         "gate": lambda both: dict(zip(("baseline", "contender"), both, strict=True)),
     }
     kinds = [kind for kind in of_kinds if asked[kind] is not None]
     if len(kinds) + bool(sides) != 1 or (sides and len(sides) != 2):
-        raise click.UsageError("Name two models or grids, or give one of --peak, --claim, --gate.")
+        raise click.UsageError("Name two models or grids, or give one of --claim, --gate.")
     if kinds:
         return {"kind": kinds[0], **of_kinds[kinds[0]](asked[kinds[0]])}
     return {"kind": "separate", **_sides(session, sides, named, asked)}

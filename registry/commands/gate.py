@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from registry.commands.group import CHECK_FAILED, UNDECIDED
+from registry.commands.group import CHECK_FAILED, UNDECIDED, writable
 from registry.commands.push import reads_files
 from registry.commands.pushing import Reasons
 from registry.commands.session import Failed, Session, asks_server, polled, waits
 from registry.errors import Malformed, NotFound, TryLater
 from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names, with_warnings
-from registry.renderings.gate import FORMATS, Case, page
+from registry.renderings.gate import FORMATS, Case, variables
 from registry.results.codec import from_document
 from registry.results.gates import Gate
 from results_registry.errors import Refused
@@ -48,15 +48,23 @@ class Asked(NamedTuple):
     show_default=True,
     help="A comment on a pull request, or annotations of a GitHub workflow.",
 )
+@click.option(
+    "--also",
+    type=(click.Choice((*FORMATS, "variables")), click.Path(dir_okay=False, path_type=Path)),
+    multiple=True,
+    metavar="FORMAT FILE",
+    help="Append it to a file too; variables are verdict=… and needed=… for later steps.",
+)
 @reads_files("--file-format")
 @waits
 @asks_server
-def gate(
+def gate(  # noqa: PLR0913, PLR0917 (each is an option)
     session: Session,
     baseline: str,
     contenders: tuple[str, ...],
     inconclusive: str | None,
     told: str,
+    also: tuple[tuple[str, Path], ...],
     seconds: float,
     sources: Callable[..., Sources],
 ) -> None:
@@ -79,15 +87,22 @@ def gate(
         )
     else:
         asked = iter([Asked(contenders[0], None)])
-    cases = [_judged(session, baseline, name, body, seconds) for name, body in asked]
+    cases = [judged(session, baseline, name, body, seconds) for name, body in asked]
     if session.screen.json or told == "json":
         documents = [one.document or {"verdict": one.verdict, "sentence": one.sentence} for one in cases]
         session.screen.show_json(documents[0] if len(documents) == 1 else documents)
     else:
-        click.echo("".join(page(one, told) for one in cases), nl=False)
+        click.echo(_written(told, cases), nl=False)
+    for form, file in also:
+        with writable(file), file.open("a", encoding="utf-8") as opened:
+            opened.write(_written(form, cases))
     statuses = {_status(one, inconclusive) for one in cases}
     if worst := next((one for one in (CHECK_FAILED, UNDECIDED) if one in statuses), 0):
         raise SystemExit(worst)
+
+
+def _written(form: str, cases: Sequence[Case]) -> str:
+    return variables(cases) if form == "variables" else "".join(FORMATS[form](one) for one in cases)
 
 
 def _is_file(name: str) -> bool:
@@ -130,7 +145,7 @@ def _scope_of(sent: Mapping[str, Any]) -> str:
     return f"{sent['experiment']} · {sent['benchmark']} · {sent['metric']['name']}"
 
 
-def _judged(session: Session, baseline: str, contender: str, body: Mapping[str, Any] | None, seconds: float) -> Case:
+def judged(session: Session, baseline: str, contender: str, body: Mapping[str, Any] | None, seconds: float) -> Case:
     """The verdict; `pending` where it is not there in time, `not_comparable` where nothing has the contender's name."""
     path = session.in_project(f"baselines/{segment(baseline)}/gate")
 

@@ -1,15 +1,14 @@
-"""`registry openapi completion deploy-files`: files that are made for other programs."""
+"""`registry openapi completion`: files that are made for other programs."""
 
 from __future__ import annotations
 
-import shutil
+import subprocess
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from registry.distribution import production_files
-from registry.errors import Conflict, NotFound
+import registry
 
 _INTO = {
     "bash": 'eval "$(registry completion bash)" in ~/.bashrc',
@@ -39,27 +38,17 @@ def completion(context: click.Context, shell: str) -> None:
     click.echo(kind(context.find_root().command, {}, "registry", "_REGISTRY_COMPLETE").source())
 
 
-@click.command("deploy-files")
-@click.argument("directory", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--overwrite", is_flag=True, help="Replace files that are there and differ.")
-def deploy_files(directory: Path, overwrite: bool) -> None:
-    """Write docker-compose.yml and deploy/ of this version to DIRECTORY.
-
-    The settings of nginx, the health check, and the environment of the containers are among them. Files
-    that are the same stay as they are; if one differs, nothing is written without --overwrite.
-    """
-    files = production_files()
-    if not files:
-        raise NotFound("This installation came without them: install a wheel that was built from a checkout.")
-    differing = [name for name, path in files.items() if _differs(directory / name, path)]
-    if differing and not overwrite:
-        raise Conflict(f"Different in {directory}: {', '.join(differing)}; --overwrite replaces them.")
-    for name, path in files.items():
-        target = directory / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, target)
-        click.echo(name)
-
-
-def _differs(there: Path, ours: Path) -> bool:
-    return there.exists() and (not there.is_file() or there.read_bytes() != ours.read_bytes())
+def commit() -> str | None:
+    """The commit that runs, in hexadecimal; None where nobody knows."""
+    package = Path(registry.__file__).parent
+    checkout = package.parent
+    built = package / "commit.txt"
+    if built.exists():
+        return built.read_text(encoding="utf-8").strip()
+    if not (checkout / ".git").exists():
+        return None
+    try:
+        asked = ["git", "-C", str(checkout), "rev-parse", "HEAD"]
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None

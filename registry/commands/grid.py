@@ -1,4 +1,4 @@
-"""`registry grid describe`: delete and restore grids; say what they, their experiments and projects are."""
+"""`registry grid rm` and `restore`, and `registry describe`: what a grid, an experiment or a project is about."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import click
 
 from registry.commands.arguments import Parameters, cuts_slices, pairs_of
 from registry.commands.finding import KINDS, Named, find_grids, name_of, names_grids, short_ids
-from registry.commands.page import Part, styled
+from registry.commands.page import Part
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
 from registry.renderings.sheet import Lines
@@ -22,7 +22,6 @@ NAMES = tuple(f"{kind}s" for kind in KINDS)
 _PAGE = 100
 _GRID = ("id", *KINDS, "shape", "cells", "revision", "state", "updated_at")
 _KEYS = {"grids": "id", "projects": "slug"}
-_STATES = {"pending": "yellow", "failed": "red"}
 _LEAST = ("revision", "visibility", "alias of", "cells", "updated", "metric", "name", "state")
 _LEAST_OF_ROWS = ("waiting", "format", "types", "next_at", "position", "attempts")
 """Columns that a narrow terminal does without: a whole id is what other commands take."""
@@ -74,22 +73,15 @@ def ls(session: Session, what: str, wanted: Mapping[str, Any], sort: str, limit:
     most = limit or (_PAGE if session.screen.is_terminal and not session.screen.json else None)
     if what == "projects" and wanted["q"] is not None:
         raise click.UsageError("--find is for grids and for the names of a project, not for projects.")
-    if what == "grids":
-        items = find_grids(session, {**wanted, "sort": sort}, limit=min(1000, (most or 999) + 1))
-    else:
-        path = "projects" if what == "projects" else session.in_project(f"names/{what}")
-        items = session.transport.pages(path, q=wanted["q"])
-    found = list(items if most is None else itertools.islice(items, most + 1))
+    query = {**wanted, "sort": sort} if what == "grids" else {"q": wanted["q"]}
+    found = listed(session, what, query, most)
     shown = found if most is None else found[:most]
-    columns = {"grids": _grids, "projects": _projects}.get(what, _names)
 
     def parts() -> Iterator[Part]:
         if not shown:
             yield _nothing(session, what)
             return
-        yield styled(
-            Table(columns(shown)), {"state": lambda state: _STATES.get(state, "green"), "id": lambda _: "cyan"}
-        )
+        yield table_of(what, shown)
         if len(shown) < len(found):
             yield Lines((f"the first {len(shown)}; --limit shows more",))
 
@@ -100,6 +92,20 @@ def ls(session: Session, what: str, wanted: Mapping[str, Any], sort: str, limit:
         least=_LEAST,
         essence=lambda: [str(one[_KEYS.get(what, "name")]) for one in shown],
     )
+
+
+def listed(session: Session, what: str, query: Mapping[str, Any], most: int | None) -> list[dict[str, Any]]:
+    """Projects, grids or names as a query has them; of more than so many that are wanted, one more."""
+    if what == "grids":
+        items = find_grids(session, query, limit=min(1000, (most or 999) + 1))
+    else:
+        items = session.transport.pages(what if what == "projects" else session.in_project(f"names/{what}"), **query)
+    return list(items if most is None else itertools.islice(items, most + 1))
+
+
+def table_of(what: str, items: Sequence[dict[str, Any]]) -> Table:
+    """Projects, grids or names as people read them."""
+    return Table({"grids": _grids, "projects": _projects}.get(what, _names)(items))
 
 
 def _labels(labels: Sequence[str]) -> dict[str, list[str]]:
@@ -117,19 +123,15 @@ def show_rows(
     *,
     row: Callable[[Any], Sequence[Any]] | None = None,
     essence: str = "id",
-    below: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
     """Show documents, or one, a row each; `nothing` where there is none. `-q` leaves the member `essence` of each.
 
-    `row` makes the fields of a row, by default the members of these names. `below`: columns that a page shows as lines
-    below the table, and these lines.
+    `row` makes the fields of a row, by default the members of these names.
     """
     several: Sequence[Mapping[str, Any]] = [found] if isinstance(found, Mapping) else found
     rows = [row(one) if row else [one.get(name) for name in header] for one in several]
-    columns = [(place, name) for place, name in enumerate(header) if name not in (below or {})]
-    table = Table([Column(name, ["" if one[at] is None else str(one[at]) for one in rows]) for at, name in columns])
-    parts: list[Part] = [styled(table, {})] if rows else [nothing]
-    parts += [line for lines in (below or {}).values() for line in lines]
+    cells = [Column(name, ["" if one[at] is None else str(one[at]) for one in rows]) for at, name in enumerate(header)]
+    parts: list[Part] = [Table(cells)] if rows else [nothing]
     session.screen.show(
         found,
         lambda: parts,
@@ -152,7 +154,7 @@ def one_by_id(session: Session, path: str, what: str, beginning: str) -> Mapping
 def grid_rows(session: Session, found: Sequence[dict[str, Any]]) -> None:
     """Show grids, as `registry ls` does."""
     session.screen.show(
-        found, lambda: [styled(Table(_grids(found)), {})], lambda: rows_of("grids", found),
+        found, lambda: [Table(_grids(found))], lambda: rows_of("grids", found),
         least=_LEAST, essence=lambda: [str(one["id"]) for one in found],
     )  # fmt: skip
 

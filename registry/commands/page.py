@@ -6,33 +6,20 @@ A table that is too wide is folded if its rows have keys, else columns are left 
 from __future__ import annotations
 
 import itertools
-import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from registry.renderings.heatmap.colours import DARK_INK, ink_on
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, aligned, display_width, folds, one_line, right
 
-_CODES = {
-    "bold": "1",
-    "faint": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "blue": "34",
-    "magenta": "35",
-    "cyan": "36",
-}
-_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+_CODES = {"bold": "1", "faint": "2"}
 _CUBE = (0, 95, 135, 175, 215, 255)
 _BLACK, _WHITE = 16, 231
 CUT = "…"
 _SHORTEST = 12
 """Columns of text are not cut below this width."""
-Style = Callable[[str], str]
-"""Style of a cell's text, empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,41 +32,19 @@ class StyledTable:
     solid: bool = False
 
 
-def coloured(parts: Iterable[Block], by_column: Mapping[str, Style]) -> Iterator[Block | StyledTable]:
-    """Parts, their tables with a style for the named columns."""
-    for part in parts:
-        yield styled(part, by_column) if isinstance(part, Table) else part
-
-
 def until(parts: Iterable[Block], ends: Callable[[Heading], bool]) -> Iterator[Block]:
     """Parts before the first heading that ends them."""
     return itertools.takewhile(lambda part: not (isinstance(part, Heading) and ends(part)), parts)
-
-
-def styled(table: Table, by_column: Mapping[str, Style]) -> StyledTable:
-    """Table with a style for the named columns."""
-    styles = [
-        [by_column[column.name](cell) for cell in column.cells]
-        if column.name in by_column
-        else [""] * len(column.cells)
-        for column in table.columns
-    ]
-    return StyledTable(table, styles)
 
 
 Part = Block | StyledTable
 
 
 def ink(text: str, style: str) -> str:
-    """Text in a style such as `bold green`; unchanged where the style is empty."""
+    """Text in a style such as `bold`; unchanged where the style is empty."""
     if not style or not text:
         return text
     return f"\x1b[{';'.join(_CODES.get(word, word) for word in style.split())}m{text}\x1b[0m"
-
-
-def bare(text: str) -> str:
-    """Text without its colours."""
-    return _ESCAPES.sub("", text)
 
 
 def on_number(background: int) -> str:

@@ -9,7 +9,6 @@ import click
 
 from registry.commands.finding import KINDS
 from registry.commands.listing import one_by_id, rows_of, show_rows
-from registry.commands.page import styled
 from registry.commands.session import Session, asks_server
 from registry.errors import Forbidden, NotFound
 from registry.renderings.table import Column, Table
@@ -179,18 +178,14 @@ def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
 
     Each is whole, or at levels of its own: STS22@subset=en,split=test.
     """
-    found = session.transport.call("PUT", _path(session, name), {"benchmarks": list(benchmarks)}).json()
-    _show_suites(session, found)
-    for warning in found["warnings"]:
-        session.screen.note(f"Warning: {warning['detail']}")
+    _show_suites(session, session.transport.call("PUT", _path(session, name), {"benchmarks": list(benchmarks)}).json())
 
 
 @suite.command(name="ls")
 @asks_server
 def list_suites(session: Session) -> None:
-    """List the suites of a project with their benchmarks, a row each."""
-    found = list(session.transport.pages(session.in_project("suites")))
-    _show_suites(session, found)
+    """List the suites of a project with their benchmarks."""
+    _show_suites(session, list(session.transport.pages(session.in_project("suites"))))
 
 
 @suite.command(name="rm")
@@ -198,10 +193,7 @@ def list_suites(session: Session) -> None:
 @asks_server
 def remove_suite(session: Session, name: str) -> None:
     """Delete a suite; the grids stay as they are."""
-    try:
-        session.transport.call("DELETE", _path(session, name))
-    except NotThere:
-        raise NotFound(f'The project {session.project} has no suite "{name}".') from None
+    session.transport.call("DELETE", _path(session, name))
     session.screen.note(f"Deleted the suite {name}.")
 
 
@@ -210,13 +202,9 @@ def _path(session: Session, name: str) -> str:
 
 
 def _show_suites(session: Session, found: Mapping[str, Any] | list[Mapping[str, Any]]) -> None:
-    several = [found] if isinstance(found, Mapping) else found
-    rows = [[one["name"], benchmark] for one in several for benchmark in one["benchmarks"]]
     nothing = "No suite yet; `registry suite set NAME BENCHMARK …` makes one."
-    parts = [_table(("suite", "benchmark"), rows) if rows else nothing]
-    session.screen.show(
-        found, lambda: parts, lambda: (("suite", "benchmark"), rows), essence=lambda: [one["name"] for one in several]
-    )
+    row = lambda one: [one["name"], ", ".join(one["benchmarks"])]  # noqa: E731
+    show_rows(session, found, ("name", "benchmarks"), nothing, row=row, essence="name")
 
 
 @click.group(name="protocol")
@@ -252,9 +240,6 @@ def _show_rules(session: Session, document: dict[str, Any]) -> None:
     count = len(found["binding"])
     silent = "; a grid that does not say them is not compared" if found["required"] else ""
     told = f"In {found['experiment']} {count or 'no'} {'keys bind' if count > 1 else 'key binds'}{silent}."
-    shown = [told, *([_table(_RULES[2:], [row[2:] for row in rows])] if rows else [])]
+    table = Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(_RULES) if place > 1])
+    shown: list[Any] = [told, *([table] if rows else [])]
     session.screen.show(found, lambda: shown, lambda: (_RULES, rows), essence=lambda: list(found["binding"]))
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
-    return styled(Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(names)]), {})

@@ -1,16 +1,18 @@
 """`registry push`: send files of evaluation tools, tables and descriptions to the registry in batches.
 
-`registry sync`: send what jobs left in the spool.
+`registry watch` does so as a harness writes them, `registry mapping` proposes how they are read, and `registry sync`
+sends what jobs left in the spool.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,10 @@ from registry.grids.intake.members import protocol_of_texts
 from registry.grids.protocol import Value
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
+from registry.importers.mapping_file import Mapped, read_mapping
+from registry.importers.proposal import proposed
 from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
+from registry.importers.source import Source
 from results_registry.config import Config, find_config, spool_root
 from results_registry.errors import NotThere
 from results_registry.sync import synchronize
@@ -45,6 +50,7 @@ def _roles(_context: click.Context, _option: click.Parameter, given: Sequence[st
 
 
 _READING = (
+    click.option("--mapping", metavar="FILE|NAME", help="A TOML file that says how the files are read."),
     click.option("--experiment", help="Instead of what the file says."),
     click.option("--benchmark", help="Instead of what the file says."),
     click.option("--model", help="Instead of what the file says."),
@@ -100,7 +106,7 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def run(*args: Any, form: str, left_out: tuple[str, ...], **given: Any) -> None:
+        def run(*args: Any, form: str, left_out: tuple[str, ...], mapping: str | None, **given: Any) -> None:
             own = {one.name: given.pop(one.name) for one in fields(Overrides) if one.name in given}
             if own["model"] and own["model_from"]:
                 raise click.UsageError("--model and --model-from both name the model: say one of them.")
@@ -108,7 +114,16 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
                 "labels": dict(pairs_of(own["labels"], "A label is KEY=TEXT")),
                 "protocol": _protocol(own["protocol"]),
             }
-            command(*args, sources=partial(Sources, form=form, wanted=Overrides(**own), left_out=left_out), **given)
+            mapped = Mapped("auto", (), (), Overrides()) if mapping is None else read_mapping(mapping)
+            said = {name: one for name, one in own.items() if one != getattr(Overrides(), name)}
+            sources = partial(
+                Sources,
+                form=mapped.format if form == "auto" else form,
+                wanted=replace(mapped.wanted, **said),
+                left_out=(*mapped.left_out, *left_out),
+                files=mapped.files,
+            )
+            command(*args, sources=sources, **given)
 
         for option in reversed(_READING):
             run = option(run)
@@ -248,7 +263,7 @@ def _progress(sources: Sources, *, shown: bool) -> Iterator[Any]:
         yield lambda: None
         return
     paths = [Path(name) for name in sources.names if "://" not in name]
-    total = sum(1 for _ in formats.files_of(paths, sources.left_out))
+    total = sum(1 for _ in formats.files_of(paths, sources.left_out, sources.files))
     with click.progressbar(length=max(total, 1), label="Pushing", file=sys.stderr, show_pos=True) as bar:
         yield lambda: bar.update(1)
 
@@ -311,6 +326,54 @@ def _bound(value: float | None) -> str:
 
 def _some(labels: Sequence[str]) -> str:
     return ", ".join(labels[:_LEVELS]) + (" …" if len(labels) > _LEVELS else "") if labels else "none"
+
+
+@click.command()
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@reads_files("--format")
+@click.option("--every", type=Finite(min=0.1), default=10.0, show_default=True, help="Seconds between two looks.")
+@click.option("--url", metavar="URL", help="The registry's address.")
+@click.option("-p", "--project", metavar="SLUG", help="The project.")
+def watch(
+    folders: tuple[str, ...], sources: Callable[..., Sources], every: float, url: str | None, project: str | None
+) -> None:
+    """Push the files of folders as a harness writes them, until Ctrl-C.
+
+    A file is read once two looks in a row find it the same, and again when it changes; the same content makes no second
+    revision. What a registry does not answer to waits in the spool.
+    """
+    config = find_config(url, project=project)
+    if config.project is None:
+        raise click.UsageError("No project: say --project, or set REGISTRY_PROJECT.")
+    asked = sources(folders)
+    before: dict[Path, tuple[int, int]] = {}
+    read: dict[Path, tuple[int, int]] = {}
+    while True:
+        found = {path: _state(path) for path in formats.files_of(list(map(Path, folders)), asked.left_out, asked.files)}
+        due = [path for path, state in found.items() if before.get(path) == state != read.get(path)]
+        if due:
+            read |= {path: found[path] for path in due}
+            _send(sources(tuple(map(str, due))), config, as_json=False, quiet=False)
+        before = found
+        time.sleep(every)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        stat = path.stat()
+    except OSError:  # it went away
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def mapping(file: Path) -> None:
+    """Propose a mapping for a CSV, JSON or YAML file: TOML with what is doubtful in comments.
+
+    Correct it, try it by `registry push --dry-run --mapping MAPPING FILE`, and push the archive by it.
+    """
+    click.echo(proposed(Source(str(file), file)), nl=False)
 
 
 @click.command(name="sync")

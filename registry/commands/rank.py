@@ -10,29 +10,20 @@ import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
 from registry.commands.finding import Named, names_grids, one_scope, only
-from registry.commands.page import Style, coloured, until
+from registry.commands.page import until
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, waits
-from registry.commands.show import sign
 from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.renderings import aggregates as tables
 from registry.renderings import ranking as rankings
 from registry.renderings import repeat_noise
+from registry.renderings.sheet import forms
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
 from registry.results.repeat_noise import RepeatNoise
 
-_COLOURS = ("green", "cyan", "yellow", "magenta", "blue", "red")
-_LEAST = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show")
-_STYLES: dict[str, Style] = {
-    "group": lambda letters: _COLOURS[(ord(letters[0]) - ord("A")) % len(_COLOURS)] if letters[:1].isupper() else "",
-    "rank": lambda rank: "bold" if rank == "1" else "",
-    "score": sign,
-    "difference": sign,
-    "now less then": sign,
-    "lead": sign,
-}
+_LEAST = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show (Holm)")
 
 
 @click.command()
@@ -65,9 +56,7 @@ def rank(session: Session, named: Named, full: bool, seconds: float, at: Paramet
     found = from_document(Ranking, document)
     session.screen.show(
         document,
-        lambda: coloured(
-            rankings.page(found) if full else until(rankings.page(found), lambda part: part.level == 2), _STYLES
-        ),
+        lambda: rankings.page(found) if full else until(rankings.page(found), lambda part: part.level == 2),
         lambda: rows_of_csv(rankings.ranking_csv(found)),
         least=_LEAST,
         essence=lambda: [one.name for one in found.ranking if one.rank is not None],
@@ -135,10 +124,8 @@ def table(
     document = awaited(session, path, "table", seconds, **question, **dimensions, **at)
     found = from_document(Aggregates, document)
     if form:
-        written = {
-            "csv": tables.aggregates_csv, "markdown": tables.aggregates_markdown, "latex": tables.aggregates_latex,
-        }[form]  # fmt: skip
-        click.echo(written(found), nl=False)
+        written = {**forms(tables.page), "csv": tables.aggregates_csv}
+        click.echo(written[{"markdown": "md", "latex": "tex"}.get(form, form)](found), nl=False)
     else:
         session.screen.show(document, lambda: tables.page(found), lambda: rows_of_csv(tables.aggregates_csv(found)))
     if found.status != "ok":
@@ -174,9 +161,35 @@ def noise(session: Session, named: Named, alpha: float | None, seconds: float, a
     found = from_document(RepeatNoise, document)
     session.screen.show(
         document,
-        lambda: coloured(repeat_noise.page(found), {}),
+        lambda: repeat_noise.page(found),
         lambda: repeat_noise.rows(found),
         essence=lambda: [one.benchmark for one in found.benchmarks if one.status == "ok"],
     )
     if found.status != "ok":
         raise NotDefined(f"Nothing is known of the noise: {found.reason}.")
+
+
+@click.command()
+@names_grids
+@cuts_slices
+@waits
+@asks_server
+def floor(session: Session, named: Named, seconds: float, at: Parameters) -> None:
+    """Show from where on one more run of a model is worse than chance, by the runs that it has: a threshold for CI.
+
+    Of every cell with repeats of the models that are named: 1 % of the runs of an unchanged model fall below its floor,
+    and the drop that it finds with 80 % is said. Push the runs with --repeats.
+    """
+    scope = one_scope(session, named, "asked about", *_NAMES)
+    if not scope.get("model"):
+        raise click.UsageError("Say whose runs set the floor: --model NAME.")
+    document = awaited(session, session.in_project("noise"), "noise", seconds, **scope, **at)
+    found = from_document(RepeatNoise, document)
+    session.screen.show(
+        document,
+        lambda: iter([repeat_noise.floors(found)]),
+        lambda: repeat_noise.rows_of_floors(found),
+        essence=lambda: [f"{one.limit:.6g}" for one in found.floors],
+    )
+    if not found.floors:
+        raise NotDefined("No cell has repeats that differ, by a metric with a better end.")

@@ -7,9 +7,7 @@ import io
 import json
 import shutil
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,43 +16,10 @@ import click
 from registry.commands.page import Part, page
 from registry.renderings.table import one_line
 
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_BEGINS_AFTER, _TURNS_EVERY = 0.3, 0.1
 Colour = Literal["auto", "always", "never"]
 Rows = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """Headings, and rows of values."""
 _NARROWEST = 40
-
-
-@contextmanager
-def spinner(sentence: Callable[[], str], *, shown: bool) -> Iterator[None]:
-    """Spin beside the sentence as it is by then, until the block ends; a block that takes less than a third of a second
-    shows nothing."""
-    if not shown:
-        yield
-        return
-    done = threading.Event()
-    turning = threading.Thread(target=_turn, args=(sentence, done), daemon=True)
-    turning.start()
-    try:
-        yield
-    finally:
-        done.set()
-        turning.join()
-
-
-def _turn(sentence: Callable[[], str], done: threading.Event) -> None:
-    if done.wait(_BEGINS_AFTER):
-        return
-    turn = 0
-    while True:
-        sys.stderr.write(f"\r\x1b[K{_FRAMES[turn % len(_FRAMES)]} {sentence()} … ")
-        sys.stderr.flush()
-        turn += 1
-        if done.wait(_TURNS_EVERY):
-            break
-    sys.stderr.write("\r\x1b[K")
-    sys.stderr.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +89,10 @@ class Screen:
         if not self.quiet:
             click.echo(sentence, err=True)
 
-    def waiting(self, sentence: str | Callable[[], str]) -> AbstractContextManager[None]:
-        """Show a spinner while the block runs, with a sentence that may change meanwhile."""
-        said = sentence if callable(sentence) else lambda: sentence
-        return spinner(said, shown=self.notes_are_seen and not self.quiet)
+    def progress(self, sentence: str) -> None:
+        """Write a sentence in place of the one before, which nothing takes away."""
+        if self.notes_are_seen and not self.quiet:
+            click.echo(f"\r\x1b[K{sentence}", err=True, nl=False, color=True)
 
 
 def field(value: Any) -> str:

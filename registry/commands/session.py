@@ -2,7 +2,7 @@
 
 The registry is found by the client's rules, with more care for files that others can write.
 
-Results that a worker is still computing are polled until they are ready, with a spinner meanwhile.
+Results that a worker is still computing are polled until they are ready, and a terminal is told meanwhile.
 """
 
 from __future__ import annotations
@@ -185,22 +185,23 @@ def polled(
 
     Raises `Failed` when its computation failed, and `TryLater` when it is not ready after so many seconds.
     """
-    until = time.monotonic() + seconds
-    done: list[float] = []
-    with session.screen.waiting(lambda: sentence(what, done[-1] if done else None)):
+    until, share = time.monotonic() + seconds, None
+    try:
         while True:
+            session.screen.progress(sentence(what, share))
             left = max(0, min(_ONE_ASK, round(until - time.monotonic())))
-            headers = {"Prefer": f"wait={left}"} if left else None
-            answer = ask(headers)
+            answer = ask({"Prefer": f"wait={left}"} if left else None)
             if answer.status != 202:
                 break
-            done += [one for one in [answer.json().get("derivation", {}).get("progress")] if one is not None]
+            share = answer.json().get("derivation", {}).get("progress")
             if time.monotonic() >= until:
                 verb = "are" if what in _SEVERAL else "is"
                 raise TryLater(
                     f"The {what} {verb} not there after {seconds:g} s; ask again, or wait longer with --wait."
                 )
             time.sleep(0.1 if left else 0.0)  # a server too busy to wait answers at once
+    finally:
+        session.screen.progress("")
     document: dict[str, Any] = answer.json()
     if document.get("state") == "failed":
         raise Failed(f"The {what} could not be computed: {document.get('reason')}")

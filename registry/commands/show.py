@@ -9,12 +9,12 @@ import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices
 from registry.commands.finding import Named, find_grid, names_grids, read_grid
-from registry.commands.page import Part, Style, StyledTable, coloured, on_number
+from registry.commands.page import Part, StyledTable, on_number
 from registry.commands.screen import Screen, rows_of_csv
 from registry.commands.session import Session, asks_server, awaited, waits
 from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
-from registry.renderings.grid import cells_csv, flat, page
+from registry.renderings.grid import flat, page
 from registry.renderings.heatmap.scale import Options, Scale, scale_of
 from registry.renderings.numbers import MISSING
 from registry.renderings.sheet import Block, Heading
@@ -22,8 +22,7 @@ from registry.renderings.table import Table
 from registry.renderings.words import title
 from registry.results.codec import from_document
 from registry.results.grid import GridDocument
-from registry.results.statistics import Statistics
-from registry.results.thresholds import Thresholds
+from registry.results.statistics import Statistics, Thresholds
 
 _OF_256 = (17, 24, 60, 242, 102, 246, 144, 185, 221)
 """The palette in steps whose lightness goes one way; that of the nearest of 256 to each shade goes to and fro."""
@@ -45,8 +44,13 @@ def show(session: Session, grid: str | None, named: Named, revision: int | None,
     session.screen.show(
         document,
         lambda: _page(document, session.screen),
-        lambda: rows_of_csv(cells_csv(document)),
+        lambda: rows_of_csv(_cells(session, str(document["id"]), {"revision": revision, **at})),
     )
+
+
+def _cells(session: Session, grid: str, query: dict[str, Any]) -> str:
+    with session.transport.stream(f"grids/{grid}/cells.csv", query=query) as (_, chunks):
+        return b"".join(chunks).decode()
 
 
 def _page(document: GridDocument, screen: Screen) -> Iterator[Part]:
@@ -75,7 +79,6 @@ def _style(share: float) -> str:
     return on_number(_OF_256[min(len(_OF_256) - 1, int(share * len(_OF_256)))])
 
 
-_SURE = 0.05
 _LEAST = ("if unrelated", "could show")
 
 
@@ -84,21 +87,15 @@ _LEAST = ("if unrelated", "could show")
 @names_grids
 @click.option("--along", metavar="AXIS", help="Only the series along this axis.")
 @click.option("--threshold", "thresholds", type=Finite(), multiple=True, help="Where series cross it; may be repeated.")
-@click.option("--lost", type=Finite(0), help="Only series that lost more than this from first to last.")
-@click.option(
-    "--split", type=Finite(), metavar="LEVEL", help="Also what lies beyond this level less what lies up to it."
-)
 @cuts_slices
 @waits
 @asks_server
-def trends(  # noqa: PLR0913, PLR0917 (each is an option)
+def trends(
     session: Session,
     grid: str | None,
     named: Named,
     along: str | None,
     thresholds: Sequence[float],
-    lost: float | None,
-    split: float | None,
     seconds: float,
     at: Parameters,
 ) -> None:
@@ -108,13 +105,13 @@ def trends(  # noqa: PLR0913, PLR0917 (each is an option)
     """
     found = find_grid(session, grid, named)
     asked = {"part": "thresholds", "value": list(thresholds)} if thresholds else {"part": "trends"}
-    parameters = {"along": along, "lost": lost, "split": split} | asked | at
+    parameters = {"along": along} | asked | at
     document = awaited(session, f"grids/{found}/statistics", "trends", seconds, **parameters)
     if thresholds:
         crossed = from_document(Thresholds, document)
-        _show(session, found, document, crossings.page(crossed), lambda: crossings.thresholds_csv(crossed), {})
+        _show(session, found, document, crossings.page(crossed), lambda: crossings.thresholds_csv(crossed))
         return
-    _show_statistics(session, found, document, "trends", _of_trends)
+    _show_statistics(session, found, document, "trends")
 
 
 @click.command()
@@ -130,53 +127,20 @@ def peaks(session: Session, grid: str | None, named: Named, seconds: float, at: 
     """
     found = find_grid(session, grid, named)
     document = awaited(session, f"grids/{found}/statistics", "peaks", seconds, part="peaks", **at)
-    bold = dict.fromkeys(("P(best)", "value", "best"), lambda _: "bold")
-    _show_statistics(session, found, document, "peaks", lambda _: bold)
+    _show_statistics(session, found, document, "peaks")
 
 
-def _show_statistics(
-    session: Session, grid: str, document: dict[str, Any], part: str, styles: Callable[[Statistics], dict[str, Style]]
-) -> None:
+def _show_statistics(session: Session, grid: str, document: dict[str, Any], part: str) -> None:
     statistics, csv = from_document(Statistics, document), renderings.of(part)["csv"]
-    parts = renderings.page(statistics, part)
-    _show(session, grid, document, parts, lambda: csv(statistics), styles(statistics))
+    _show(session, grid, document, renderings.page(statistics, part), lambda: csv(statistics))
 
 
 def _show(
-    session: Session,
-    grid: str,
-    document: dict[str, Any],
-    blocks: Iterator[Block],
-    csv: Callable[[], str],
-    styles: dict[str, Style],
+    session: Session, grid: str, document: dict[str, Any], blocks: Iterator[Block], csv: Callable[[], str]
 ) -> None:
     def parts() -> Iterator[Part]:
         next(blocks)  # the heading, which does not know the names
         yield Heading(title(read_grid(session, grid, document.get("revision"))))
-        yield from coloured(blocks, styles)
+        yield from blocks
 
     session.screen.show(document, parts, lambda: rows_of_csv(csv()), least=_LEAST)
-
-
-def _of_trends(statistics: Statistics) -> dict[str, Style]:
-    better = statistics.metric.get("direction")
-    colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
-    words = dict(zip(("increasing", "decreasing"), colours, strict=True))
-    sure: Style = lambda cell: "bold" if _number(cell) < _SURE else "faint"  # noqa: E731
-    return {
-        "direction": lambda cell: words.get(cell, ""),
-        "q": sure,
-        "→": lambda _: "faint",
-    }
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell.removeprefix("<"))
-    except ValueError:
-        return 1.0
-
-
-def sign(cell: str) -> str:
-    """Style of a number: green for a gain, red for a loss."""
-    return {"+": "green", "-": "red"}.get(cell[:1], "")

@@ -27,9 +27,9 @@ from registry.operations.audit_log import COMMAND
 from registry.operations.bi import make_reader
 from registry.operations.doctor import address_of_url, run_checks
 from registry.operations.doctor_checks import Check
+from registry.operations.health import AT_ONCE, retry_failed
 from registry.operations.projects import find_project
 from registry.operations.purge import count_purgeable, purge, purge_claims, purge_item_ids, purge_projects, purge_shapes
-from registry.operations.retry import AT_ONCE, retry_failed
 from registry.settings import Settings, given_variables
 from registry.storage.database import Database
 from results_registry.config import address_in
@@ -82,8 +82,6 @@ def show(check: Check) -> None:
 @click.command()
 @home_option
 @click.option("--project", help="The project's slug; every project if not given.")
-@click.option("--most", type=click.IntRange(1), help="Stop after so many revisions, and say where to go on.")
-@click.option("--after", help="Go on after this place, which the run before named.")
 @click.option("--sample", metavar="N", type=click.IntRange(1, _MOST_DRAWN), help="Check N grids drawn at random.")
 @click.option(
     "--seed", metavar="S", type=click.IntRange(0, _LARGEST_SEED), help="Draw as the run did that named this seed."
@@ -95,22 +93,11 @@ def verify(home: Path | None, as_json: bool, **given: Any) -> None:
     Exit status 3 when something differs; each difference names its grid and revision. With --sample, the end says how
     much of all differs at most, with 95 % confidence, and the seed that draws the same again.
     """
-    _refuse_contradictions(given)
+    if given["sample"] is None and given["seed"] is not None:
+        raise click.UsageError("--seed says which sample is drawn, and belongs to --sample.")
     # Workers compute, and this package may not import them: the process is replaced by one that does.
     command = [sys.executable, "-P", "-m", "workers.verify", json.dumps(given | {"as_json": as_json})]
     processes.become(command, settings_of_servers(home))
-
-
-def _refuse_contradictions(given: dict[str, Any]) -> None:
-    if given["sample"] is None:
-        if given["seed"] is not None:
-            raise click.UsageError("--seed says which sample is drawn, and belongs to --sample.")
-        return
-    for name in ("most", "after"):
-        if given[name] is not None:
-            raise click.UsageError(
-                f"--{name} divides a whole run, and --sample draws from all of it: give one of them."
-            )
 
 
 @click.command("retry")

@@ -54,7 +54,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     ends = max(source.content.count(b"\n"), source.content.count(b"\r"))
     if wanted.single and ends > 2 * wanted.limits.cells:  # twice: there may be repeats
         raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
-    rows = _rows(source, max(WIDEST, wanted.limits.levels + 1))
+    rows = rows_of(source, max(WIDEST, wanted.limits.levels + 1))
     line, header = next(rows, (1, []))
     if not header:
         raise Malformed("The table is empty: it has no heading.")
@@ -63,7 +63,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         yield sheet.found(wanted)
 
 
-def _rows(source: Source, widest: int) -> Iterator[Row]:
+def rows_of(source: Source, widest: int = WIDEST) -> Iterator[Row]:
     """Rows with the lines that they end in, cells without surrounding spaces; empty lines are skipped.
 
     `Invalid` for a row of more than `widest` cells, before its cells are made.

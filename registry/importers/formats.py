@@ -17,13 +17,14 @@ from registry.importers.source import Source
 
 MODULES = {
     "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
-    "mlflow": "mlflow",
+    "mlflow": "mlflow", "every-eval-ever": "every_eval_ever", "asv": "asv",
     "model-index": "model_index", "parquet": "parquet",
-    "markdown": "markdown", "csv": "delimited", "records": "records",
+    "html": "html_tables", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""
-_TABLES = ("csv", "markdown", "parquet", "records")
-_COMPANIONS = ("model_meta.json",)
+_TABLES = ("csv", "html", "markdown", "parquet", "records")
+_COMPANIONS = ("model_meta.json", "machine.json")
+_OF_ASV = "benchmarks.json"
 _SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")
 
 
@@ -64,10 +65,11 @@ def read(source: Source, wanted: Overrides, name: str = "auto") -> Iterator[Impo
     yield from importer(choose(source, wanted, name)).read(source, wanted)
 
 
-def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Path]:
+def files_of(paths: Sequence[Path], left_out: Sequence[str] = (), taken: Sequence[str] = ()) -> Iterator[Path]:
     """The files, and those in folders in the order of their names, except those whose name matches a pattern.
 
-    A pattern applies to the name of a file or a folder.
+    A pattern of what is left out applies to the name of a file or a folder; of what is `taken`, if there is one, to the
+    name of a file in a folder.
     """
 
     def wanted(name: str) -> bool:
@@ -80,7 +82,13 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
         for folder, inner, names in os.walk(path):
             inner[:] = sorted(name for name in inner if not name.startswith(".") and wanted(name))
             kept = sorted(
-                name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
+                name
+                for name in names
+                if name not in _COMPANIONS
+                and not (name == _OF_ASV and any(Path(folder, one, "machine.json").is_file() for one in inner))
+                and not name.startswith(".")
+                and wanted(name)
+                and (not taken or any(fnmatchcase(name, pattern) for pattern in taken))
             )
             for name in kept:
                 if not _is_of_another(name, kept):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from registry.errors import Malformed
 from registry.grids.intake.faults import Limits
 
 IDENTITY = ("experiment", "benchmark", "model", "variant")
@@ -61,6 +63,15 @@ class ImportedGrid:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricColumns:
+    """How a metric of a mapping is to be read: its unit, direction and bounds, and the columns of its `stderr`,
+    `trials`, `repeats` and `sd`. With a `value` a column says which metric a row is of, else each has its own."""
+
+    settings: Mapping[str, Any]
+    roles: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Overrides:
     """Settings of the caller, which override the source's.
 
@@ -68,7 +79,11 @@ class Overrides:
     (several between commas), and those that tell repeats of a cell apart; `drop` names columns to ignore. `roles` says
     by what name a column is read: `{"model": "system"}`. `rows` and `columns` name the axes of a pivot table;
     `numeric`, `ordinal` and `nominal` are names of axes of that kind; `only` are patterns of the metrics to take from
-    a source that holds several. `model_from`: the name of each file, or of its folder, is the model. With
+    a source that holds several. `model_from`: the name of each file, or of its folder, is the model. `metrics`,
+    `records`, `keys`, `path`, `label_columns`, `protocol_columns` and `headings` (those of the tables of a
+    document that count) and `where` (the texts of columns in the
+    rows that count) are those of a mapping (`mapping_file.py`);
+    `constants` are columns with one text in every row. With
     `reads_prose`, missing information may be taken from the words around a table, each time with a note. With
     `single`, a second grid is a fault.
     """
@@ -101,16 +116,34 @@ class Overrides:
     labels: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
     description: str | None = None
+    metrics: Mapping[str, MetricColumns] = field(default_factory=dict)
+    records: str | None = None
+    keys: tuple[str, ...] = ()
+    path: str | None = None
+    label_columns: Mapping[str, str] = field(default_factory=dict)
+    protocol_columns: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    headings: tuple[str, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)
     reads_prose: bool = True
     single: bool = False
     limits: Limits = field(default_factory=Limits)
 
     def for_file(self, path: Path) -> Overrides:
-        """The same for one file, whose name or folder may be its model."""
+        """The same for one file, whose name or folder may be its model, and whose path may name more.
+
+        Raises `Malformed` for a path that the pattern does not match.
+        """
+        found = self
+        if self.path is not None:
+            match = re.search(self.path, path.as_posix())
+            if match is None:
+                raise Malformed(f"Its path does not match {self.path!r}, which the mapping expects.")
+            found = replace(found, constants={name: text for name, text in match.groupdict().items() if text})
         if self.model_from is None:
-            return self
+            return found
         named = path.absolute().parent if self.model_from == "folder" else Path(path.name.removesuffix(".gz"))
-        return replace(self, model=named.name if self.model_from == "folder" else named.stem)
+        return replace(found, model=named.name if self.model_from == "folder" else named.stem)
 
     @property
     def of_tables(self) -> list[str]:
@@ -124,6 +157,8 @@ class Overrides:
 
     def values_among(self, known: Collection[str]) -> list[str]:
         """Columns of the values that the caller names; a name may hold commas itself."""
+        if self.metrics and self.value is None:
+            return list(self.metrics)
         if self.value is None or self.value in known or "," not in self.value:
             return [] if self.value is None else [self.value]
         return [name.strip() for name in self.value.split(",") if name.strip()]

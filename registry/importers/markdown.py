@@ -1,7 +1,7 @@
 """Markdown: pipe tables, lists of `Length 5: 77.3%`, and descriptions of heatmaps with either.
 
 A table is read like CSV, as a pivot or tidy. If the caller does not name the metric, the text may: titles, lists of
-axes and a legend (`description.py`); each fact taken from there is noted. A description without numbers gives grids
+axes and a legend (`heatmap_prose.py`); each fact taken from there is noted. A description without numbers gives grids
 with axes and no cells.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from registry.errors import Fault, Invalid
 from registry.importers.cell_text import Report, Table, plain_number
-from registry.importers.description import (
+from registry.importers.heatmap_prose import (
     DeclaredAxis,
     declared_axes,
     experiment_of,
@@ -166,6 +166,8 @@ class Document:
 
     def _table(self, block: Block, part: Part) -> Iterator[ImportedGrid]:
         (line, header), *rows = _for_people(block)
+        if not set(self.wanted.headings) <= set(header):
+            return
         names = _identity({**part.names, **self.about}, self.wanted)
         report = Report(lenient=True, marked=True)
         for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), report):

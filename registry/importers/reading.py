@@ -1,9 +1,8 @@
-"""Read files one after another: their grids, and errors that name the file and the place.
+"""Read the files that `registry push` and `registry gate` are given: their grids, and errors that name file and place.
 
-Two grids of the same names in one push: distinguished by their sources' editions, else the later one is refused. Sent
-one after the other they would be two revisions of one grid, and each push would exchange them again.
-
-What is sent with an imported grid besides its content: the file that it was read from, and the doubts about it.
+`formats.py` picks the importer of a file. Two grids of the same names in one push are distinguished by their sources'
+editions, else the later one is refused: as two revisions of one grid, each push would exchange them again. `from_…` add
+to a grid the file that it was read from, `with_warnings` the doubts about it.
 """
 
 from __future__ import annotations
@@ -103,12 +102,14 @@ def place_in(pointer: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Files, folders and MLflow servers to read, with their format and the patterns of files to skip."""
+    """Files, folders and MLflow servers to read, with their format and the patterns of files to skip, and of those to
+    take from folders."""
 
     names: tuple[str, ...]
     form: str
     wanted: Overrides
     left_out: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def missing_names(sent: Mapping[str, Any]) -> str | None:
@@ -130,7 +131,7 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
             yield from _guarded(name, (from_server(found, name, "mlflow") for found in grids))
             continue
         path = None
-        for path in formats.files_of([Path(name)], sources.left_out):
+        for path in formats.files_of([Path(name)], sources.left_out, sources.files):
             yield from _guarded(str(path), _of_file(path, sources, records))
             tell()
         if path is None:

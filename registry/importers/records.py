@@ -1,4 +1,4 @@
-"""Records in JSON: one object for each measurement, one in a file, a list of them, or one a line.
+"""Records in JSON or YAML: one object for each measurement, one in a file, a list of them, or one a line.
 
     registry push results/ --axes context_length,depth_percent --value score --repeats version \\
         --experiment niah --benchmark needle
@@ -6,13 +6,17 @@
 `--value` names the key of the value and `--axes` those of the axes; experiment, benchmark, model, variant and metric
 are keys of these names, or options. Keys of an object within are written with a dot (`metrics.score`). All files of a
 push are one table: a folder with a file for each measurement is one grid, and records at one coordinate are repeats.
+
+A mapping says where in a file the records are: `records = "benchmarks.*"`, where `*` is each member of a list or an
+object, whose names become columns by `keys`. A record that is a number is the column `value`. A column that begins with
+`/` is looked for from the root of the file along the way to the record: `/commit_info.id`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +27,7 @@ from registry.importers.cell_text import Report, Table
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import mapping
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
-from registry.importers.source import NOT_A_NUMBER, Source
+from registry.importers.source import NOT_A_NUMBER, Source, read_yaml
 from registry.importers.tables import read_table
 
 NAME = "records"
@@ -39,8 +43,10 @@ def looks_like(source: Source) -> bool:
 
 
 def asked_for(source: Source, wanted: Overrides) -> bool:
-    """Tell whether the caller names keys, and this is JSON to find them in."""
-    return bool(wanted.value or wanted.axes) and source.begins_like_json
+    """Tell whether the caller names keys or a way to them, and this is JSON or YAML to find them in."""
+    if wanted.records is not None:
+        return True
+    return bool(wanted.value or wanted.axes or wanted.metrics) and (source.begins_like_json or source.is_yaml)
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
@@ -58,57 +64,70 @@ class Records:
         self.files: list[str] = []
         self._header: dict[str, int] = {}
         self._rows: list[dict[str, str]] = []
-        self._from: list[tuple[str, int]] = []
+        self._from: list[tuple[str, str]] = []
 
     def take(self, source: Source) -> None:
         """Read a file's records; `Invalid` or `Malformed` for a faulty file, of which nothing is kept."""
         wanted = self.wanted if source.path is None else self.wanted.for_file(source.path)
-        model = {"model": wanted.model} if wanted.model_from and wanted.model else {}
+        own = dict(wanted.constants) | ({"model": wanted.model} if wanted.model_from and wanted.model else {})
         rows: list[dict[str, str]] = []
+        places: list[str] = []
         faults: list[Fault] = []
-        for number, given in enumerate(source.own_records):
-            flat = dict(_flat(mapping(given, f"/{number}"), ""))
+        also = {*wanted.label_columns.values(), *wanted.protocol_columns.values()}
+        also |= {name for metric in wanted.metrics.values() for name in metric.roles.values()}
+        for where, record in records_of(source, wanted):
+            flat = record.flat({*wanted.axes, *wanted.roles.values(), *wanted.where, *also})
+            flat = {name: text for name, text in flat.items() if name.casefold() not in own} | own
+            if any(flat.get(name, "") not in texts for name, texts in wanted.where.items()):
+                continue
             values = wanted.values_among(flat) or [wanted.roles.get("value") or wanted.metric or "value"]
-            needed = [*wanted.axes, *values, *wanted.roles.values()]
-            if absent := [name for name in dict.fromkeys(needed) if name not in flat]:
+            axes = [name for name in wanted.axes if name not in wanted.roles]
+            needed = [*axes, *wanted.roles.values(), *([] if wanted.metrics and wanted.value is None else values)]
+            absent = [name for name in dict.fromkeys(needed) if name not in flat]
+            if wanted.metrics:  # a metric that a record lacks was not measured
+                absent = [name for name in absent if name not in map(wanted.roles.get, wanted.metrics)]
+            if absent:
                 missing = ", ".join(f'"{name}"' for name in absent)
-                faults.append(Fault(f"/{number}", f"there is no {missing}; there are: {', '.join(list(flat)[:20])}"))
+                faults.append(Fault(where, f"there is no {missing}; there are: {', '.join(list(flat)[:20])}"))
                 break
-            if model:
-                flat = {name: text for name, text in flat.items() if name.casefold() != "model"} | model
-            rows.append({name: text for name, text in flat.items() if self._matters(name, text, needed)})
+            chosen = {*needed, *values, *also}
+            rows.append({name: text for name, text in flat.items() if self._matters(name, text, chosen)})
+            places.append(where)
         if faults:
             raise Invalid(faults)
         if not rows:
             raise Malformed("It holds no record.")
         if len(self._rows) + len(rows) > _MOST:
             raise Malformed(f"There are more than {_MOST} records: push fewer at a time.")
-        self._check(rows)
+        self._check(rows, places)
         self.files.append(source.name)
         self._rows += rows
-        self._from += [(source.name, number) for number in range(len(rows))]
+        self._from += [(source.name, where) for where in places]
         for row in rows:
             self._header.update(dict.fromkeys(row, 0))
 
-    def _matters(self, name: str, text: str, needed: list[str]) -> bool:
+    def _matters(self, name: str, text: str, needed: Collection[str]) -> bool:
         """Tell whether a key is used: the chosen ones and the identity's, else all but long texts."""
         if name in needed or name in (self.wanted.repeats, "trials", "stderr") or name.casefold() in IDENTITY_WORDS:
             return True
-        return not self.wanted.axes and name not in self.wanted.drop and len(text) <= _LONGEST
+        taken = self.wanted.axes or self.wanted.metrics
+        return not taken and name not in self.wanted.drop and len(text) <= _LONGEST
 
-    def _check(self, rows: list[dict[str, str]]) -> None:
+    def _check(self, rows: Sequence[dict[str, str]], places: Sequence[str]) -> None:
         """Read the records of one file by themselves: `Invalid` with the record and the key of an error."""
         header = list(dict.fromkeys(name for row in rows for name in row))
         if len(header) < 2:
             return  # which is no table: together with other files it may be
         repeats = self.wanted.repeats if self.wanted.repeats in header else None
         try:
-            for _ in self._read(header, rows, replace(self.wanted, drop=(), repeats=repeats)):
+            for _ in self._read(header, rows, replace(self.wanted, drop=(), where={}, repeats=repeats)):
                 pass
         except Invalid as error:
-            raise Invalid([Fault(_pointer(fault.pointer, header)[1], fault.detail) for fault in error.faults]) from None
+            at = [(*_pointer(fault.pointer, header), fault.detail) for fault in error.faults]
+            named = [(key if row is None else f"{places[row]}{key}", detail) for row, key, detail in at]
+            raise Invalid([Fault(pointer, detail) for pointer, detail in named]) from None
 
-    def _read(self, header: list[str], rows: list[dict[str, str]], wanted: Overrides) -> Iterator[Sheet]:
+    def _read(self, header: list[str], rows: Sequence[dict[str, str]], wanted: Overrides) -> Iterator[Sheet]:
         cells = ((number, [row.get(name, "") for name in header]) for number, row in enumerate(rows, start=1))
         names = {"metric": wanted.metric} if wanted.metric else {}
         return read_table(Table(header, cells, 0, names), wanted, Report(lenient=True, marked=True))
@@ -116,7 +135,7 @@ class Records:
     def grids(self) -> Iterator[ImportedGrid]:
         """Grids of all records; raises the errors of all records together. Notes and faults name file, record and
         key."""
-        wanted = replace(self.wanted, drop=())  # those keys were not taken
+        wanted = replace(self.wanted, drop=(), where={})  # which chose keys and records
         header = list(self._header)
         if wanted.repeats == FILE and FILE not in header:
             wanted = replace(wanted, repeats=None)
@@ -143,16 +162,16 @@ class Records:
                 raise Invalid([Fault("", f"{detail}, --repeats NAME (or {FILE}) says what tells repeats apart")])
 
     def _at(self, fault: Fault, header: list[str]) -> Fault:
-        row, pointer = _pointer(fault.pointer, header)
-        return Fault("", fault.detail if row is None else f"{self._record(row, pointer)}: {fault.detail}")
+        row, key = _pointer(fault.pointer, header)
+        return Fault("", fault.detail if row is None else f"{self._record(row, key)}: {fault.detail}")
 
     def _placed(self, note: Note, header: list[str]) -> Note:
-        row, pointer = (None, "") if note.place is None else _pointer(note.place.pointer(), header)
-        return Note(note.code, note.detail if row is None else f"{self._record(row, pointer)}: {note.detail}")
+        row, key = (None, "") if note.place is None else _pointer(note.place.pointer(), header)
+        return Note(note.code, note.detail if row is None else f"{self._record(row, key)}: {note.detail}")
 
-    def _record(self, row: int, pointer: str) -> str:
-        file, number = self._from[row]
-        return f"{file} /{number}" + "".join(f"/{part}" for part in pointer.split("/")[2:])
+    def _record(self, row: int, key: str) -> str:
+        file, where = self._from[row]
+        return f"{file} {where}{key}"
 
     @property
     def name(self) -> str:
@@ -163,12 +182,85 @@ class Records:
 
 
 def _pointer(pointer: str, header: list[str]) -> tuple[int | None, str]:
-    """Record behind a line of the table, counted from 0, and a pointer to its key; None for the heading."""
+    """Record behind a line of the table, counted from 0, and its key behind a slash; None for the heading."""
     parts = pointer.split("/")
     if parts[1:2] != ["line"] or int(parts[2]) == 0:
         return None, ""
     row = int(parts[2]) - 1
-    return row, f"/{row}" + (f"/{header[int(parts[4]) - 1]}" if len(parts) > 4 else "")
+    return row, f"/{header[int(parts[4]) - 1]}" if len(parts) > 4 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A record with the columns that the names on the way to it are, and the objects on this way with their names."""
+
+    value: Any
+    keys: Mapping[str, str]
+    way: tuple[tuple[str, Any], ...] = ()
+
+    def flat(self, named: Collection[str]) -> dict[str, str]:
+        """Its columns; of the `named` ones also those that begin with `/`."""
+        own = dict(_flat(self.value, "")) if isinstance(self.value, Mapping) else {"value": _written(self.value)}
+        above = {name: self._above(name[1:]) for name in named if name.startswith("/") and name not in own}
+        return {**self.keys, **own, **{name: _written(text) for name, text in above.items() if text is not None}}
+
+    def _above(self, name: str) -> Any:
+        for prefix, node in reversed(self.way):
+            if name.startswith(prefix) and (found := _member(node, name[len(prefix) :])) is not None:
+                return found
+        return None
+
+
+def records_of(source: Source, wanted: Overrides) -> Iterator[tuple[str, _Record]]:
+    """The records of a file, each with a pointer to it."""
+    if wanted.records is None and not source.is_yaml:
+        for number, given in enumerate(source.own_records):
+            yield f"/{number}", _Record(mapping(given, f"/{number}"), {})
+        return
+    steps = (wanted.records or "*").split(".")
+    document = read_yaml(source.text, "It") if source.is_yaml else source.json
+    yield from _walk(_Record(document, {}), "", steps, list(wanted.keys), "")
+
+
+def _walk(
+    at: _Record, where: str, steps: Sequence[str], keys: Sequence[str], prefix: str
+) -> Iterator[tuple[str, _Record]]:
+    if not steps:
+        if at.value is not None:
+            yield where, at
+        return
+    step, *rest = steps
+    node = at.value
+    way = (*at.way, (prefix, node)) if isinstance(node, Mapping) else at.way
+    if step != "*":
+        if isinstance(node, Mapping) and step in node:
+            yield from _walk(_Record(node[step], at.keys, way), f"{where}/{step}", rest, keys, f"{prefix}{step}.")
+        elif not where:
+            raise Invalid([Fault(where, f'there is no "{step}", where a mapping looks for records')])
+        return
+    if isinstance(node, Mapping):
+        members = [(str(name), inner) for name, inner in node.items()]
+    elif isinstance(node, list):
+        members = [(str(number), inner) for number, inner in enumerate(node)]
+    else:
+        raise Invalid([Fault(where, "is neither a list nor an object, where a mapping looks for records")])
+    for name, inner in members:
+        own = {**at.keys, keys[0]: name} if keys and keys[0] else at.keys
+        yield from _walk(_Record(inner, own, way), f"{where}/{name}", rest, keys[1:], prefix)
+
+
+def _member(node: Any, name: str) -> Any:
+    """What an object holds under a name with dots, which may belong to a key or stand between keys."""
+    if not isinstance(node, Mapping):
+        return None
+    if name in node:
+        return node[name]
+    parts = name.split(".")
+    for place in range(1, len(parts)):
+        found = _member(node.get(".".join(parts[:place])), ".".join(parts[place:]))
+        if found is not None:
+            return found
+    return None
 
 
 def _flat(given: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
@@ -184,6 +276,6 @@ def _written(value: Any) -> str:
         return ""
     if isinstance(value, str):
         return " ".join(value.split())
-    return (
-        repr(value) if isinstance(value, int | float) and not isinstance(value, bool) else orjson.dumps(value).decode()
-    )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(value)
+    return orjson.dumps(value).decode().strip('"')  # which only a date has around it

@@ -24,6 +24,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 from registry.errors import Fault, Invalid
@@ -116,16 +117,26 @@ def put(
     cells[at] = value
 
 
-def over(names: Sequence[str], cells: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
-    """Values at coordinates, over all of the names.
+def over(names: Sequence[str], cells: Mapping[tuple[Any, ...], Any]) -> dict[str, Any]:
+    """Values at coordinates, or objects that are cells without their `at`, over all of the names.
 
     An axis stays even if it has one level: two files often differ in just that level, and files with more levels share
-    those that both have.
+    those that both have. An axis of numbers is numeric, any other nominal.
     """
     levels = [list(dict.fromkeys(key[place] for key in cells)) for place in range(len(names))]
-    axes = [{"name": name, "kind": "nominal", "levels": found} for name, found in zip(names, levels, strict=True)]
-    tidy = [{"at": dict(zip(names, key, strict=True)), "value": value} for key, value in cells.items()]
-    return {"axes": axes, "cells": tidy}
+    axes = [
+        {"name": name, "kind": "numeric" if None not in map(number, found) else "nominal", "levels": found}
+        for name, found in zip(names, levels, strict=True)
+    ]
+    bodies = {key: one if isinstance(one, Mapping) else {"value": one} for key, one in cells.items()}
+    return {"axes": axes, "cells": [{"at": dict(zip(names, key, strict=True)), **one} for key, one in bodies.items()]}
+
+
+def stderr_of(lower: Any, upper: Any, level: float) -> float | None:
+    """The standard error behind an interval at a level of confidence, as if it were that of a normal distribution; None
+    without two finite ends."""
+    ends = number(lower), number(upper)
+    return None if None in ends else (ends[1] - ends[0]) / 2 / NormalDist().inv_cdf((1 + level) / 2)  # type: ignore[operator]
 
 
 def unknown_direction(name: str) -> Note:

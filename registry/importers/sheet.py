@@ -16,10 +16,13 @@ from typing import Any, NamedTuple
 
 from registry.errors import Fault, Invalid, TooLarge
 from registry.grids.intake.levels import read_number
+from registry.grids.intake.members import protocol_of_texts
 from registry.importers.cell_text import Report, is_rounded, plain_number
 from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides, Place
 from registry.importers.scores import explained
 
+LABEL, PROTOCOL = "label ", "protocol "
+"""What the names of columns begin with that are labels, or keys of the protocol; a space is in no name of these."""
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
 HELD = 500_000
@@ -91,15 +94,22 @@ class Sheet:
         ]
         metric, notes = self._metric(wanted)
         sent: dict[str, Any] = {name: self.names[name] for name in IDENTITY if name in self.names}
-        sent |= {"metric": metric, "axes": axes, "labels": dict(self.labels)}
+        sent |= {"metric": metric, "axes": axes, "labels": self.labels | self._prefixed(LABEL)}
         measured = [one for one in self.readings if one.value is not None or one.reason is not None]
         if text := self.names.get("protocol"):
             sent["protocol"] = json.loads(text)
+        if told := self._prefixed(PROTOCOL):
+            sent["protocol"] = protocol_of_texts(f"{name}={text}" for name, text in told.items())
         dense = self._dense(levels, measured, wanted.limits.cells)
         if dense is None and wanted.single and len(measured) > _MOST_TIDY:
             raise TooLarge(f"A table with repeats, reasons or many gaps has at most {_MOST_TIDY} rows.")
         body, place_of = dense or self._tidy(levels, measured)
         return wanted.applied(ImportedGrid(sent | body, (*self.notes, *notes), place_of))
+
+    def _prefixed(self, prefix: str) -> dict[str, str]:
+        """What the rows say of a label or a key of the protocol, by its name."""
+        own = {name: text for name, text in self.names.items() if name.startswith(prefix) and text}
+        return {name.removeprefix(prefix): text for name, text in own.items()}
 
     def _kind(self, axis: str, wanted: Overrides) -> str:
         given = wanted.kind_of(axis) or self.kinds.get(axis)
@@ -140,6 +150,7 @@ class Sheet:
         for bound in ("lower", "upper"):
             if self.names.get(bound):
                 metric[bound] = plain_number(self.names[bound])
+        metric |= wanted.metrics[metric["name"]].settings if metric.get("name") in wanted.metrics else {}
         if not wanted.reads_prose:
             return metric, []
         metric = wanted.applied(ImportedGrid({"metric": metric})).submission["metric"]

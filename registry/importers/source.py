@@ -106,6 +106,11 @@ class Source:
     def begins_like_json(self) -> bool:
         return self.head.lstrip()[:1] in (b"{", b"[")
 
+    @property
+    def is_yaml(self) -> bool:
+        """Whether the file is called so: by its content alone YAML is any text."""
+        return self.path is not None and self.path.name.removesuffix(".gz").endswith((".yaml", ".yml"))
+
     @cached_property
     def document(self) -> Any:
         """The JSON value, for detecting a format; None if it is not JSON."""

@@ -2,15 +2,14 @@
 
 Tidy: a column `value` (or one named like the metric), identity and axes in the other columns, one cell a row. Pivot:
 the first column holds the levels of one axis, the headings of the others those of a second one. Either axis may be a
-word of the identity, such as `model` or `benchmark`: then each of its levels is a grid of its own.
-
-Pivot tables: one axis down the first column, another across the heading.
+word of the identity, such as `model` or `benchmark`: then each of its levels is a grid of its own. `Pivot` is here,
+`Tidy` in `tidy_table.py`; the readers of CSV, Markdown, Parquet and records make the tables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from registry.errors import Fault, Invalid
@@ -42,10 +41,15 @@ def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Shee
     if len(table.header) > wanted.limits.levels + 1:
         detail = f"an axis has at most {wanted.limits.levels} levels, not {len(table.header) - 1}"
         raise Invalid([Fault(Place(table.line).pointer(), detail)])
-    table = _with_roles(table, wanted, report)
+    table = _with_roles(_those_wanted(_with_constants(table, wanted.constants), wanted.where), wanted, report)
     check_header(table, report)
     report.stop_at_faults()
-    if len(values := wanted.values_among(table.header)) > 1:
+    values = wanted.values_among(table.header)
+    if len(values) > 1 or (wanted.metrics and wanted.value is None):
+        values = [name for name in values if name in table.header or not wanted.metrics]
+        if not values:
+            report.fault(Place(table.line), f"there is no column of {', '.join(wanted.metrics)}")
+            report.stop_at_faults()
         return _each_value(table, values, wanted, report)
     tidy = Tidy(table, wanted, report)
     report.stop_at_faults()
@@ -57,16 +61,43 @@ def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Shee
     return _in_percent(found, report)
 
 
+def _with_constants(table: Table, constants: Mapping[str, str]) -> Table:
+    """The table with columns that have one text in every row; a column of that name that is there already stays."""
+    more = {name: text for name, text in constants.items() if name not in table.header}
+    if not more:
+        return table
+    rows = ((line, [*cells, *more.values()]) for line, cells in table.rows)
+    return replace(table, header=[*table.header, *more], rows=rows)
+
+
+def _those_wanted(table: Table, where: Mapping[str, Sequence[str]]) -> Table:
+    """The table with the rows that have certain texts in certain columns; a column that is not there is empty."""
+    if not where:
+        return table
+    asked = [(table.header.index(name) if name in table.header else None, texts) for name, texts in where.items()]
+
+    def counts(cells: Sequence[str]) -> bool:
+        return all(("" if place is None else cells[place]) in texts for place, texts in asked)
+
+    wide = len(table.header)
+    rows = (row for row in table.rows if len(row[1]) != wide or counts(row[1]))  # others are faults, and told
+    return replace(table, rows=rows)
+
+
 def _with_roles(table: Table, wanted: Overrides, report: Report) -> Table:
     header = list(table.header)
     for role, name in wanted.roles.items():
         if name in table.header:
             header[table.header.index(name)] = role
-        else:
-            report.fault(Place(table.line), f'there is no column "{name}"; there are: {", ".join(table.header[:20])}')
+        elif role not in wanted.metrics:  # which nobody measured here
+            _fault_of_absent(name, table, report)
     if header[0] == "" and wanted.rows:
         header[0] = wanted.rows
     return replace(table, header=header)
+
+
+def _fault_of_absent(name: str, table: Table, report: Report) -> None:
+    report.fault(Place(table.line), f'there is no column "{name}"; there are: {", ".join(table.header[:20])}')
 
 
 def _each_value(table: Table, values: Sequence[str], wanted: Overrides, report: Report) -> Iterator[Sheet]:
@@ -74,10 +105,17 @@ def _each_value(table: Table, values: Sequence[str], wanted: Overrides, report: 
         report.fault(Place(table.line), "several columns of values are several metrics, and one is wanted")
         report.stop_at_faults()
     table = replace(table, rows=list(table.rows))
+    of_metrics = {name: {name, *one.roles.values()} for name, one in wanted.metrics.items()}
     for value in values:
-        others = tuple(name for name in values if name != value and name in table.header)
-        own = replace(wanted, value=value, drop=(*wanted.drop, *others))
-        yield from read_table(table, replace(own, roles={}), report.anew())
+        mine = of_metrics.get(value, {value})
+        others = set(values).union(*of_metrics.values()) - mine
+        left = tuple(name for name in table.header if name in others)
+        columns = wanted.metrics[value].roles if value in wanted.metrics else {}
+        roles = {role: name for role, name in columns.items() if name in table.header}
+        own = replace(wanted, value=value, drop=(*wanted.drop, *left), roles=roles, constants={}, where={})
+        for sheet in read_table(table, own, report.anew()):
+            if not wanted.metrics or any(one.value is not None for one in sheet.readings):
+                yield sheet
 
 
 def _or_tidy(found: Iterator[Sheet], table: Table) -> Iterator[Sheet]:
@@ -116,9 +154,7 @@ class Pivot:
         """For each column that is read its number in the table."""
         self.whole, self.table = table, replace(table, header=[table.header[place] for place in kept])
         if not report.marked and (absent := [name for name in wanted.drop if name not in table.header]):
-            report.fault(
-                Place(table.line), f'there is no column "{absent[0]}"; there are: {", ".join(table.header[:20])}'
-            )
+            _fault_of_absent(absent[0], table, report)
         if len(kept) < 2:
             report.fault(Place(table.line), "a table has at least two columns that are not dropped")
         report.stop_at_faults()
@@ -185,8 +221,8 @@ class Pivot:
                     yield (row, label), Reading(at, value, *place)
 
     def _axes(self) -> tuple[str, str, list[str]]:
-        corner, labels = self.table.header[0], list(self.table.header[1:])
-        first, second = _corner(corner)
+        labels, heading = list(self.table.header[1:]), Place(self.table.line)
+        first, second = _corner(self.table.header[0])
         rows = self.wanted.rows or first
         prefix, bare = _common_words(labels)
         columns = self.wanted.columns or second or prefix
@@ -194,21 +230,15 @@ class Pivot:
             labels = bare
         if not rows and self.report.marked:
             rows = "row"
-            self.report.note("axis_unnamed", 'nothing names the axis of the rows: it is called "row"',
-                               Place(self.table.line))  # fmt: skip
+            self.report.note("axis_unnamed", 'nothing names the axis of the rows: it is called "row"', heading)
         elif not rows:
             say = "--rows NAME" if self.wanted.reads_prose else "rows=NAME"
             self.report.fault(Place(self.table.line, 1), f"the axis of the rows has no name: say {say}")
-        if not columns:
-            if self.wanted.reads_prose:
-                columns = "column"
-                self.report.note(
-                    "axis_unnamed",
-                    'nothing names the axis of the columns: it is called "column"',
-                    Place(self.table.line),
-                )
-            else:
-                self.report.fault(Place(self.table.line), "the axis of the columns has no name: say columns=NAME")
+        if not columns and self.wanted.reads_prose:
+            columns = "column"
+            self.report.note("axis_unnamed", 'nothing names the axis of the columns: it is called "column"', heading)
+        elif not columns:
+            self.report.fault(heading, "the axis of the columns has no name: say columns=NAME")
         self.report.stop_at_faults()
         return _identity_word(rows), _identity_word(columns or ""), labels
 

@@ -68,16 +68,6 @@ def test_who_has_read_from_a_replica_asks_for_positions(tiny: Tiny) -> None:
     assert sent(tiny) == [None, "0/0"]
 
 
-@pytest.mark.parametrize("nonsense", ["x", "1/2/3", "G/1", "1/2\x00"])
-def test_nonsense_is_not_sent_back(tiny: Tiny, state: Path, nonsense: str) -> None:
-    tiny.answer(Reply(headers={"Registry-Position": "G" + nonsense.replace("\x00", "")}))
-    with Transport(tiny.url) as transport:
-        transport.get("projects")
-        state.mkdir(exist_ok=True)
-        transport.get("projects")
-    assert sent(tiny) == [None, None]
-
-
 def test_without_a_place_for_files_it_is_kept_in_memory(
     tiny: Tiny, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -71,8 +71,12 @@ class Person:
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """Run a command as a process of its own."""
         kept = {name: text for name, text in os.environ.items() if not name.startswith(("REGISTRY_", "COLUMNS"))}
-        command = [Path(sys.executable).with_name("registry"), *words]
-        return subprocess.Popen(command, env=kept | self.environment, cwd=self.home, **options)
+        return subprocess.Popen(self.command(*words), env=kept | self.environment, cwd=self.home, **options)
+
+    @staticmethod
+    def command(*words: str) -> list[str]:
+        """The command as a process is started with it."""
+        return [str(Path(sys.executable).with_name("registry")), *words]
 
 
 def person_of(project: Project, url: str, home: Path, role: str = "writer") -> Person:

@@ -34,15 +34,11 @@ def test_whoami_tells_name_role_project_and_expiry(person: Person, project: Proj
     assert f"project    {project.slug}" in person.page("whoami")
 
 
-def test_a_kept_token_is_used_without_any_environment(person: Person, project: Project) -> None:
+def test_a_kept_token_is_used_without_any_environment_and_closed_to_others(person: Person, project: Project) -> None:
     later = logged_in(person, project.tokens["reader"])
+    assert stat.S_IMODE(kept(person).stat().st_mode) == 0o600
     assert later.json("whoami")["name"] == "reader"
     assert later.says("ls") == later.says("ls", "-p", project.slug)  # its project became the default
-
-
-def test_the_file_with_tokens_is_closed_to_others(person: Person, project: Project) -> None:
-    logged_in(person, project.tokens["reader"])
-    assert stat.S_IMODE(kept(person).stat().st_mode) == 0o600
 
 
 def test_a_token_is_tried_before_it_is_kept(person: Person) -> None:

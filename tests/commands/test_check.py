@@ -173,15 +173,6 @@ def test_the_others_are_judged_beside_a_faulty_claim(person: Person, project: Pr
     assert 'did you mean "Length"?' in found[4]["error"]
 
 
-def test_what_the_server_refuses_is_said_with_its_line(person: Person, project: Project) -> None:
-    project.published()
-    wrong = README.replace("Length = [0]", "Lenght = [0]")
-    (person.home / "README.md").write_text(wrong, encoding="utf-8")
-    assert 'README.md:6: /where/Lenght: no grid has the axis "Lenght"; did you mean "Length"?' in person.complains(
-        "check", "README.md", "--wait", "0"
-    )
-
-
 def test_a_metric_that_is_not_there_is_said_with_what_may_be_meant(person: Person, project: Project) -> None:
     project.published()
     (person.home / "README.md").write_text(README.replace('"accuracy"', '"acuracy"'), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""pull, lines, completion: files, whole or not at all."""
+"""pull, completion: files, whole or not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from tests.commands.terminal import Person
 from tests.house import Project
-from tests.workers.asking import computed
 
 ONE = "model=Qwen-2.5 3B"
 
@@ -73,21 +72,6 @@ def test_a_heatmap_is_drawn_in_the_form_of_its_name(person: Person, ready: Proje
     written = (person.home / name).read_bytes()
     assert written.startswith(begins)
     assert answer.stderr == f"{name}: {len(written):,} bytes.\n"
-
-
-@pytest.mark.parametrize(("name", "begins"), [("l.svg", b"<svg"), ("l.png", b"\x89PNG\r\n"), ("l.csv", b"name,level,")])
-def test_lines_are_drawn_in_the_form_of_their_name(person: Person, ready: Project, name: str, begins: bytes) -> None:
-    one = person.json("show", ONE)
-    asked = ("-e", one["experiment"], "--metric", one["metric"]["name"], "--by", "axis:Type", "--along", "Length")
-    query = {"experiment": one["experiment"], "metric": one["metric"]["name"], "by": "axis:Type", "along": "Length"}
-    for cut in ({}, {"at.Length": ">=1"}):
-        computed(ready, f"projects/{ready.slug}/lines", query_string=query | cut)
-    answer = person.run("lines", *asked, "-o", name)
-    assert answer.exit_code == 0, answer.output
-    assert (person.home / name).read_bytes().startswith(begins)
-    assert "Along Length" in person.says("lines", *asked, "--at", "Length>=1")
-    assert "--metric is given 0 times" in person.complains("lines", "-e", "x", status=2)
-    assert ".svg" in person.complains("lines", *asked, "-o", "x.gif", status=2)
 
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete -")])

@@ -128,7 +128,7 @@ def test_every_group_lists_by_ls_and_removes_by_rm() -> None:
     commands = [main.get_command(context, name) for name in main.list_commands(context)]
     groups = [one for one in commands if isinstance(one, click.Group)]
     words = {word for group in groups for word in group.commands}
-    assert len(groups) == 11
+    assert len(groups) == 9
     assert {"ls", "rm"} <= words
     assert words.isdisjoint({"list", "remove", "delete"})
 

@@ -65,11 +65,6 @@ def test_all_of_many_are_listed_in_a_pipe_and_a_limit_holds(person: Person, proj
     assert "the first 100; --limit shows more" in person.page("ls")
 
 
-def test_quiet_prints_ids(person: Person, shelf: Project) -> None:
-    ids = person.says("ls", "-q").split()
-    assert {grid["id"] for grid in person.json("ls")} == set(ids)
-
-
 @pytest.mark.parametrize(
     ("what", "names"),
     [
@@ -90,10 +85,6 @@ def test_grids_and_names_are_found_by_words(person: Person, shelf: Project) -> N
     assert {row["model"] for row in person.rows("ls", "--find", "7b QWEN")} == {"Qwen-2.5 7B"}
     assert [row["name"] for row in person.rows("ls", "models", "--find", "3b")] == ["Qwen-2.5 3B"]
     assert "--find is for grids" in person.complains("ls", "projects", "--find", "a", status=2)
-
-
-def test_projects_are_listed(person: Person, shelf: Project) -> None:
-    assert shelf.slug in [row["slug"] for row in person.rows("ls", "projects")]
 
 
 def test_a_narrow_terminal_does_without_what_matters_least(person: Person, shelf: Project) -> None:

@@ -1,4 +1,4 @@
-"""registry plan: of two models, of a peak, of a claim, of a gate."""
+"""registry plan: of two models, of a claim, of a gate."""
 
 from __future__ import annotations
 
@@ -31,23 +31,8 @@ def test_two_models_are_planned(person: Person, project: Project, house: House) 
     assert int(person.says(*words, "--effect", "13", "-q")) == pytest.approx(186.9, abs=1.5)  # 200 (2.8 x 4.48 / 13)^2
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("A", "B", "--effect", "-inf"),
-        ("A", "B", "--alpha", "nan"),
-    ],
-)
-def test_what_is_no_finite_number_is_refused_in_a_line(person: Person, words: tuple[str, ...]) -> None:
-    assert "is no finite number" in person.complains("plan", *words, status=2)
-
-
-def test_a_peak_is_planned_and_so_is_nothing_else_at_once(person: Person, project: Project) -> None:
-    grid = project.published(trials=150)
-    rows = person.rows("plan", "--peak", grid["id"], "--budget", "100")
-    assert rows[0]["at"].startswith("Type")
-    assert sum(float(row["share"]) for row in rows) > 0.99
-    for words in ((), ("A",), ("A", "B", "--peak", grid["id"]), ("--claim", "{}", "--peak", grid["id"])):
+def test_one_thing_is_planned_at_once(person: Person) -> None:
+    for words in ((), ("A",), ("A", "B", "--claim", "{}"), ("--claim", "{}", "--gate", "main", "A")):
         assert "Name two models or grids" in person.complains("plan", *words, status=2)
 
 
@@ -64,7 +49,7 @@ def test_a_claim_is_planned_from_json_or_a_file(person: Person, project: Project
     assert "what is stored does not decide the claim beyond noise" in page
     assert "to decide it: " in page
     [row] = person.rows("plan", "--claim", claim, "--budget", "10")
-    assert (row["model"], row["share"], row["trials"], row["affordable"]) == ("A", "1.0", "10", "false")
+    assert (row["affordable"], float(row["factor"]) > 1) == ("false", True)
     for wrong in ("{", str(tmp_path / "none.json")):
         assert "neither JSON nor a file" in person.complains("plan", "--claim", wrong, status=2)
 
@@ -72,7 +57,7 @@ def test_a_claim_is_planned_from_json_or_a_file(person: Person, project: Project
 def test_cells_that_come_first_are_listed(person: Person, project: Project, house: House) -> None:
     axis = {"name": "L", "kind": "numeric", "levels": [1, 2]}
     project.published(experiment="e", model="A", benchmark="X", axes=[axis], values=[90.0, None], trials=100)
-    claim = {"kind": "value", "about": {"experiment": "e", "metric": "accuracy"}, "of": "mean", "over": "declared",
+    claim = {"kind": "value", "about": {"experiment": "e", "metric": "accuracy"}, "where": {"L": [2]},
              "is": {"op": ">", "number": 60}}  # fmt: skip
     person.complains("plan", "--claim", json.dumps(claim), "--wait", "0", status=1)
     house.compute()

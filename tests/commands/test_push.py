@@ -21,7 +21,7 @@ from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
 from results_registry import Refused, Transport, Unreachable
 from tests.commands.terminal import Person
-from tests.house import House, Project
+from tests.house import Project
 from tests.importers.test_item_outcomes import FLAGS, harness
 
 FILES = Path(__file__).parents[1] / "importers" / "files"
@@ -65,38 +65,6 @@ def test_each_grid_of_a_seed_keeps_its_file_and_the_doubts_of_the_reading(person
     assert len(told) >= 4
 
 
-OTHERS = {
-    "lm_eval.json": "lm-eval", "inspect.eval": "inspect", "inspect.json": "inspect",
-    "mteb": "mteb", "mlflow.json": "mlflow",
-    "model_card.md": "model-index", "tidy.parquet": "parquet",
-}  # fmt: skip
-
-
-def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(
-    person: Person, project: Project, subtests: pytest.Subtests
-) -> None:
-    for name, format_ in OTHERS.items():
-        with subtests.test(msg=name):
-            is_its_source(person, project, name, format_)
-
-
-def is_its_source(person: Person, project: Project, name: str, format_: str) -> None:
-    """Push a file or folder: each of its grids has one of its files as the source, and the description."""
-    table = Path(name).suffix in (".parquet", ".csv")
-    kinds = ("experiment", "benchmark", "model", "metric") if table else ("experiment", "model")
-    names = [option for kind in kinds for option in (f"--{kind}", f"{kind} of {name}")]
-    run = person.run("push", "--json", str(FILES / name), *names, "--description", "From *a file*.")
-    report = json.loads(run.stdout)
-    assert report["grids"], report  # of some files a part cannot be read, which is not what this is about
-    path = FILES / name
-    files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
-    digests = {hashlib.sha256(one.read_bytes()).hexdigest(): one.name for one in files}
-    for one in report["grids"]:
-        grid = project.get(f"grids/{one['id']}").get_json()
-        assert (grid["source"]["format"], grid["source"]["name"]) == (format_, digests[grid["source"]["sha256"]])
-        assert grid["description"] == "From *a file*."
-
-
 def test_records_of_several_files_name_their_folder(person: Person, project: Project) -> None:
     folder = person.home / "runs"
     folder.mkdir()
@@ -119,12 +87,6 @@ def test_what_was_read_from_the_registry_keeps_the_source_that_it_has(person: Pe
     file.write_text(json.dumps(project.get(f"grids/{published['id']}").get_json() | {"model": "copy"}))
     report = person.json("push", str(file))
     assert project.get(f"grids/{report['grids'][0]['id']}").get_json()["source"] == source
-
-
-def test_pushing_again_changes_nothing(person: Person) -> None:
-    person.json("push", SEEDS[0])
-    again = person.json("push", SEEDS[0])
-    assert (again["new"], again["same"]) == (0, 1)
 
 
 def test_a_pipe_gets_a_row_for_each_grid(person: Person) -> None:
@@ -164,23 +126,11 @@ def test_what_the_registry_refuses_is_told_at_its_place(person: Person) -> None:
 
 
 def test_what_the_options_say_of_every_grid_is_published(person: Person, project: Project) -> None:
-    said = ["--trials", "300", "--questions", "60", "--design-effect", "1.5", "--derived"]
+    said = ["--trials", "300", "--questions", "60", "--design-effect", "1.5", "--derived", "--description", "*a file*"]
     person.json("push", SEEDS[0], *said)
     [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
     assert (grid["questions"], grid["design_effect"], grid["derived"]) == (60, 1.5, True)
-
-
-def test_more_questions_than_trials_are_a_fault(person: Person) -> None:
-    said = person.complains("push", "-q", "--dry-run", SEEDS[0], "--trials", "300", "--questions", "301")
-    assert "is above 300, the smallest number of trials of a cell" in said
-
-
-def test_an_average_of_a_table_is_a_warning_until_it_is_declared(person: Person) -> None:
-    table = person.home / "t.csv"
-    table.write_text("Length,value\n0,1\n1,2\n")
-    names = ["--experiment", "e", "--benchmark", "Average", "--model", "m", "--metric", "x"]
-    assert "publish it with derived" in person.says("push", "--dry-run", str(table), *names)
-    assert "publish it with derived" not in person.says("push", "--dry-run", str(table), *names, "--derived")
+    assert grid["description"] == "*a file*"
 
 
 def test_a_folder_is_pushed_and_what_was_not_read_in_it_is_status_1(person: Person) -> None:
@@ -352,37 +302,6 @@ def test_a_project_that_is_not_there_is_said_to_be_made(person: Person) -> None:
     said = answer.stderr
     assert 'There is no project "nobodys"' in said
     assert "`registry project create nobodys`" in said
-
-
-def encoder(person: Person, model: str, task: str, scores: dict[str, dict[str, float]]) -> None:
-    """A file of MTEB: main scores by split and subset."""
-    folder = person.home / "mteb" / model / "1"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "model_meta.json").write_text(json.dumps({"name": model}))
-    entries = {
-        split: [{"hf_subset": subset, "main_score": score} for subset, score in given.items()]
-        for split, given in scores.items()
-    }
-    (folder / f"{task}.json").write_text(json.dumps({"task_name": task, "scores": entries}))
-
-
-def compared(person: Person, house: House, task: str, baseline: str, contender: str) -> dict[str, Any]:
-    """The comparison of two models, computed."""
-    asked = ["compare", "-b", task, "--json", "--wait", "0", f"model={baseline}", f"model={contender}"]
-    person.run(*asked)
-    house.compute()
-    found: dict[str, Any] = json.loads(person.run(*asked).stdout)
-    return found
-
-
-def test_two_languages_of_one_task_are_never_compared(person: Person, house: House) -> None:
-    encoder(person, "english", "STS22", {"test": {"en": 0.6}})
-    encoder(person, "chinese", "STS22", {"test": {"zh": 0.7}})
-    encoder(person, "both", "STS22", {"test": {"en": 0.5, "zh": 0.8}})
-    person.json("push", "mteb")
-    assert compared(person, house, "STS22", "english", "chinese")["n_common"] == 0
-    shared = compared(person, house, "STS22", "english", "both")
-    assert (shared["n_common"], round(shared["mean"], 9)) == (1, -0.1)
 
 
 def test_a_push_that_was_cut_off_is_completed_by_another(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:

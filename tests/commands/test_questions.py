@@ -58,11 +58,6 @@ def test_the_lowest_and_the_highest_cell_have_the_ends_of_the_palette(person: Pe
     assert not any(part.startswith("48;") for part in missing)
 
 
-def test_show_as_json_is_the_grid_of_the_api(person: Person, ready: Project) -> None:
-    found = person.json("show", "model=Qwen-2.5 3B")
-    assert found == ready.get(f"grids/{found['id']}").get_json()
-
-
 def test_an_older_revision_is_shown(person: Person, project: Project) -> None:
     project.published()
     project.published(values=[[1.0, 2.0, 3.0], [None, 4.0, 5.0]])
@@ -83,28 +78,6 @@ def test_trends_are_one_line_a_series_in_a_pipe(person: Person, falling: str) ->
     assert float(row["mann_kendall_s"]) == -15  # all 15 pairs fall
     assert float(row["mann_kendall_p"]) == pytest.approx(2 / 720)  # Kendall 1970: two of 6! orders are as extreme
     assert row["direction"] == "decreasing"
-
-
-def test_trends_on_a_terminal_name_the_grid(person: Person, falling: str) -> None:
-    page = person.page("trends", falling)
-    assert page.startswith("Core Generalization · Qwen-2.5 3B · Baseline — accuracy (%)\n")
-    assert "decreasing" in page
-    narrow = person.page("trends", falling, columns=70)
-    assert max(map(len, narrow.splitlines())) <= 70
-
-
-def test_a_fall_is_red_where_more_is_better(person: Person, falling: str) -> None:
-    assert "\x1b[31mdecreasing" in person.says("trends", falling, "--color", "always")
-
-
-def test_trends_along_an_axis_that_is_not_there_name_the_place(person: Person, falling: str) -> None:
-    assert '/along the grid has no axis "Width"' in person.complains("trends", falling, "--along", "Width")
-
-
-def test_what_is_still_pending_is_not_waited_for_longer_than_asked(person: Person, project: Project) -> None:
-    grid = project.published()
-    told = person.complains("trends", grid["id"], "--wait", "0")
-    assert told == "Error: The trends are not there after 0 s; ask again, or wait longer with --wait.\n"
 
 
 def test_peaks_list_every_tied_cell(person: Person, project: Project, house: House) -> None:
@@ -197,12 +170,6 @@ def test_a_table_is_models_by_benchmarks_unless_other_dimensions_are_named(
     assert ready.get(f"projects/{ready.slug}/aggregates.tex", query_string=scope).text == latex
 
 
-def test_a_table_that_cannot_be_made_says_why(person: Person, ready: Project) -> None:
-    asked = ("table", "type-by-length", "accuracy")
-    assert 'has the axis "Depth"; there are Length, Type' in person.complains(*asked, "--rows", "Depth")
-    assert "grouped by already" in person.complains(*asked, "--over", "model")
-
-
 def test_a_slice_is_asked_for_by_axis(person: Person, ready: Project, house: House) -> None:
     for command in (["rank", "--at", "Length>=1", "--at", "Type=1"], ["trends", "model=Qwen-2.5 3B", "--at", "Type=1"]):
         person.run(*command, "--wait", "0")
@@ -276,11 +243,6 @@ def test_words_for_models_and_words_for_grids_are_not_mixed(
     person: Person, project: Project, words: list[str], told: str
 ) -> None:
     assert told in " ".join(person.complains(*words, status=2).split())
-
-
-def test_a_model_that_nobody_has_is_refused_with_the_nearest(person: Person, two_models: list[str]) -> None:
-    told = person.complains("compare", "A", "b", "-e", "type-by-length", "--metric", "accuracy")
-    assert 'has the model "b"; did you mean "B"; there are B, A' in " ".join(told.split())
 
 
 def test_a_grid_is_named_by_its_id_its_beginning_or_names(person: Person, ready: Project) -> None:
@@ -385,7 +347,25 @@ def test_noise_is_told_in_a_table_and_in_words(person: Person, project: Project)
     assert "its trials explain 4.58 points" in page
     [row] = person.rows(*asked)
     assert (row["benchmark"], row["cells"], row["between"]) == ("Core Generalization", "1", "2.0")
+    floor = ("floor", *asked[1:], "--model", "A")
+    person.run(*floor, "--wait", "0")
+    project.house.compute()
+    # 70 - 3.747 x 2 x sqrt(6 / 5); Student's t with 4 degrees of freedom at 0.99
+    assert "one more run below 61.79 is worse than chance" in person.page(*floor)
+    assert person.rows(*floor)[0]["runs"] == "5"
+    assert "Say whose runs set the floor" in person.complains(*floor[:-2], status=2)
     project.published(model="B", variant="", axes=[], values=70.0, trials=None, experiment="another")
     person.run("noise", "-e", "another", "--metric", "accuracy", "--wait", "0")
     project.house.compute()
     assert "Nothing is known" in person.run("noise", "-e", "another", "--metric", "accuracy").output
+
+
+def test_the_questions_that_flipped_between_two_grids_are_listed(person: Person, project: Project) -> None:
+    grids = [project.published(model=model, variant="", axes=[], values=50.0, trials=2)["id"] for model in "AB"]
+    for grid, outcomes in zip(grids, ([1, 0], [0, 1]), strict=True):
+        sent = {"set": {"name": "two", "count": 2, "ids": ["q1", "q2"]}, "cells": [{"at": {}, "outcomes": outcomes}]}
+        assert project.call("POST", f"grids/{grid}/items", json=sent).status_code == 201
+    assert [tuple(row.values()) for row in person.rows("flips", *grids)] == [("", "gained", "q2"), ("", "lost", "q1")]
+    assert "1 gained and 1 lost." in person.page("flips", *grids)
+    bare = project.published(model="C", variant="", axes=[], values=50.0, trials=2)["id"]
+    assert "No cell has outcomes of the same items" in person.complains("flips", grids[0], bare, status=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from registry.commands.account import write_config
-from registry.commands.page import bare, colour_of, cut, fitted, ink, on_number, page, wrapped
+from registry.commands.page import colour_of, cut, fitted, page, wrapped
 from registry.commands.screen import field
 from registry.commands.show import _OF_256
 from registry.errors import Misconfigured
@@ -54,20 +54,9 @@ def test_keys_are_repeated_where_a_table_is_folded() -> None:
     assert all(len(line) <= 50 for line in lines)
 
 
-def test_colours_come_off_again() -> None:
-    assert ink("x", "bold red") == "\x1b[1;31mx\x1b[0m"
-    assert bare(ink("x", "bold red")) == "x"
-    assert ink("x", "") == "x"
-
-
 @pytest.mark.parametrize(("number", "colour"), [(16, "#000000"), (231, "#ffffff"), (221, "#ffd75f"), (244, "#808080")])
 def test_the_256_colours_are_xterms(number: int, colour: str) -> None:
     assert colour_of(number) == colour
-
-
-def test_text_on_light_is_black_and_on_dark_white() -> None:
-    assert on_number(221) == "48;5;221 38;5;16"
-    assert on_number(17) == "48;5;17 38;5;231"
 
 
 def test_the_palette_of_256_goes_one_way() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from registry.importers import delimited, markdown
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
-from registry.renderings.grid import cells_csv, flat, grid_markdown
+from registry.renderings.grid import flat
+from tests.registry.renderings.grid_documents import cells_csv, grid_markdown
 
 WORDS = st.text("abcXYZé|\\<=+-@ 'ß7", min_size=1, max_size=6).filter(
     lambda text: text == text.strip() and text.strip("-") and not text.startswith("'") and text[0].isalpha()

@@ -269,3 +269,27 @@ def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Pa
 def test_the_part_of_the_data_before_a_metric_says_nothing_of_its_direction() -> None:
     known = [meaning_of(name) for name in ("eval/loss", "val/accuracy", "precision/loss")]
     assert [meaning and meaning.direction for meaning in known] == ["lower", "higher", None]
+
+
+HTML = """<!DOCTYPE html><html><head><style>td{}</style><script>var a = "<table><tr><td>1";</script></head>
+<body><h2>Board</h2><table class=t><thead><tr><th>Model<th>Size</th><th>4K</th><th>8K</tr></thead><tbody>
+<tr><td><a href="https://x">Alpha</a></td><td rowspan=2>7B</td>
+<td><b>90.1</b></td><td>88<sup>1</sup></td></tr><tr><td>Beta &amp; co</td><td>1<b>2</b><td>&mdash;</tr></tbody></table>
+<table><tr><th>a</th><th>b</th></tr></table></body></html>"""
+
+
+def test_tables_of_a_page_are_read_as_those_of_a_readme(tmp_path: Path) -> None:
+    (tmp_path / "b.html").write_text(HTML)
+    wanted = {"rows": "model", "columns": "Length", "drop": ("Size",), "metric": "accuracy"}
+    found, faults = read(str(tmp_path / "b.html"), experiment="e", benchmark="b", **wanted)
+    assert faults == [f'{tmp_path}/b.html:4:3: "1 2" is not a number; a cell that nobody measured is left empty']
+    (tmp_path / "b.html").write_text(HTML.replace("1<b>2</b>", "71.5"))
+    found, faults = read(str(tmp_path / "b.html"), experiment="e", benchmark="b", **wanted)
+    assert faults == []
+    assert [(one.submission["model"], one.submission["values"]) for one in found] == [
+        ("Alpha", [90.1, 88.0]), ("Beta & co", [71.5, None]),
+    ]  # fmt: skip
+    assert found[0].submission["axes"][0]["levels"] == [
+        {"label": "4K", "number": 4000},
+        {"label": "8K", "number": 8000},
+    ]

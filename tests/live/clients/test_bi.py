@@ -60,11 +60,11 @@ def test_the_cells_are_exactly_those_that_were_published(reader: Reader, first_g
 def test_the_views_say_what_the_documents_say(reader: Reader, seeds: Project, first_grid: dict[str, Any]) -> None:
     document = seeds.get(f"grids/{first_grid['id']}/statistics").get_json()
     where = f"WHERE grid = '{first_grid['id']}'"
-    trends = reader.ask(f"SELECT at ->> 'Type', slope, slope_low, q, direction, shape FROM bi.trends {where}")
+    trends = reader.ask(f"SELECT at ->> 'Type', slope, slope_low, q, direction, onset_by FROM bi.trends {where}")
     assert {tuple(row) for row in trends} == {
         (
             one["at"]["Type"], one["slope"], one["slope_interval"]["low"], one["q"], one["direction"],
-            one["shape"]["kind"],
+            None if one["onset"]["by"] is None else str(one["onset"]["by"]),
         )
         for one in document["series"]
     }  # fmt: skip

@@ -10,11 +10,11 @@ import pytest
 import vl_convert
 
 from registry.pages.heatmap import heatmap_of
+from registry.renderings.charts.lines import lines_vega
+from registry.renderings.charts.paint import COLOURS
+from registry.renderings.charts.trade_off import trade_off_vega
 from registry.renderings.heatmap import Options, heatmap_vega
 from registry.renderings.heatmap.colours import THEMES
-from registry.renderings.lines import lines_vega
-from registry.renderings.lines.paint import COLOURS
-from registry.renderings.trade_off import trade_off_vega
 from tests.registry.renderings import test_charts, test_every_shape_in_every_form
 from tests.registry.renderings.documents import read
 from tests.registry.renderings.grid_documents import axis, document

@@ -1,8 +1,7 @@
-"""Read the prose around a heatmap: names and levels of the axes, and the metric.
+"""Read names and levels of the axes, the metric and the identity from the prose that Markdown has around a heatmap.
 
-Read from lists such as `* **X-axis:** Ratio, ranging from 0.1 to 0.5 with increments of 0.1.` and from titles such as
-`Baseline - Core Generalization - Qwen-2.5 3B` (variant, benchmark, model) and `R1-Qwen
-AIME'24` (model, benchmark).
+Axes come from lists such as `* **X-axis:** Ratio, ranging from 0.1 to 0.5 with increments of 0.1.`, identities from
+titles such as `Baseline - Core Generalization - Qwen-2.5 3B` (variant, benchmark, model) and `R1-Qwen | AIME'24`.
 """
 
 from __future__ import annotations
