@@ -29,9 +29,7 @@ def create_app(settings: Settings) -> Flask:
     from registry.storage.circuit_breaker import CircuitBreaker
     from registry.storage.database import Database
     from registry.storage.replica import ReplicatedDatabase
-    from registry.tracing import start_tracing
 
-    traced = start_tracing(settings, "web")
     app = Flask("registry", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body
     app.url_map.strict_slashes = False
@@ -56,7 +54,7 @@ def create_app(settings: Settings) -> Flask:
     )
     api.register(app)
     pages.register(app)
-    watch(app, settings.request_timeout, traced=traced)
+    watch(app, settings.request_timeout)
     enforce(app, app.extensions["registry"].policy)
     replica.register(app)
     return app

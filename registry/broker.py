@@ -34,8 +34,6 @@ _SOCKET_SECONDS = 3.0
 _BREAK_SECONDS = 1.0
 MOST_ORIGINS = 16
 """Requests that a wake-up names: those that came last."""
-_ORIGIN = ("request_id", "traceparent")
-"""What a wake-up carries of the context of a request."""
 
 
 def broker_url(settings: Settings) -> str:
@@ -92,9 +90,9 @@ def answering_workers(settings: Settings, seconds: float = 1.0) -> list[str]:
     return sorted(name for reply in replies or () for name in reply)
 
 
-def origins_of(wakeups: Iterable[bytes]) -> list[dict[str, str]]:
-    """Requests that wake-ups name, the last ones; what is no list names none."""
-    found: list[dict[str, str]] = []
+def origins_of(wakeups: Iterable[bytes]) -> list[str]:
+    """Ids of the requests that wake-ups name, the last ones; what is no list names none."""
+    found: list[str] = []
     for wakeup in wakeups:
         with suppress(ValueError):
             told = orjson.loads(wakeup)
@@ -109,7 +107,7 @@ class Notifier:
         self._client = redis_client(settings)
         self._outages = OutageLog("broker", settings.redis_url)
         self._asked = threading.Event()
-        self._origins: deque[dict[str, str]] = deque(maxlen=MOST_ORIGINS)
+        self._origins: deque[str] = deque(maxlen=MOST_ORIGINS)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -120,9 +118,8 @@ class Notifier:
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._send, name="notifier", daemon=True)
                     self._thread.start()
-        origin = {name: text for name, text in structlog.contextvars.get_contextvars().items() if name in _ORIGIN}
-        if origin:
-            self._origins.append(origin)
+        if (request := structlog.contextvars.get_contextvars().get("request_id")) is not None:
+            self._origins.append(request)
         self._asked.set()
 
     def _send(self) -> None:

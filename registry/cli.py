@@ -10,6 +10,8 @@ from results_registry import __version__
 SECTIONS = {
     "Results": {
         "push": ("registry.commands.push:push", "Send the grids of files, folders or an MLflow server."),
+        "watch": ("registry.commands.push:watch", "Push files as a harness writes them into folders."),
+        "mapping": ("registry.commands.push:mapping", "Propose how the files of an archive are read."),
         "ls": ("registry.commands.listing:ls", "List projects, grids, or the names in use."),
         "show": ("registry.commands.show:show", "Show a grid, as a heatmap on a terminal."),
         "pull": ("registry.commands.pull:pull", "Write a grid, a heatmap, or all cells of many."),
@@ -19,11 +21,10 @@ SECTIONS = {
         "grid": ("registry.commands.grid:grid", "Delete grids, and restore deleted ones."),
         "alias": ("registry.commands.projects:alias", "Let two names count as one."),
         "share": ("registry.commands.projects:share", "Make, list and revoke links that need no token."),
-        "alerts": ("registry.commands.baselines:alerts", "List, acknowledge and dismiss alerts of baselines."),
         "baseline": ("registry.commands.baselines:baseline", "Set, show, list and delete baselines of gates."),
         "claim": ("registry.commands.check:claim", "Keep claims, list, show and remove them."),
-        "events": ("registry.commands.hooks:events", "Show what was done in a project, and what happens."),
-        "hooks": ("registry.commands.hooks:hooks", "Send events to webhooks, and see what came of it."),
+        "mcp": ("registry.commands.mcp:mcp", "Answer a language model's questions, as tools of MCP."),
+        "events": ("registry.commands.events:events", "Show what was done in a project, and what happens."),
         "protocol": ("registry.commands.projects:protocol", "Show and set which keys of protocols bind."),
         "suite": ("registry.commands.projects:suite", "Set, list and delete lists of benchmarks."),
         "sync": ("registry.commands.push:sync_command", "Send what jobs could not send themselves."),
@@ -33,11 +34,12 @@ SECTIONS = {
         "table": ("registry.commands.rank:table", "Tabulate means, bests or numbers of cells."),
         "trends": ("registry.commands.show:trends", "Show how values change along the axes, and how surely."),
         "peaks": ("registry.commands.show:peaks", "Show the best cells, and which others may be the best."),
-        "lines": ("registry.commands.pull:lines", "Draw several models along one axis."),
         "noise": ("registry.commands.rank:noise", "Show by how much values vary when nothing was changed."),
+        "floor": ("registry.commands.rank:floor", "Show a threshold for further runs of a model."),
         "plan": ("registry.commands.compare:plan", "Plan trials: what would show a difference."),
         "gate": ("registry.commands.gate:gate", "Judge a contender by a baseline's policy; fail unless it is kept."),
         "check": ("registry.commands.check:check", "Judge the claims in a README or claims.toml."),
+        "flips": ("registry.commands.compare:flips", "Show which questions flipped between two grids."),
         "compare": ("registry.commands.compare:compare", "Compare two models, or two grids."),
     },
     "Account": {
@@ -59,7 +61,6 @@ SECTIONS = {
         "partition": ("registry.commands.upkeep:partition_command", "Bring the largest tables into partitions."),
         "purge": ("registry.commands.upkeep:purge_command", "Remove for good what was deleted long ago."),
         "bi-role": ("registry.commands.upkeep:bi_role", "Make a database role for SQL tools."),
-        "deploy-files": ("registry.commands.generated:deploy_files", "Write docker-compose.yml and deploy/."),
         "token": ("registry.commands.token:token", "Make a token, or list and revoke those of a project."),
     },
     "More": {
@@ -72,7 +73,7 @@ SECTIONS = {
 def say_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Print version and, where it is known, the commit."""
     if wanted and not context.resilient_parsing:
-        from registry.distribution import commit
+        from registry.commands.generated import commit
 
         built = commit()
         click.echo(f"registry, version {__version__}" + (f" (commit {built[:12]})" if built else ""))

@@ -110,8 +110,6 @@ class Settings:
     worker_processes: int = within(1, 500, 2)
     log_level: str = "INFO"
     """DEBUG, INFO, WARNING, ERROR or CRITICAL."""
-    traces: str = ""
-    """URL of an OpenTelemetry collector, to which spans go by OTLP over HTTP; empty: no traces."""
 
     request_timeout: float = within(0.1, 600, 9.0, "s")
     """Seconds after which a request stops waiting for the database; `Prefer: wait` extends them."""
@@ -208,10 +206,6 @@ class Settings:
                 given[one.name] = _read(variable, environment[variable], one)
         if given.get("log_level", "INFO") not in LOG_LEVELS:
             raise Misconfigured(f"REGISTRY_LOG_LEVEL must be one of {', '.join(LOG_LEVELS)}.")
-        if given.get("traces") and not _is_address(given["traces"]):
-            raise Misconfigured(
-                f"REGISTRY_TRACES is a URL such as http://127.0.0.1:4318/v1/traces, not {given['traces']!r}."
-            )
         _check_addresses(given)
         for name, allowed in CHOICES.items():
             if given.get(name, allowed[0]) not in allowed:

@@ -394,7 +394,6 @@ CREATE TABLE judgements (  -- judgements of claims that differ from the one befo
     fingerprint bytea NOT NULL,  -- SHA-256 of verdicts, reason and numbers: the next judgement has another
     methods_version text NOT NULL,
     judged_at timestamptz NOT NULL DEFAULT now(),
-    is_complete boolean NOT NULL DEFAULT true,  -- false until the trials are added that would decide it
     CONSTRAINT pk_judgements PRIMARY KEY (claim_id, number)
 );
 CREATE TABLE gate_verdicts (  -- verdicts on contenders of baselines; none is ever changed
@@ -611,23 +610,10 @@ _NEVER_CHANGED = {
     "item_ids_are": ("item_ids", "registry_refuse_change_of_items()"),
     "item_outcomes_are": ("item_outcomes", "registry_refuse_change_of_items()"),
     "item_continuations_are": ("item_continuations", "registry_refuse_change_of_items()"),
+    "judgements_are": ("judgements", "registry_refuse_change_of_items()"),
     "gate_verdicts_are": ("gate_verdicts", "registry_refuse_change_of_items()"),
 }
 """How the names of the triggers begin, their tables, and what they call."""
-_JUDGEMENTS_ARE_COMPLETED_ONCE = """
-CREATE TRIGGER judgements_are_never_deleted BEFORE DELETE ON judgements
-    FOR EACH ROW EXECUTE FUNCTION registry_refuse_change_of_items();
-CREATE TRIGGER judgements_are_never_changed BEFORE UPDATE ON judgements
-    FOR EACH ROW WHEN (old.is_complete OR (
-        new.claim_id, new.number, new.generation, new.verdict, new.as_posted, new.beyond_noise, new.reason, new.inputs,
-        new.fingerprint, new.methods_version, new.judged_at
-    ) IS DISTINCT FROM (
-        old.claim_id, old.number, old.generation, old.verdict, old.as_posted, old.beyond_noise, old.reason, old.inputs,
-        old.fingerprint, old.methods_version, old.judged_at
-    )) EXECUTE FUNCTION registry_refuse_change_of_items();
-CREATE TRIGGER judgements_are_never_emptied BEFORE TRUNCATE ON judgements
-    FOR EACH STATEMENT EXECUTE FUNCTION registry_refuse_change_of_items();
-"""
 
 _SEEN = """p.deleted_at IS NULL AND EXISTS (SELECT 1 FROM public.bi_readers b WHERE b.role_name = current_user
     AND (b.project_id IS NULL OR b.project_id = p.id))"""
@@ -672,8 +658,8 @@ _BI = {
     "trends": f"""{_NAMES}, s.revision, t ->> 0 AS along, t -> 1 AS at,
         (t ->> 2)::integer AS points, (t ->> 3)::float8 AS first, (t ->> 4)::float8 AS last,
         (t ->> 5)::float8 AS slope, (t ->> 6)::float8 AS slope_low, (t ->> 7)::float8 AS slope_high,
-        (t ->> 8)::float8 AS p, (t ->> 9)::float8 AS q, t ->> 10 AS direction, t ->> 11 AS shape, t ->> 12 AS shape_at,
-        (t ->> 13)::integer AS sharp_changes, s.computed_at
+        (t ->> 8)::float8 AS p, (t ->> 9)::float8 AS q, t ->> 10 AS direction,
+        t ->> 11 AS onset_until, t ->> 12 AS onset_by, (t ->> 13)::integer AS sharp_changes, s.computed_at
         {_DERIVED}, LATERAL jsonb_array_elements(s.facts -> 'trends') AS t WHERE {_SEEN}""",
     "peaks": f"""{_NAMES}, s.revision, (t ->> 0)::float8 AS value,
         t -> 1 AS at, (t ->> 2)::float8 AS probability_best, t ->> 3 AS standing, s.computed_at
@@ -697,7 +683,7 @@ def upgrade() -> None:
     for tables in (_PROJECTS, _GRIDS, _ITEMS, _RESULTS, _PAIR_SUMS, _JUDGED, _EVENTS, _SIGN_IN):
         op.execute(tables)
         _comment(tables)
-    for statements in (_REVISIONS, _REFUSE_CHANGES, _JUDGEMENTS_ARE_COMPLETED_ONCE):
+    for statements in (_REVISIONS, _REFUSE_CHANGES):
         op.execute(statements)
     for name, (table, function) in _NEVER_CHANGED.items():
         for end, events, each in (("changed", "UPDATE OR DELETE", "ROW"), ("emptied", "TRUNCATE", "STATEMENT")):

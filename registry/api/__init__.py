@@ -12,10 +12,8 @@ from registry.api import (
     claims,
     comparisons,
     events,
-    experiments,
     feeds,
     gates,
-    grid_by_names,
     grids,
     items,
     lines,
@@ -28,9 +26,7 @@ from registry.api import (
     projects,
     publication,
     rankings,
-    repeat_noise,
     request_body,
-    revisions,
     service,
     shares,
     statistics,
@@ -40,6 +36,7 @@ from registry.api import (
     webhooks,
 )
 from registry.api.arguments import note_old_words
+from registry.api.context import take_share
 from registry.api.long_poll import note_preference
 from registry.api.smorest import Api, Blueprint
 
@@ -49,12 +46,12 @@ def register(app: Flask) -> None:
     api = Api(app)
     problems.register(app)
     request_body.register(app)
-    shares.take_links(app)
+    app.before_request(take_share)
     app.after_request(note_preference)
     app.after_request(note_old_words)
-    stored = (projects, grids, grid_by_names, revisions, publication, items, feeds, statistics_feeds)
-    answers = (statistics, pictures, rankings, comparisons, aggregates, experiments, lines, trade_offs, plans)
-    judged = (claims, stored_claims, baselines, gates, alerts, repeat_noise)
+    stored = (projects, grids, publication, items, feeds, statistics_feeds)
+    answers = (statistics, pictures, rankings, comparisons, aggregates, lines, trade_offs, plans)
+    judged = (claims, stored_claims, baselines, gates, alerts)
     others = (events, webhooks, names, audit_log, shares, service)
     for module in (*stored, *answers, *judged, *others):
         for blueprint in vars(module).values():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
 from typing import Any
 
 import structlog
@@ -15,8 +14,7 @@ from registry.api.context import parts
 from registry.api.event_streams import is_stream
 from registry.api.metrics import IN_FLIGHT, REFUSALS, count_request
 from registry.api.problems import request_id, trace_id
-from registry.storage.statements import begin_times, request_deadline, times_so_far
-from registry.tracing import annotate, current_traceparent, request_span
+from registry.storage.statements import request_deadline, times_so_far
 
 log = structlog.get_logger()
 
@@ -31,10 +29,9 @@ _USUAL = (
 """Headers of every answer that does not say otherwise itself."""
 
 
-def watch(app: Flask, seconds: float, *, traced: bool = False) -> None:
+def watch(app: Flask, seconds: float) -> None:
     """Measure and log the requests of this application, none of which waits for the database beyond these seconds."""
     serve = app.wsgi_app
-    span: Callable[[str | None], AbstractContextManager[None]] = request_span if traced else lambda _: nullcontext()
 
     def within_deadline(environ: Any, start_response: Any) -> Any:
         if is_stream(environ):
@@ -43,7 +40,7 @@ def watch(app: Flask, seconds: float, *, traced: bool = False) -> None:
                 return serve(environ, start_response)
         IN_FLIGHT.inc()
         try:
-            with request_deadline(seconds), span(environ.get("HTTP_TRACEPARENT")):
+            with request_deadline(seconds):
                 answer = serve(environ, start_response)
         except BaseException:
             IN_FLIGHT.dec()
@@ -57,12 +54,8 @@ def watch(app: Flask, seconds: float, *, traced: bool = False) -> None:
 
 def _begin() -> None:
     g.begun = time.perf_counter()
-    begin_times()
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=request_id())
-    traceparent = current_traceparent()
-    if traceparent is not None:
-        structlog.contextvars.bind_contextvars(traceparent=traceparent)
 
 
 def _end(response: Response) -> Response:
@@ -82,17 +75,8 @@ def _end(response: Response) -> Response:
     if "Retry-After" in response.headers and "reason" in g:
         REFUSALS.labels(response.status_code, g.reason).inc()
     if route not in ("/healthz", "/readyz", "/metrics"):
-        fields = _fields(response, route)
-        _log(response, fields, begun)
-        annotate(f"{request.method} {route}", _attributes(fields))
+        _log(response, _fields(response, route), begun)
     return response
-
-
-def _attributes(fields: dict[str, Any]) -> dict[str, Any]:
-    """What a span says of a request, in the names of OpenTelemetry where it has some."""
-    names = {"method": "http.request.method", "route": "http.route", "status": "http.response.status_code"}
-    names |= {name: f"registry.{name}" for name in ("request_id", "project", "location", "reason")}
-    return {names[name]: value for name, value in fields.items() if name in names}
 
 
 def _fields(response: Response, route: str) -> dict[str, Any]:

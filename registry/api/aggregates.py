@@ -9,20 +9,21 @@ from flask import Response
 from marshmallow import ValidationError, validates_schema
 
 from registry.api.cached_results import answer_to
-from registry.api.charts import PICTURES
+from registry.api.charts import PICTURES, pictures
 from registry.api.fields import Choice, Dimensions, Name, Share
-from registry.api.query_schemas import (
+from registry.api.responses import of_values, wanted_form
+from registry.api.schemas import (
     SelectedParameters,
     SharedSlotsParameters,
+    about,
 )
-from registry.api.responses import dumps, of_values, wanted_form
-from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint
 from registry.grids.slices import Slice
 from registry.query import REDUCTIONS, SLOT_POLICIES, SORTS, AggregatesQuery
-from registry.renderings.aggregates import aggregates_csv, aggregates_latex, aggregates_markdown, aggregates_text
-from registry.renderings.aggregates_picture import aggregates_png, aggregates_svg, aggregates_vega
+from registry.renderings.aggregates import aggregates_csv, page
+from registry.renderings.aggregates_picture import aggregates_svg, aggregates_vega
+from registry.renderings.sheet import forms
 from registry.results.aggregates import Aggregates
 
 _DIMENSIONS = "`benchmark`, `model`, `variant` or `axis:<name>`; repeated, or with commas between them."
@@ -98,13 +99,9 @@ _FORMS = ("json", "txt", "md", "csv", "tex", *PICTURES)
 _RENDERERS = of_values(
     Aggregates,
     {
-        "txt": aggregates_text,
-        "md": aggregates_markdown,
+        **forms(page),
         "csv": aggregates_csv,
-        "tex": aggregates_latex,
-        "svg": aggregates_svg,
-        "png": aggregates_png,
-        "vl.json": lambda found: dumps(aggregates_vega(found)),
+        **pictures(Aggregates, aggregates_svg, aggregates_vega),
     },
 )
 
@@ -125,8 +122,8 @@ def read_aggregates(query: dict[str, Any], project: str, suffix: str | None = No
     `group_by=model,benchmark` is the table of models by benchmarks; `group_by=benchmark&over=model` says how hard the
     benchmarks are; `group_by=axis:Ratio,axis:Window` averages each cell over the benchmarks. Nothing that was not
     measured has a value, and by default entries are compared on the slots that all of them have; the answer says what
-    that leaves out, and which entries and levels cost the most. Rows that are names begin with their mean over the
-    columns and are in its order, the best first. Grids that say `derived` are not counted.
+    that leaves out. Rows that are names begin with their mean over the columns and are in its order, the best first.
+    Grids that say `derived` are not counted.
     """
     question = aggregates_query(query, project, slice_of_request(query, AggregatesParameters))
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

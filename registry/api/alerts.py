@@ -20,7 +20,8 @@ from registry.api.paging import page, read_key, write_key
 from registry.api.responses import expected_tags, json_answer
 from registry.api.schemas import PageParameters, about
 from registry.api.smorest import Blueprint, reply
-from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, tag_of
+from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts
+from registry.operations.baselines import tag_of
 from registry.results.codec import to_document
 from registry.results.verdicts import AlertState, DismissalReason
 

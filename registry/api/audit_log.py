@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from flask import Response
@@ -16,9 +15,7 @@ from registry.api.paging import listed
 from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
 from registry.api.smorest import Blueprint, reply
-from registry.operations.amend import told_changes
-from registry.operations.audit_log import Actor, RecordFilter, find_records, record
-from registry.operations.publish import Published
+from registry.operations.audit_log import Actor, RecordFilter, find_records
 
 blp = Blueprint("audit", "Who did what and when.")
 
@@ -27,16 +24,6 @@ def actor(connection: Connection) -> Actor:
     """Author of this request, as the log names them."""
     who = caller(connection)
     return Actor(who.token_id, uuid.UUID(request_id()), who.user_id)
-
-
-def record_description(connection: Connection, project_id: uuid.UUID, published: Published) -> None:
-    """Add to the log that a publication gave a grid, which was there, another description."""
-    if published.is_described:
-        stored = published.stored
-        told = told_changes(
-            {"names": asdict(stored.names), "revision": stored.revision, "description": stored.description}
-        )
-        record(connection, actor(connection), "grid.updated", stored.id, project_id=project_id, **told)
 
 
 @blp.get("/projects/<project>/audit", operation="listAudit")

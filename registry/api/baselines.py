@@ -18,9 +18,8 @@ from registry.api.context import enter, parts
 from registry.api.fields import Body, Choice, Few, Matching, Name, Number, Whole
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed
-from registry.api.query_schemas import GRID_ID
 from registry.api.responses import expected_tags, json_answer
-from registry.api.schemas import NamesParameters, PageParameters, about
+from registry.api.schemas import GRID_ID, NamesParameters, PageParameters, about
 from registry.api.smorest import Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import baselines

@@ -9,16 +9,15 @@ from marshmallow import Schema, ValidationError, validates_schema
 
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.pictures import scale_of_png
-from registry.api.query_schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters
 from registry.api.responses import dumps
-from registry.api.schemas import about
+from registry.api.schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters, about
 from registry.grids.grid import Direction
 from registry.query import SLOT_POLICIES
-from registry.renderings.forest import Forest, forest_svg, forest_vega
+from registry.renderings.charts.forest import Forest, forest_svg, forest_vega
+from registry.renderings.charts.frame import chart_png
+from registry.renderings.charts.paint import ChartOptions, XScale
 from registry.renderings.heatmap import THEMES
-from registry.renderings.lines import ChartOptions
-from registry.renderings.lines.frame import chart_png
-from registry.renderings.lines.paint import XScale
+from registry.results.aggregates import Aggregates
 from registry.results.comparison import ModelComparison
 from registry.results.lines import Lines
 from registry.results.ranking import Ranking
@@ -40,12 +39,6 @@ class ChartParameters(Schema):
             "`matched`: means over the slots that all names share that have any. `available`: over those that each has,"
             " so that two means may be over different slots."
         ),
-    )
-    band = Choice(
-        "interval",
-        "none",
-        load_default="interval",
-        metadata=about("Whether pictures show the 95 % intervals of the means."),
     )
     theme = Choice(*THEMES, load_default="light", metadata=about("The colours of pictures."))
     width = Whole(
@@ -98,36 +91,38 @@ class TradeOffParameters(NarrowedParameters, SharedSlotsParameters, ChartParamet
             raise ValidationError({"y": ["is a label, as x is: one of the two must be a metric"]})
 
 
-Chart = TypeVar("Chart", Lines, TradeOff)
-Drawn = TypeVar("Drawn", Ranking, ModelComparison)
+Drawn = TypeVar("Drawn", Lines, TradeOff, Ranking, ModelComparison, Aggregates)
 PICTURES = ("svg", "png", "vl.json")
 FORMS = ("json", "txt", "md", "csv", *PICTURES)
 
 
 def renderers(
     query: Mapping[str, Any],
-    kind: type[Chart],
-    tables: Mapping[str, Callable[[Chart], str]],
-    svg: Callable[[Chart, ChartOptions], str],
-    vega: Callable[[Chart, ChartOptions], Any],
-) -> Mapping[str, Callable[[Chart], str | bytes]]:
+    kind: type[Drawn],
+    tables: Mapping[str, Callable[[Drawn], str]],
+    svg: Callable[[Drawn, ChartOptions], str],
+    vega: Callable[[Drawn, ChartOptions], Any],
+) -> Mapping[str, Callable[[Drawn], str | bytes]]:
     """What writes a chart in each form but JSON, the pictures as they are asked for."""
     options = options_of(query)
-    pictures: dict[str, Callable[[Chart], str | bytes]] = {
-        "svg": lambda found: svg(found, options),
-        "png": lambda found: chart_png(kind, found, lambda one: svg(one, options), query["scale"]),
-        "vl.json": lambda found: dumps(vega(found, options)),
+    drawn = pictures(kind, lambda found: svg(found, options), lambda found: vega(found, options), query["scale"])
+    return {**drawn, **tables}
+
+
+def pictures(
+    kind: type[Drawn], svg: Callable[[Drawn], str], vega: Callable[[Drawn], Any], zoom: float = 1.0
+) -> dict[str, Callable[[Drawn], str | bytes]]:
+    """What draws a result in each form of a picture."""
+    return {
+        "svg": svg,
+        "png": lambda found: chart_png(kind, found, svg, zoom),
+        "vl.json": lambda found: dumps(vega(found)),
     }
-    return {**pictures, **tables}
 
 
 def forests(kind: type[Drawn], forest_of: Callable[[Drawn], Forest]) -> dict[str, Callable[[Drawn], str | bytes]]:
     """What draws a result as a forest plot."""
-    return {
-        "svg": lambda found: forest_svg(forest_of(found)),
-        "png": lambda found: chart_png(kind, found, lambda one: forest_svg(forest_of(one))),
-        "vl.json": lambda found: dumps(forest_vega(forest_of(found))),
-    }
+    return pictures(kind, lambda found: forest_svg(forest_of(found)), lambda found: forest_vega(forest_of(found)))
 
 
 def options_of(query: Mapping[str, Any]) -> ChartOptions:
@@ -137,5 +132,4 @@ def options_of(query: Mapping[str, Any]) -> ChartOptions:
         query.get("width", 880),
         query["x_scale"] if "x_scale" in query else query.get("x"),
         query.get("y_scale"),
-        query["band"] == "interval",
     )

@@ -17,10 +17,8 @@ from registry.api.responses import MEDIA, json_answer
 from registry.api.smorest import Blueprint, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
-from registry.claims.wording import read_as
 from registry.errors import Fault, Invalid
 from registry.operations.claims import Questions, questions_of
-from registry.operations.claims_across import Placed, apart, joined_judgement
 from registry.results.codec import from_bytes
 
 blp = Blueprint("claims", "What is said of results, judged against them.")
@@ -45,10 +43,8 @@ def judged(project: str) -> Response:
     sent = sent_json()
     claims = read_claims(sent)
     with parts().database.reading() as connection:
-        parted = apart(connection, row.id, claims)
-        questions = questions_of(connection, row.id, [one for statements in parted for one in statements])
-    wholes = list(zip([claim for _, claim in claims], parted, strict=True))
-    return _answer(questions, project, wholes, single=not isinstance(sent, list))
+        questions = questions_of(connection, row.id, claims)
+    return _answer(questions, project, single=not isinstance(sent, list))
 
 
 def read_claims(sent: Any) -> list[tuple[str, Claim]]:
@@ -69,10 +65,7 @@ def read_claims(sent: Any) -> list[tuple[str, Claim]]:
     return found
 
 
-def _answer(
-    questions: Questions, project: str, wholes: Sequence[tuple[Claim, Sequence[Placed]]], *, single: bool
-) -> Response:
-    """The judgements, those on claims across experiments joined from those on their statements."""
+def _answer(questions: Questions, project: str, *, single: bool) -> Response:
     until = time.monotonic() + preference()
     # All are asked before any is waited for, so that workers compute them side by side.
     for one in questions.asked[1:]:
@@ -86,12 +79,7 @@ def _answer(
     refused = next((document for document in documents if "judgements" not in document), None)
     if refused is not None:
         return json_answer({"state": "failed", "reason": refused["reason"], "attempts": 0})
-    each = iter([_item(documents[question], place) for question, place in questions.places])
-    items = []
-    for claim, statements in wholes:
-        found = [next(each) for _ in statements]
-        whole = found[0] if len(found) == 1 else joined_judgement(claim, found)
-        items.append({**whole, "read_as": read_as(claim)})
+    items = [_item(documents[question], place) for question, place in questions.places]
     return json_answer(items[0] if single else {"items": items})
 
 

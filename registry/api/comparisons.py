@@ -13,19 +13,18 @@ from registry.api.cached_results import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.context import enter, parts
 from registry.api.fields import Matching, Name, Share, Whole
-from registry.api.query_schemas import (
+from registry.api.responses import of_values, wanted_form
+from registry.api.schemas import (
     GRID_ID,
     OfOthersParameters,
+    about,
     fields_wanted,
 )
-from registry.api.responses import of_values, wanted_form
-from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint, ready
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
-from registry.operations.find import Filters, the_only_grid
 from registry.operations.query_names import check_slice_of_grid
 from registry.query import (
     SIDES,
@@ -33,13 +32,11 @@ from registry.query import (
     ModelComparisonQuery,
     model_comparison,
 )
-from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
-from registry.renderings.comparison_of_models import (
-    model_comparison_csv,
-    model_comparison_markdown,
-    model_comparison_text,
-)
-from registry.renderings.forest import forest_of_models
+from registry.renderings import comparison, comparison_of_models
+from registry.renderings.charts.forest import forest_of_models
+from registry.renderings.comparison import comparison_csv
+from registry.renderings.comparison_of_models import model_comparison_csv
+from registry.renderings.sheet import forms
 from registry.results.comparison import Comparison, ModelComparison
 
 
@@ -58,9 +55,8 @@ class ComparisonParameters(Schema):
 
 _OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
 _OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
-BENCHMARKS_OF_SIDES = ("baseline_benchmark", "contender_benchmark")
 VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
-_MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of", *BENCHMARKS_OF_SIDES)
+_MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of")
 
 
 class EitherComparisonParameters(ComparisonParameters, OfOthersParameters):
@@ -77,8 +73,6 @@ class EitherComparisonParameters(ComparisonParameters, OfOthersParameters):
         metadata=about("By name: the baseline's variant; with that of the contender, or neither: the same of both."),
     )
     contender_variant = Name(empty=True, metadata=about("By name: the contender's variant."))
-    baseline_benchmark = Name(metadata=about("By name: that of the baseline's grid. With it, two grids are compared."))
-    contender_benchmark = Name(metadata=about("By name: that of the contender's grid, where it is another one."))
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
@@ -90,19 +84,16 @@ class EitherComparisonParameters(ComparisonParameters, OfOthersParameters):
         needed = _OF_NAMES if names else _OF_IDS[:2]
         if absent := [name for name in needed if name not in data]:
             raise ValidationError({name: [_REQUIRED] for name in absent})
-        self.check_pair(data, BENCHMARKS_OF_SIDES, "benchmark", "suite")
-        if data.get("as_of") and BENCHMARKS_OF_SIDES[0] in data:
-            raise ValidationError("is for models: compare revisions of two grids by their ids", "as_of")
-        self.check_pair(data, VARIANTS_OF_SIDES, "variant")
+        self.check_variants(data)
 
-    def check_pair(self, data: dict[str, Any], pair: tuple[str, ...], *instead: str) -> None:
-        """`ValidationError` where one of a pair is given alone, or beside what it stands in the place of."""
-        given = [name for name in pair if name in data]
+    def check_variants(self, data: dict[str, Any]) -> None:
+        """`ValidationError` where the variant of one side is given alone, or beside that of both."""
+        given = [name for name in VARIANTS_OF_SIDES if name in data]
         if len(given) == 1:
-            [other] = {*pair} - {*given}
+            [other] = {*VARIANTS_OF_SIDES} - {*given}
             raise ValidationError(f"is needed with {given[0]}", other)
-        if given and (both := [name for name in instead if data[name]]):
-            raise ValidationError(f"is chosen by {pair[0]} and {pair[1]}; give one or the other", both[0])
+        if given and data["variant"]:
+            raise ValidationError(f"is chosen by {' and '.join(given)}; give one or the other", "variant")
 
 
 _REQUIRED = "Missing data for required field."
@@ -114,12 +105,11 @@ blp = Blueprint("comparisons", "How far one grid, or one model, is from another.
 
 _FORMS = ("json", "txt", "md", "csv")
 _FORMS_OF_MODELS = (*_FORMS, *PICTURES)
-_RENDERERS = of_values(Comparison, {"txt": comparison_text, "md": comparison_markdown, "csv": comparison_csv})
+_RENDERERS = of_values(Comparison, {**forms(comparison.page), "csv": comparison_csv})
 _RENDERERS_OF_MODELS = of_values(
     ModelComparison,
     {
-        "txt": model_comparison_text,
-        "md": model_comparison_markdown,
+        **forms(comparison_of_models.page),
         "csv": model_comparison_csv,
         **forests(ModelComparison, forest_of_models),
     },
@@ -134,7 +124,6 @@ _RENDERERS_OF_MODELS = of_values(
     "The comparison, or why it failed; by names, that of the models",
     {"anyOf": [*ready("Comparison")["oneOf"], {"$ref": "#/components/schemas/ModelComparison"}]},
     example="comparison",
-    errors=[409],
     parameters=["slice"],
     computed=True,
 )
@@ -146,12 +135,11 @@ def read_comparison(query: dict[str, Any], project: str, suffix: str | None = No
     variant and metric differs. By names (`experiment`, `metric`, `baseline_model`, `contender_model`): `by_benchmark`
     has the comparison of both models' grids on every benchmark, `whole` the pair of the ranking of these two over all
     of them. Each grid is compared with that of the same variant; of several, one is chosen by `variant`, or one of
-    each model by `baseline_variant` and `contender_variant`, by which variants of one model are compared too. With
-    `baseline_benchmark` and `contender_benchmark` two grids are compared, as by ids. Computed when it is first asked
-    (`202`, `Prefer: wait=10` waits) and kept.
+    each model by `baseline_variant` and `contender_variant`, by which variants of one model are compared too. Computed
+    when it is first asked (`202`, `Prefer: wait=10` waits) and kept.
     """
     wanted = slice_of_request(query, EitherComparisonParameters)
-    of_models = "experiment" in query and BENCHMARKS_OF_SIDES[0] not in query
+    of_models = "experiment" in query
     form = wanted_form(suffix, _FORMS_OF_MODELS if of_models else _FORMS)
     if of_models:
         part = part_asked(query, ModelComparison, form)
@@ -161,20 +149,8 @@ def read_comparison(query: dict[str, Any], project: str, suffix: str | None = No
         if form not in _FORMS:
             raise Invalid([Fault("/baseline", "two grids are not drawn; name two models (contender_model=…)")])
         part = part_asked(query, Comparison, form)
-        grids = query if "baseline" in query else query | _grids_named(connection, project_id, query)
-        question = comparison_asked(connection, project_id, grids, wanted)
+        question = comparison_asked(connection, project_id, query, wanted)
     return answer_to(question, project, form, _RENDERERS, part)
-
-
-def _grids_named(connection: Connection, project_id: uuid.UUID, query: dict[str, Any]) -> dict[str, str]:
-    """The ids of the two grids that the names of both sides lead to; `NotFound` or `Conflict` where they do not."""
-    found = {}
-    for side in SIDES:
-        variant = [query[f"{side}_variant"]] if f"{side}_variant" in query else query["variant"]
-        benchmark, model = [query[f"{side}_benchmark"]], [query[f"{side}_model"]]
-        filters = Filters([query["experiment"]], benchmark, model, variant, [query["metric"]])
-        found[side] = str(the_only_grid(connection, project_id, filters))
-    return found
 
 
 def models_asked(query: dict[str, Any], project: str, wanted: Slice = ()) -> ModelComparisonQuery:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 from flask import current_app, g, request
 from sqlalchemy import Connection
+from werkzeug.datastructures import ImmutableMultiDict
 
 from registry.api.event_watch import EventWatch, StreamPlaces
 from registry.api.request_policy import RequestPolicy, sent_token
@@ -51,6 +52,14 @@ class Parts:
 
 def parts() -> Parts:
     return cast(Parts, current_app.extensions["registry"])
+
+
+def take_share() -> None:
+    """Take `share` out of the query before a view reads it."""
+    if "share" in request.args:
+        g.share = request.args["share"]
+        rest = [(name, value) for name, value in request.args.items(multi=True) if name != "share"]
+        request.args = ImmutableMultiDict(rest)
 
 
 def caller(connection: Connection) -> Caller:

@@ -27,13 +27,11 @@ from registry.operations.events import (
     Wanted,
     check_kept,
     head_of,
-    latest_events,
     position_before,
     read_cursor,
     read_events,
     write_cursor,
 )
-from registry.renderings.atom import FeedHead, atom_feed
 from registry.results.codec import to_document
 from registry.results.event_documents import Event, cloud_event, event_of
 from registry.results.events import OF_ADMINISTRATION, TYPES
@@ -66,7 +64,7 @@ class EventsParameters(PageParameters):
     after = Place(
         metadata=about(
             "What was seen: `next` or `head` of a page; `now`; or an instant, for what was recorded from then on. If it"
-            " is not given, all that is kept; of an Atom feed the latest, of a stream what comes from now on."
+            " is not given, all that is kept; of a stream what comes from now on."
         )
     )
     type = fields.List(
@@ -83,7 +81,7 @@ class EventsParameters(PageParameters):
 
 blp = Blueprint("events", "What was done, in one order.")
 
-FORMS = ("json", "atom", "cloudevents", "sse")
+FORMS = ("json", "cloudevents", "sse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +108,9 @@ class _Asked:
     "listEvents",
     FORMS,
     EventsParameters,
-    "Events behind the cursor; a stream of them; CloudEvents 1.0; or an Atom feed",
+    "Events behind the cursor; a stream of them; or CloudEvents 1.0",
     "Events",
-    suffixes=("json", "atom"),
+    suffixes=("json",),
     errors=[410],
     parameters=["Prefer", "Last-Event-ID"],
     headers=["Link", "Preference-Applied"],
@@ -141,8 +139,7 @@ def list_events(query: dict[str, Any], project: str, suffix: str | None = None) 
     asked = _Asked(row, after, wanted, query["limit"])
     if form == "sse":
         return open_stream(row.project_id, after, wanted, permit)
-    stretch = _latest(asked) if form == "atom" and after is None else _awaited(asked)
-    return _answer(asked, stretch, form)
+    return _answer(asked, _awaited(asked), form)
 
 
 def _position(project: Any, query: Mapping[str, Any], *, streamed: bool) -> int | None:
@@ -158,11 +155,6 @@ def _position(project: Any, query: Mapping[str, Any], *, streamed: bool) -> int 
         with parts().database.reading() as connection:
             return head_of(connection, project.project_id).position
     return read_cursor(project.project_id, place)
-
-
-def _latest(asked: _Asked) -> Stretch:
-    with parts().database.snapshot() as connection:
-        return latest_events(connection, asked.project_id, asked.limit, asked.wanted)
 
 
 def _awaited(asked: _Asked) -> Stretch:
@@ -198,22 +190,16 @@ def _answer(asked: _Asked, stretch: Stretch, form: str) -> Response:
     following = _address_behind(asked.cursor(stretch.next))
     if not_modified(tag):
         return common(Response(status=304), tag)
-    response = send(_written(asked, stretch, form, following), form=form, tag=tag)
+    response = send(_written(asked, stretch, form), form=form, tag=tag)
     response.headers["Link"] = f'<{following}>; rel="next"'
     return response
 
 
-def _written(asked: _Asked, stretch: Stretch, form: str, following: str) -> bytes | str:
-    url, slug = parts().settings.url, asked.project.slug
-    address = f"{url}{API_PREFIX}/projects/{slug}"
+def _written(asked: _Asked, stretch: Stretch, form: str) -> bytes:
     events: list[Event] = [event_of(row, asked.cursor(row.position), API_PREFIX) for row in stretch.events]
     if form == "cloudevents":
+        address = f"{parts().settings.url}{API_PREFIX}/projects/{asked.project.slug}"
         return dumps([to_document(cloud_event(one, address)) for one in events])
-    if form == "atom":
-        latest = max((one.time for one in events), default=asked.project.created_at.isoformat().replace("+00:00", "Z"))
-        asked_at = f"{url}{request.path}" + (f"?{request.query_string.decode()}" if request.query_string else "")
-        title = f"What was done in {asked.project.name}"
-        return atom_feed(FeedHead(title, f"{address}/events", asked_at, url + following, latest, url, slug), events)
     cursors = {"next": asked.cursor(stretch.next), "head": asked.cursor(stretch.head.position)}
     return dumps({"items": [to_document(one) for one in events], **cursors})
 

@@ -133,7 +133,6 @@ CLAIM: dict[str, Any] = {
     "goes": "down",
     "text": "Accuracy falls with length.",
 }
-CLAIM_CHANGE = {"text": "Accuracy falls as sequences grow.", "source": {"url": "README.md", "line": 12}}
 _NOTHING = {"pending": 0, "failed": 0, "oldest_seconds": 0.0}
 READY = {"status": "ready", "writes": "taken", "derivations": _NOTHING, "answers": _NOTHING}
 _STREAM = """\

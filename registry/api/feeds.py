@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -24,21 +24,13 @@ from registry.operations.find import Filters
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters, check_slice_of_grid, check_slice_of_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.renderings.feed import columns_of, sliced_cells
-from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
-from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
+from registry.renderings.feed import cells_of_grid, columns_of, rows_of
+from registry.renderings.rows import WRITERS, arrow_version, json_of_objects
 
 blp = Blueprint("feeds", "Cells as one tidy table, for other programs.")
 
-FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
-_WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
-    "csv": csv_pieces,
-    "ndjson": ndjson_pieces,
-    "json": json_pieces,
-    "parquet": parquet_pieces,
-    "arrow": arrow_pieces,
-}
-_VERSION = "4"
+FORMS = tuple(WRITERS)
+_VERSION = "5"
 """Grows when the same cells are written differently."""
 
 
@@ -94,20 +86,24 @@ def export_of(
 ) -> Export:
     """The selected revisions, cut to a slice, as an export in this form; `NotInstalled` where that needs what is not
     there."""
-    columns = columns_of(selection.axes, selection.joined, wanted)
-    told = [_VERSION, form, explicit, columns.header, head, *([wanted] if wanted else [])]
-    if form in ("parquet", "arrow"):
-        told.append(arrow_version())
-    mark = sha256(orjson.dumps(told, default=str)).hexdigest()[:8]
-    reading, more = parts().database.reading, {"head": head} if form == "json" else {}
-    writer = _WRITERS[form]
+    of_one = head is not None and form == "json"
+    columns = columns_of(selection.axes, selection.joined, wanted, of_one=of_one)
+    mark = mark_of(form, _VERSION, explicit, columns.header, head, wanted)
+    reading = parts().database.reading
 
     def pieces() -> Iterable[bytes]:
-        read = exported(reading, selection)
-        cut = ((cells for row in piece if (cells := sliced_cells(row, columns))) for piece in read)
-        return writer(columns, cut, explicit=explicit, **more)
+        read = (row for piece in exported(reading, selection) for row in piece)
+        rows = (one for row in read for one in rows_of(row, columns, explicit=explicit))
+        return json_of_objects(cells_of_grid(columns, rows), head) if of_one else WRITERS[form](columns.fields, rows)
 
     return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)
+
+
+def mark_of(form: str, *told: Any) -> str:
+    """What tells the bytes of one way to write an export from those of others; `NotInstalled` where the form needs what
+    is not there."""
+    version = arrow_version() if form in ("parquet", "arrow") else ""
+    return sha256(orjson.dumps([form, version, *told], default=str)).hexdigest()[:8]
 
 
 cells_blp = Blueprint("cells", "The measured cells of a grid, one row each.")

@@ -1,4 +1,7 @@
-"""Fields of input schemas. marshmallow's own take "1_0" for a number and NUL for text; these do not."""
+"""Fields of input schemas, each with its JSON Schema (`shape`); those of grids are in `grid_fields.py`.
+
+marshmallow's own take "1_0" for a number and NUL for text; these do not.
+"""
 
 from __future__ import annotations
 

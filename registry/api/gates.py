@@ -20,14 +20,14 @@ from registry.operations.alerts import list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline
 from registry.operations.cached_results import forget_result
 from registry.operations.gate_questions import gate_of_content, gate_of_model
-from registry.renderings.gate import gate_markdown, gate_text
+from registry.renderings.gate import case_of, markdown, text
 from registry.results.codec import from_bytes, to_document
 from registry.results.gates import Gate
 
 blp = Blueprint("gates", "Whether a contender is as good as a baseline.")
 
 _FORMS = ("json", "txt", "md")
-_RENDERERS = of_values(Gate, {"txt": gate_text, "md": gate_markdown})
+_RENDERERS = of_values(Gate, {"txt": lambda found: text(case_of(found)), "md": lambda found: markdown(case_of(found))})
 _JUDGED = "The verdict, or why it failed"
 
 

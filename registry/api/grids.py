@@ -1,4 +1,4 @@
-"""Grids: publish, find, read, amend, delete."""
+"""Grids: publish, find, read, amend, delete; their revisions, and what changed from one to another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples, publication, serializers
-from registry.api.audit_log import actor, record_description
+from registry.api.audit_log import actor
 from registry.api.context import caller, enter, grid_row, owned, parts
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
@@ -29,7 +29,14 @@ from registry.api.responses import (
     rendered,
     wanted_form,
 )
-from registry.api.schemas import DeleteParameters, FindParameters, GridChange, RevisionParameters
+from registry.api.schemas import (
+    DeleteParameters,
+    DifferenceParameters,
+    FindParameters,
+    GridChange,
+    RevisionParameters,
+    RevisionsParameters,
+)
 from registry.api.selections import filters_of, slice_mark, slice_of_request
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
@@ -41,9 +48,10 @@ from registry.operations.auth import Caller, authorize
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
 from registry.operations.query_names import check_slice_of_grid, unknown_names
-from registry.operations.read import find_summary
+from registry.operations.read import compare_revisions, find_summary, list_revisions
 from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_grid
-from registry.renderings.grid import grid_markdown, grid_text
+from registry.renderings.grid import page as page_of_grid
+from registry.renderings.sheet import forms
 from registry.results.terms import Warning
 
 blp = Blueprint("grids", "The values of one metric over zero to four axes.")
@@ -84,7 +92,7 @@ def publish_grid(query: dict[str, Any], project: str) -> Response:
             only_new="*" in known_tags(),
             expected=expected_revisions(),
         )
-        record_description(connection, row.id, published)
+        publication.record_description(connection, row.id, published)
         if query["dry_run"]:
             told = serializers.summary(published.stored)
             del told["html_url"]  # nothing is there, so no Location and no ETag either
@@ -187,7 +195,7 @@ def read_grid(query: dict[str, Any], grid: uuid.UUID, suffix: str | None = None)
     form, tag = wanted_form(suffix, _FORMS), stored.etag + slice_mark(wanted)
     check_legible(form, stored.cell_count)
     document = serializers.grid(stored, wanted)
-    return rendered(form, document, {"txt": grid_text, "md": grid_markdown}, tag)
+    return rendered(form, document, forms(page_of_grid), tag)
 
 
 @blp.delete("/grids/<uuid:grid>", operation="deleteGrid")
@@ -275,3 +283,32 @@ def change_grid(connection: Connection, row: Any, changes: dict[str, Any], grid:
         told = {"names": asdict(changed.stored.names), "revision": changed.stored.revision} | told_changes(changes)
         record(connection, actor(connection), "grid.updated", grid, project_id=row.project_id, **told)
     return published_answer(changed, made=200)
+
+
+@blp.get("/grids/<uuid:grid>/revisions", operation="listRevisions")
+@blp.arguments(RevisionsParameters, location="query")
+@blp.answers(reply(200, "A page of revisions", "Revisions", headers=["Link"]), public=True)
+def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """List a grid's revisions
+
+    The oldest first, each with its digest and how its statistics stand.
+    """
+    with parts().database.reading() as connection:
+        owned(connection, grid, "reader")
+        rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
+    return page(rows, query["limit"], serializers.revision, lambda row: str(row.number))
+
+
+@blp.get("/grids/<uuid:grid>/difference", operation="diffRevisions")
+@blp.arguments(DifferenceParameters, location="query")
+@blp.answers(reply(200, "What changed", "Difference", headers=["ETag"]), public=True, parameters=["If-None-Match"])
+def difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Compare two revisions of a grid
+
+    Which cells were added, removed and changed from one to the other, and what else is not the same.
+    """
+    a, b = query["a"], query["b"]
+    with parts().database.reading() as connection:
+        owned(connection, grid, "reader")
+        found = compare_revisions(connection, grid, a, b)
+    return json_answer(serializers.difference(found), tag=f"{grid}-{a}-{b}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from registry.api.schemas import RevisionParameters, about
 from registry.api.smorest import Blueprint, reply
 from registry.grids.intake.levels import has_control
 from registry.grids.intake.sent_items import read_items
-from registry.grids.outcomes import Outcomes
+from registry.grids.outcomes import Outcomes, flipped
 from registry.operations.items import GridItems, add_items, find_items, ids_of_sets
 from registry.operations.read import placed
 from registry.operations.stored_grids import stored_grid
@@ -98,6 +98,10 @@ class ItemsIn(Body):
 
 class ItemsParameters(RevisionParameters):
     outcomes = fields.Boolean(load_default=False, metadata=about("With every outcome, and the ids of the items."))
+    against = fields.UUID(
+        metadata=about("Another grid: with the items that came out otherwise than there, in `flips`.")
+    )
+    against_revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision of the other grid."))
 
 
 blp = Blueprint("items", "What came out of each item behind a cell.")
@@ -131,13 +135,36 @@ def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read outcomes of items
 
     The item sets, and the cells that have outcomes; `outcomes=true` adds the outcomes themselves as they are posted.
+    `against` another grid, or another revision of this one, `flips` names the items that came out otherwise.
     """
+    other_id = query.get("against", grid if "against_revision" in query else None)
     with parts().database.reading() as connection:
         row = grid_row(connection, grid, "reader", query.get("revision"))
-        found = find_items(connection, grid, stored_grid(row))
-        digests = {one.digest for one in found.held.values()} if query["outcomes"] else set()
+        found, other = find_items(connection, grid, stored_grid(row)), None
+        if other_id is not None:
+            other_row = grid_row(connection, other_id, "reader", query.get("against_revision"))
+            other = find_items(connection, other_id, stored_grid(other_row))
+        asked = query["outcomes"] or other is not None
+        digests = {one.digest for one in found.held.values()} if asked else set()
         ids = ids_of_sets(connection, row.project_id, digests) if digests else {}
-    return json_answer(_document(found, ids, whole=query["outcomes"]))
+    document = _document(found, ids, whole=query["outcomes"])
+    return json_answer(document if other is None else document | {"flips": list(_flips(found, other, ids))})
+
+
+def _flips(found: GridItems, other: GridItems, ids: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """The items that came out otherwise, of each cell that both have of one set; ids where they are known, else
+    positions from 0."""
+    there = {(one.at, one.digest): one for one in other.held.values()}
+    for index in sorted(found.held):
+        mine = found.held[index]
+        if (theirs := there.get((mine.at, mine.digest))) is not None:
+            named = ids.get(mine.digest)
+            gained, lost = (
+                [str(n) if named is None else named[n] for n in places]
+                for places in flipped(theirs.outcomes, mine.outcomes)
+            )
+            at = placed(found.stored.grid, index)[0]
+            yield {"at": at, "set": mine.digest, "gained": gained, "lost": lost}
 
 
 def _document(found: GridItems, ids: dict[str, list[str]] | None = None, *, whole: bool = False) -> dict[str, Any]:

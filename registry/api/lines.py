@@ -23,9 +23,11 @@ from registry.grids.slices import kept_levels
 from registry.operations.find import with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_names, known_names_text
-from registry.operations.scope_options import axes_of_scope, cells_by_name, most_cells_first
+from registry.operations.scope_options import axes_of_scope, cells_by_name, first_published, most_cells_first
 from registry.query import AggregatesQuery
-from registry.renderings.lines import lines_csv, lines_markdown, lines_svg, lines_text, lines_vega
+from registry.renderings.charts.lines import lines_svg, lines_vega
+from registry.renderings.lines import lines_csv, page
+from registry.renderings.sheet import forms
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document, to_document
 from registry.results.lines import Lines
@@ -34,25 +36,27 @@ from registry.views.lines import MOST_LINES, lines_of
 
 blp = Blueprint("lines", "Several names along one axis.")
 
-_TABLES = {"txt": lines_text, "md": lines_markdown, "csv": lines_csv}
+_TABLES = {**forms(page), "csv": lines_csv}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The table of which lines are a view, and the names that there is no room for."""
+    """The table of which lines are a view, the names that there is no room for, and in which order all of them get
+    their looks."""
 
     table: AggregatesQuery
     not_shown: Sequence[str]
+    order: Sequence[str]
 
     @property
     def part(self) -> Part:
         """The lines in the document of the table."""
-        mark = sha256(repr(self.not_shown).encode()).hexdigest()[:8] if self.not_shown else ""
+        mark = sha256(repr((self.not_shown, self.order)).encode()).hexdigest()[:8]
         return Part(f"-lines{mark}", lambda document: to_document(self.lines(document)))
 
     def lines(self, document: dict[str, Any]) -> Lines:
         """The lines in the document of the table."""
-        return lines_of(from_document(Aggregates, document), self.not_shown)
+        return lines_of(from_document(Aggregates, document), self.not_shown, self.order)
 
 
 @blp.in_forms(
@@ -71,7 +75,7 @@ def read_lines(query: dict[str, Any], project: str, suffix: str | None = None) -
     The table (`aggregates`) of models, or of variants, benchmarks or levels of another axis, by the levels of an axis.
     A level without a mean has no point. At most 12 names, those with the most cells if none are named. Pictures are
     broken where a level has no mean; lone points are markers. Bands are 95 % intervals, whiskers with more than four
-    lines.
+    lines. A name keeps its colour under every filter, and when other names are published after it.
     """
     selection = selected(query, project, slice_of_request(query, LinesParameters))
     with parts().database.reading() as connection:
@@ -104,13 +108,15 @@ def ask_lines(
         known = most_cells_first(cells_by_name(connection, project_id, scope, by))
         shown: dict[str, Any] = {by: tuple(sorted(known[:MOST_LINES]))}
         not_shown = sorted(known[MOST_LINES:])
-        return Asked(replace(table, **shown) if not_shown else table, not_shown)
-    levels = [label for label, kept in _levels(axes, by.removeprefix("axis:"), dict(at)) if kept]
+        order = first_published(connection, project_id, scope.experiment, by)
+        return Asked(replace(table, **shown) if not_shown else table, not_shown, order)
+    every = _levels(axes, by.removeprefix("axis:"), dict(at))
+    levels = [label for label, kept in every if kept]
     if len(levels) > MOST_LINES:
         first = by.removeprefix("axis:"), tuple(sorted(levels[:MOST_LINES]))
         at = tuple(sorted([one for one in at if one[0] != first[0]] + [first]))
         table, not_shown = replace(table, at=at), levels[MOST_LINES:]
-    return Asked(table, not_shown)
+    return Asked(table, not_shown, [label for label, _ in every])
 
 
 def _along(axes: Sequence[Axis], wanted: str, by: str, at: Mapping[str, Sequence[str]]) -> str:

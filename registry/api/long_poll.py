@@ -14,7 +14,6 @@ from flask import Response, g, request
 from registry.api.context import parts
 from registry.api.responses import json_answer, patience
 from registry.errors import Failed, Pending
-from registry.storage.statements import extend_request
 
 _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
 _COMPUTING = "This is still being computed. Ask again after Retry-After, or for JSON, which says how far it is."
@@ -48,7 +47,6 @@ def place_to_wait(seconds: float) -> Iterator[float]:
         g.pop("preference", None)
         yield time.monotonic()
         return
-    extend_request(seconds)
     try:
         yield time.monotonic() + seconds
     finally:

@@ -26,7 +26,6 @@ MOVED: tuple[tuple[str, str, str], ...] = (
     (f"{_GRID}/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", "", "grids/{grid}/difference?from={a}&to={b}"),
     (f"{_PROJECT}/claims/judge", "", "projects/{project}/claims?dry_run=true"),
     (f"{_GRID}.csv", "", "grids/{grid}/cells.csv"),
-    (f"{_PROJECT}/grid.csv", "", "projects/{project}/grid/cells.csv"),
     (f"{_GRID}/cells.<any(md,txt):form>", "", "grids/{grid}{form}"),
     (f"{_GRID}/report", "md,txt", "grids/{grid}/statistics{form}"),
     (f"{_GRID}/report.html", "", "/grids/{grid}"),

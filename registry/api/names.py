@@ -25,7 +25,6 @@ from registry.errors import Fault, Invalid
 from registry.operations import acts, names, suites
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import axes_in_use, names_in_use
-from registry.results.codec import to_document
 
 blp = Blueprint("names", "What grids are called, and what is the same.")
 
@@ -106,15 +105,14 @@ def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: s
     """Set a suite
 
     Rankings and tables take it by `suite`; a changed one is another question. A member is a benchmark, or one with its
-    own levels: `STS22@subset=en,split=test`, the conditions of `at.<axis>`. `warnings` names what no grid has.
+    own levels: `STS22@subset=en,split=test`, the conditions of `at.<axis>`. What no grid is about an answer says.
     """
     try:
         name = Name().deserialize(suite)
     except ValidationError as error:
         raise Invalid([Fault("", f"the name of a suite {error.messages[0]}")]) from None
     found, is_new = suites.set_suite(connection, actor(connection), row.id, name, sent["benchmarks"])
-    doubts = to_document(tuple(suites.suite_doubts(connection, row.id, found)))
-    return json_answer(serializers.suite(found) | {"warnings": doubts}, status=201 if is_new else 200)
+    return json_answer(serializers.suite(found), status=201 if is_new else 200)
 
 
 @suites_blp.get("/projects/<project>/suites", operation="listSuites")

@@ -264,7 +264,6 @@ FORMS = {
     "html": ("Html", "as HTML"),
     "parquet": ("Parquet", "as Parquet"),
     "arrow": ("Arrow", "as an Arrow file"),
-    "atom": ("Atom", "as an Atom feed"),
     "svg": ("Svg", "as SVG"),
     "png": ("Png", "as PNG"),
     "vl.json": ("VegaLite", "as Vega-Lite"),

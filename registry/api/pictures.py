@@ -9,24 +9,22 @@ from typing import Any
 
 import orjson
 from flask import Response
-from marshmallow import Schema, ValidationError, validates_schema
+from marshmallow import ValidationError, validates_schema
 
 from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
-from registry.api.fields import Choice, Matching, Name, Quantity
+from registry.api.fields import Choice, Matching, Quantity
 from registry.api.responses import dumps, not_modified, send, wanted_form
 from registry.api.schemas import RevisionParameters, about
 from registry.api.selections import slice_mark, slice_of_request
-from registry.api.smorest import Blueprint, reply
+from registry.api.smorest import Blueprint
 from registry.api.statistics import recompute_old
-from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
 from registry.operations.query_names import check_slice_of_grid
 from registry.operations.read import find_statistics
 from registry.operations.stored_grids import StoredGrid, cut_to_slice, stored_grid
 from registry.query import StatisticsQuery
-from registry.renderings import badge
 from registry.renderings.heatmap import PALETTES, THEMES, Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.results.codec import read
@@ -57,17 +55,6 @@ class PictureParameters(RevisionParameters):
         ends = [float(end) for end in data["range"].split(",")] if "," in data["range"] else [0.0, 1.0]
         if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
             raise ValidationError({"range": ["is low,high with low below high"]})
-
-
-class BadgeParameters(Schema):
-    label = Name(metadata=about("The left half; the metric's name if not given."))
-    axis = Name(metadata=about("With `level`: the best value on that level of this axis."))
-    level = Name(metadata=about("The level's label."))
-
-    @validates_schema
-    def both(self, data: Any, **_options: Any) -> None:
-        if ("axis" in data) != ("level" in data):
-            raise ValidationError({"level" if "axis" in data else "axis": ["axis and level come together"]})
 
 
 blp = Blueprint("pictures", "A grid as a picture.")
@@ -147,22 +134,3 @@ def _options(query: dict[str, Any]) -> Options:
         return Options(query["palette"], query["theme"], asked)
     low, high = map(float, asked.split(","))
     return Options(query["palette"], query["theme"], (low, high))
-
-
-@blp.get("/grids/<uuid:grid>/badge.svg", operation="getBadgeSvg")
-@blp.arguments(BadgeParameters, location="query")
-@blp.answers(reply(200, "The picture", forms=["svg"], headers=["ETag"]), public=True, parameters=["If-None-Match"])
-def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Draw a grid's best value as a badge
-
-    Says how many cells may be the best with 95 % confidence, where that is known.
-    """
-    stored, row = _stored(grid)
-    axes = {axis.name: {level.label for level in axis.levels} for axis in stored.grid.axes}
-    level = (query["axis"], query["level"]) if "axis" in query else None
-    if level is not None and level[1] not in axes.get(level[0], ()):
-        raise Invalid([Fault("/level", f'the grid has no level "{level[1]}" on an axis "{level[0]}"')])
-    message, known = badge.said(serializers.grid(stored), _statistics(row), level)
-    label = query.get("label") or stored.grid.metric.name
-    tag = sha256(dumps([label, message, known, _LOOK])).hexdigest()[:16]
-    return send(badge.badge_svg(label, message, badge.KNOWN if known else badge.UNKNOWN), form="svg", tag=f"{tag}.svg")

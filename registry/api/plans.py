@@ -20,35 +20,32 @@ from registry.api.baselines import reached
 from registry.api.cached_results import answered, ask, settled
 from registry.api.comparisons import comparison_asked, models_asked
 from registry.api.context import asks, enter, parts
-from registry.api.fields import Body, Choice, Matching, Name, Number, PostedClaim, Whole
+from registry.api.fields import Body, Choice, Name, Number, PostedClaim, Whole
 from registry.api.long_poll import unready
-from registry.api.query_schemas import GRID_ID
 from registry.api.responses import json_answer
-from registry.api.schemas import about, many_names
+from registry.api.schemas import GRID_ID, about, many_names
 from registry.api.smorest import Blueprint, reply
 from registry.claims.grammar import read_claim
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.baselines import find_baseline
 from registry.operations.claims import questions_of
-from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs, revision_of
+from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs
 from registry.operations.gate_questions import gate_of_model
-from registry.operations.read import find_grid
-from registry.operations.stored_grids import stored_grid
 from registry.plans import planning
-from registry.plans.closed_forms import MOST_TRIALS, Goal
+from registry.plans.closed_forms import MOST_TRIALS, Goal, quantile
 from registry.plans.planning import Means, Measured, Stratum
 from registry.query import ClaimPlanQuery, ClaimsQuery, GateQuery, Query
 from registry.results.codec import from_bytes, from_document, to_document
 from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
 from registry.results.gates import Definition, Gate, Reachable, Subject
 from registry.results.grid import PostedMetric
+from registry.results.parameters import POWER
 from registry.results.plans import GateNow, Plan, PlanKind
 
 USUAL_ALPHA = 0.05
 KINDS: tuple[str, ...] = get_args(PlanKind)
 _OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
 _NEEDS = {
-    "peak": ("grid",),
     "claim": ("claim",),
     "gate": ("baseline", "contender"),
 }
@@ -85,7 +82,7 @@ class PlanQuestion(Body):
         required=True,
         metadata=about(
             "`separate` two models (`experiment`, `metric`, `baseline_model`, `contender_model`) or two grids"
-            " (`baseline`, `contender`); `peak`: the best cell of `grid`; `claim`: what decides a `claim` beyond noise;"
+            " (`baseline`, `contender`); `claim`: what decides a `claim` beyond noise;"
             " `gate`: what a `contender` lacks to pass a `baseline`."
         ),
     )
@@ -100,7 +97,6 @@ class PlanQuestion(Body):
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite."))
     baseline = Name(metadata=about("The id of a grid, which is subtracted; of a gate the name of the baseline."))
     contender = Name(metadata=about("The id of a grid, which is subtracted from; of a gate a model or such an id."))
-    grid = Matching(GRID_ID, "must be the id of a grid", metadata=about("Whose best cell is looked for."))
     effect = Number(metadata=about("In the metric's unit; else the measured one."))
     claim = PostedClaim(metadata=about("A claim, as addClaims takes it; with its own `alpha`."))
 
@@ -166,20 +162,7 @@ def make_plan(sent: dict[str, Any], project: str) -> Response:
         return _of_comparison(question, project, goal, means)
     if question["kind"] == "claim":
         return plan_of_claim(question["claim"], project, sent["power"], means)
-    if question["kind"] == "gate":
-        return plan_of_gate(question, project, means)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        return json_answer(to_document(planning.plan_of_peak(_grid(connection, row.id, question), goal, means)))
-
-
-def _grid(connection: Connection, project_id: uuid.UUID, question: dict[str, Any]) -> tuple[str, Any]:
-    grid_id = uuid.UUID(question["grid"])
-    try:
-        revision, _ = revision_of(connection, project_id, grid_id, None)
-    except NotFound as error:
-        raise Invalid([Fault("/question/grid", error.detail)]) from None
-    return str(grid_id), stored_grid(find_grid(connection, grid_id, revision)).grid
+    return plan_of_gate(question, project, means)
 
 
 def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Means) -> Response:
@@ -189,9 +172,11 @@ def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Me
     if not settled(row) or not answered(row):
         return unready(row, query.document(), "json", pending=not settled(row))
     document = from_bytes(row.document)
-    read = _two_grids if "baseline" in question else _two_models
     with parts().database.reading() as connection:
-        found = read(connection, document, goal)
+        if "baseline" in question:
+            found = _two_grids(connection, document, goal)
+        else:
+            found = _two_models(connection, from_document(ModelComparison, document), goal)
     if isinstance(found, str):
         plan = planning.blank("separate", goal, "")
         return json_answer(to_document(planning.impossible(plan, "not_comparable", found)))
@@ -199,6 +184,15 @@ def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Me
         detail = "is needed where the measured gap is 0: no number of trials shows that one"
         raise Invalid([Fault("/question/effect", detail)])
     return json_answer(to_document(planning.plan_of_gap("separate", found, goal, means, question.get("effect"))))
+
+
+def plan_of_models(found: ModelComparison, goal: Goal) -> Plan | None:
+    """What shows the measured gap of two models that is not shown yet; None where there is none."""
+    with parts().database.reading() as connection:
+        measured = _two_models(connection, found, goal)
+    if isinstance(measured, str) or not measured.gap:
+        return None
+    return planning.plan_of_gap("separate", replace(measured, near=0.0), goal, Means(), None)
 
 
 def _comparison(asked: dict[str, Any], project: str) -> Query:
@@ -218,12 +212,11 @@ def _two_grids(connection: Connection, document: dict[str, Any], goal: Goal) -> 
         one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
     )
     return _with_exact_cells(
-        _measured(one.test, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
+        _measured(one.test, (stratum,), one.baseline.metric, one.alpha), noise_of_pairs(connection, [pair]), goal
     )
 
 
-def _two_models(connection: Connection, document: dict[str, Any], goal: Goal) -> Measured | str:
-    found = from_document(ModelComparison, document)
+def _two_models(connection: Connection, found: ModelComparison, goal: Goal) -> Measured | str:
     whole = found.whole
     if whole is None or whole.difference is None:
         return found.reason or (whole and whole.reason) or "values of different scales have no gap"
@@ -246,7 +239,7 @@ def _two_models(connection: Connection, document: dict[str, Any], goal: Goal) ->
         if one.n_common
     ]
     noise = noise_of_pairs(connection, [pairs[one.benchmark] for one in strata])
-    return _with_exact_cells(_measured(whole, tuple(strata), found.metric), noise, goal)
+    return _with_exact_cells(_measured(whole, tuple(strata), found.metric, found.alpha), noise, goal)
 
 
 def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
@@ -261,7 +254,7 @@ def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -
         return replace(found, strata=tuple(strata), stderr=None, near=0.0)
     stderr = math.hypot(*errors) / len(strata)
     near = max(0.0, abs(found.gap) - goal.critical * stderr)
-    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0)
+    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None)
 
 
 def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int]]) -> float | None:
@@ -269,12 +262,16 @@ def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int
     return sum(known) / len(known) if known and len(known) == len(pair) else None
 
 
-def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric) -> Measured:
+def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric, alpha: float) -> Measured:
     ends = () if test.interval is None else (test.interval.low, test.interval.high)
     near = min(map(abs, ends)) if ends and ends[0] * ends[1] > 0 else 0.0
     lower, upper = metric.get("lower"), metric.get("upper")
     span = None if lower is None or upper is None else upper - lower
-    return Measured(test.difference or 0.0, test.stderr, near, strata, span)
+    null = None
+    if (test.test if isinstance(test, WholeGap) else test.name) == "score" and test.detectable and test.stderr:
+        # What a score test could show is its error under equality and that by the rates, each times its quantile.
+        null = (test.detectable - quantile(POWER) * test.stderr) / quantile(1 - alpha / 2)
+    return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null)
 
 
 _TOO_LARGE = "the grids that it is about have more cells than claims are judged by"

@@ -1,4 +1,4 @@
-"""Projects, the tokens to them, and the token that is sent."""
+"""Projects, the tokens to them, and the token that is sent; and what people wrote about experiments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
-from registry.api.context import caller, parts, project_for
+from registry.api.context import caller, enter, parts, project_for
 from registry.api.idempotency import idempotent_write, made, written
 from registry.api.paging import listed, page
 from registry.api.problems import registry_error
@@ -18,6 +18,7 @@ from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import (
     ByIdParameters,
     DeletedProjectParameters,
+    ExperimentChange,
     ProjectChange,
     ProjectIn,
     ProjectsParameters,
@@ -25,9 +26,12 @@ from registry.api.schemas import (
 )
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed, Unauthenticated
+from registry.grids.protocol import Rules
 from registry.operations import acts, auth, projects
 from registry.operations.amend import changed_labels, told_changes
+from registry.operations.audit_log import record
 from registry.operations.auth import authorize, own_token
+from registry.operations.experiments import describe_experiment, find_experiment, set_protocol_rules
 
 blp = Blueprint("projects", "Who owns results; the boundary of access.")
 
@@ -200,3 +204,51 @@ def whoami() -> Response:
     """
     with parts().database.reading() as connection:
         return json_answer(serializers.identity(own_token(connection, caller(connection))))
+
+
+experiments_blp = Blueprint("experiments", "What experiments are, in words.")
+
+
+@experiments_blp.get("/projects/<project>/experiments/<path:experiment>", operation="getExperiment")
+@experiments_blp.answers(
+    reply(200, "The experiment", "Experiment", headers=["ETag"]), public=True, parameters=["If-None-Match"]
+)
+def read_experiment(project: str, experiment: str) -> Response:
+    """Read an experiment
+
+    What people wrote about it, and how much it holds. An alias finds the experiment that it stands for. 404 for one
+    that has no grid and that nothing was written about.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        found = find_experiment(connection, row.id, experiment)
+    return json_answer(serializers.experiment(found, row.slug), tag=found.etag)
+
+
+@experiments_blp.patch("/projects/<project>/experiments/<path:experiment>", operation="updateExperiment")
+@experiments_blp.arguments(ExperimentChange, example=examples.EXPERIMENT_CHANGE)
+@experiments_blp.answers(reply(200, "The experiment", "Experiment", headers=["ETag"]), parameters=["If-Match"])
+@idempotent_write()
+def change_experiment(
+    connection: Connection, row: Any, changes: dict[str, Any], project: str, experiment: str
+) -> Response:
+    """Change what is said of an experiment
+
+    Labels are set and taken away by name. Grids whose protocols differ in a binding key are not compared: with another
+    `protocol` every ranking, comparison and table of the experiment is computed again. `If-Match` holds for what is
+    said, not for what the experiment holds.
+    """
+    declared = changes.pop("protocol", None)
+    tags = known_tags("If-Match")
+    expected = None if "If-Match" not in request.headers or "*" in tags else [tag.split("-")[0] for tag in tags]
+    most = parts().settings.max_labels
+    found, is_changed = describe_experiment(
+        connection, row.id, experiment, changes, most_labels=most, expected=expected
+    )
+    if is_changed:
+        told = told_changes(changes)
+        record(connection, actor(connection), "experiment.updated", found.name, project_id=row.id, **told)
+    if declared is not None:
+        set_protocol_rules(connection, actor(connection), row.id, found.name, Rules(**declared))
+        found = find_experiment(connection, row.id, found.name)
+    return json_answer(serializers.experiment(found, project), ETag=f'"{found.etag}"')

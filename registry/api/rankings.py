@@ -1,4 +1,5 @@
-"""Rankings: models, variants or the levels of an axis in order over the slots that they share."""
+"""Rankings: models, variants or the levels of an axis in order over the slots that they share; and the noise floor:
+how much a value varies when nothing was changed."""
 
 from __future__ import annotations
 
@@ -7,25 +8,25 @@ from datetime import datetime
 from typing import Any
 
 from flask import Response
-from marshmallow import ValidationError, validates_schema
+from marshmallow import INCLUDE, ValidationError, validates_schema
 
-from registry.api.cached_results import Part, answer_to, part_asked
+from registry.api.cached_results import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.fields import AsOf, Choice, Matching, Name, Share
-from registry.api.query_schemas import (
+from registry.api.responses import of_values, wanted_form
+from registry.api.schemas import (
     SelectedParameters,
     SharedSlotsParameters,
+    about,
     fields_wanted,
 )
-from registry.api.responses import of_values, wanted_form
-from registry.api.schemas import about
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import Blueprint
-from registry.errors import Fault, Invalid
+from registry.api.smorest import Blueprint, ready, reply
 from registry.grids.slices import Slice
-from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery
-from registry.renderings.forest import forest_of_ranking
-from registry.renderings.ranking import by_benchmark_csv, ranking_csv, ranking_latex, ranking_markdown, ranking_text
+from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery, RepeatNoiseQuery
+from registry.renderings.charts.forest import forest_of_ranking
+from registry.renderings.ranking import page, ranking_csv, ranking_latex
+from registry.renderings.sheet import forms
 from registry.results.ranking import Ranking
 from registry.results.terms import unordered
 
@@ -35,7 +36,6 @@ _MISSING = (
     " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
     " counts."
 )
-RANKING_PARTS = ("ranking", "by_benchmark")
 """Parts of a ranking that are tables of their own."""
 
 
@@ -77,12 +77,6 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
         )
     )
 
-    part = Choice(
-        *RANKING_PARTS,
-        load_default=RANKING_PARTS[0],
-        metadata=about("Of the CSV form: the order, or the scores of each name `by_benchmark`. Other forms have all."),
-    )
-
     @validates_schema
     def _check_since(self, data: dict[str, Any], **_options: Any) -> None:
         since, as_of = (datetime.fromisoformat(data[name]) if data.get(name) else None for name in ("since", "as_of"))
@@ -109,15 +103,13 @@ _FORMS = ("json", "txt", "md", "csv", "tex", *PICTURES)
 _RENDERERS = of_values(
     Ranking,
     {
-        "txt": ranking_text,
-        "md": ranking_markdown,
+        **forms(page),
         "csv": ranking_csv,
         "tex": ranking_latex,
         **forests(Ranking, forest_of_ranking),
     },
     {"csv": ("pairs",)},
 )
-_OF_BENCHMARKS = of_values(Ranking, {"csv": by_benchmark_csv}, {"csv": ("pairs",)})
 
 
 @blp.in_forms(
@@ -138,16 +130,35 @@ def read_ranking(query: dict[str, Any], project: str, suffix: str | None = None)
     """
     question = ranking_asked(query, project, slice_of_request(query, RankingParameters))
     form = wanted_form(suffix, _FORMS)
-    fields = part_asked(query, Ranking, form)
-    if query["part"] == RANKING_PARTS[0]:
-        return answer_to(question, project, form, _RENDERERS, fields)
-    if form != "csv":
-        raise Invalid([Fault("/part", "is chosen of the CSV form alone; the other forms have all parts")])
-    part = Part(f"-{query['part']}", lambda document: document)
-    return answer_to(question, project, form, _OF_BENCHMARKS, part)
+    return answer_to(question, project, form, _RENDERERS, part_asked(query, Ranking, form))
 
 
 def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
     """The question in these parameters."""
     own = ("by", "method", "missing", "alpha", "target", "pairs_of", "since")
     return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})
+
+
+class RepeatNoiseParameters(SelectedParameters):
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+
+
+noise_blp = Blueprint("noise", "What a value varies by of itself.")
+
+
+@noise_blp.get("/projects/<project>/noise", operation="getNoise")
+@noise_blp.arguments(RepeatNoiseParameters, location="query", unknown=INCLUDE)
+@noise_blp.answers(
+    reply(200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example="noise", headers=["ETag"]),
+    reply(202, "Pending"),
+    public=True,
+    parameters=["slice", "Prefer", "If-None-Match"],
+)
+def read_noise(query: dict[str, Any], project: str) -> Response:
+    """Read the noise floor of an experiment
+
+    By benchmark the spread between repeats of a cell, the one that their trials explain, and the ratio of variances.
+    """
+    at = slice_of_request(query, RepeatNoiseParameters)
+    question = RepeatNoiseQuery(**selected(query, project, at), alpha=query["alpha"])
+    return answer_to(question, project, "json", {})

@@ -1,4 +1,8 @@
-"""Answers: which form the caller wants, whether it has it already, how long it will wait."""
+"""How every view answers: content negotiation, entity tags and 304, `Prefer: wait`, turns for large answers.
+
+`wanted_form` picks the form, `send` answers with its tag or 304, `patience` says how long a caller waits. Those of
+pages are in `pages/responses.py`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,6 @@ MEDIA = {
     "vl.json": "application/vnd.vegalite.v6+json",
     "parquet": "application/vnd.apache.parquet",
     "arrow": "application/vnd.apache.arrow.file",
-    "atom": "application/atom+xml; charset=utf-8",
     "cloudevents": "application/cloudevents-batch+json; charset=utf-8",
     "sse": "text/event-stream; charset=utf-8",
     "schema": "application/schema+json",

@@ -1,5 +1,5 @@
-"""Schemas of request bodies and queries. Those of what is computed are in `registry.api.query_schemas`, what is
-published in `registry.api.grid_schemas`, answers in `registry.api.shapes`."""
+"""Schemas of request bodies and queries. What is published is in `registry.api.grid_schemas`, answers are in
+`registry.api.shapes`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, get_args
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from registry.api.fields import (
+    AsOf,
     Body,
     Choice,
     Few,
@@ -16,7 +17,6 @@ from registry.api.fields import (
     Member,
     Name,
     PageLimit,
-    Quantity,
     Whole,
     Words,
 )
@@ -24,6 +24,7 @@ from registry.api.grid_fields import LabelChanges, Markdown, ProtocolKeys
 from registry.operations.auth import ROLES
 from registry.operations.find import SORTS
 from registry.operations.stored_grids import Deleted
+from registry.results.field_paths import FORM
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"
 KINDS = ("model", "benchmark", "variant", "experiment")
@@ -219,23 +220,6 @@ class RevisionsParameters(PageParameters):
     cursor = _cursor("[1-9][0-9]{0,8}")
 
 
-class HistoryParameters(Schema):
-    """A page of the history of cells, which the slice names."""
-
-    cursor = _cursor("[1-9][0-9]{0,8}")
-    limit = Whole(1, 100, text=True, load_default=30, metadata=about("How many revisions a page has."))
-
-
-def loss_wanted() -> Any:
-    return Quantity(
-        least=0, metadata=about("Only series whose last value is worse than the first by more than this, as measured.")
-    )
-
-
-def _one_name(text: str) -> Any:
-    return Name(empty=True, metadata=about(text))
-
-
 _SINCE = (
     "Only what changed then or later: RFC 3339, or a day. Without an offset it is UTC; of a second's digits the first"
     " six count."
@@ -246,16 +230,6 @@ class Filtered(OfNames):
     """Filters of grids; the view adds `label.<key>`, which no schema can name."""
 
     updated_since = Instant(metadata=about(_SINCE))
-
-
-class GridByNamesParameters(Schema):
-    """Names of one grid; what is not needed to tell it from the others may be left out."""
-
-    experiment = _one_name("The experiment.")
-    benchmark = _one_name("What was measured.")
-    model = _one_name("What it was measured on.")
-    variant = _one_name("The method or condition; `variant=` is the default one.")
-    metric = _one_name("The metric's name.")
 
 
 class FindParameters(Filtered, PageParameters):
@@ -301,12 +275,6 @@ class TableParameters(Filtered):
 
 class StatisticsTableParameters(TableParameters):
     part = Choice("trends", "peaks", "coverage", required=True, metadata=about("The statistic that the rows have."))
-    lost = loss_wanted()
-
-    @validates_schema
-    def _check_lost(self, data: dict[str, Any], **_options: Any) -> None:
-        if "lost" in data and data.get("part") != "trends":
-            raise ValidationError("is for part=trends", "lost")
 
 
 class FeedParameters(TableParameters):
@@ -346,3 +314,54 @@ class DeleteParameters(Schema):
 
 class CellsParameters(RevisionParameters):
     missing = _missing()
+
+
+def fields_wanted() -> Any:
+    """The parameter that chooses fields of the answer."""
+    return Matching(
+        FORM,
+        "is paths of fields with commas between them, as in series.at,series.slope",
+        metadata=about(
+            "Only these fields of the JSON: paths with dots, commas between them, as in `series.at,series.slope`. Lists"
+            " are passed through; in a mapping the next name is a key, or `*`; a name with a dot stands in backquotes."
+        ),
+    )
+
+
+class OfOthersParameters(Schema):
+    """What narrows a selection beside its models, the same in every operation."""
+
+    benchmark = many_names("Only these; all if not given.")
+    variant = many_names("Only these; all if not given.")
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
+    as_of = AsOf(metadata=about("The grids as they were then; a day: where it began in UTC."))
+
+
+class OfNamesParameters(OfOthersParameters):
+    """The names to which a selection is narrowed."""
+
+    model = many_names("Only these; all if not given.")
+
+
+class NarrowedParameters(OfNamesParameters):
+    """A selection without its metric."""
+
+    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+
+
+class SelectedParameters(NarrowedParameters):
+    """A selection."""
+
+    metric = Name(required=True, metadata=about("The name of the metric."))
+
+
+class SharedSlotsParameters(Schema):
+    """Who is left out of a view in which a slot must be common to all."""
+
+    set_aside = many_names(
+        "Names to leave out where a slot must be common to all that are shown; `none`: nobody. If not given, or `auto`:"
+        " those that lack more than a fifth of the slots that most have. The answer lists them with what they lack."
+    )
+
+
+GRID_ID = "[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
@@ -83,17 +83,6 @@ def filters_of(query: dict[str, Any], schema: type[Schema], also: tuple[str, ...
         words=query.get("q", ()),
         deleted=query.get("deleted", "exclude"),
     )
-
-
-def named_filters(kinds: Iterable[str]) -> Filters:
-    """Filters from the names and labels in the query alone; what else is there is for others."""
-    names: dict[str, Any] = {kind: request.args.getlist(kind) for kind in kinds}
-    faults = [
-        Fault(f"/{kind}", "must not hold control characters") for kind in names if any(map(has_control, names[kind]))
-    ]
-    if faults:
-        raise Invalid(faults)
-    return Filters(**names, labels=_labels())
 
 
 def _check_names(query: Mapping[str, Any], schema: type[Schema], beginnings: tuple[str, ...]) -> None:

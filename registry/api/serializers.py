@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any, cast
 
 from registry.api.context import parts
-from registry.grids.grid import Cell, Grid, Metric
+from registry.grids.grid import Cell, Grid
 from registry.grids.slices import Slice, slice_document
 from registry.operations.experiments import Experiment
-from registry.operations.read import Difference, Recorded
+from registry.operations.read import Difference
 from registry.operations.stored_grids import GridSummary, StoredGrid, digest_text
-from registry.renderings.uncertainty import interval_of
-from registry.results.grid import GridDocument, PostedMetric
+from registry.results.grid import GridDocument
 from registry.storage.rows import MEMBERS, axis_document, metric_document
 
 CARRIED = ("trials", "stderr", "repeats", "sd")
@@ -126,21 +124,6 @@ def coordinate(content: Grid, at: tuple[int, ...]) -> dict[str, Any]:
     }
 
 
-def cells(content: Grid) -> list[dict[str, Any]]:
-    """The measured cells, tidy."""
-    names = [axis.name for axis in content.axes]
-    coordinates = itertools.product(*(axis_document(axis)["levels"] for axis in content.axes))
-    carried = {name: given for name in CARRIED if (given := getattr(content, name)) is not None}
-    columns = [given if isinstance(given, tuple) else itertools.repeat(given) for given in carried.values()]
-    found = []
-    for at, value, *more in zip(coordinates, content.values, *columns, strict=False):
-        if value is not None:
-            cell = {"at": dict(zip(names, at, strict=True)), "value": value}
-            cell.update((name, one) for name, one in zip(carried, more, strict=True) if one is not None)
-            found.append(cell)
-    return found
-
-
 def measurement(cell: Cell) -> dict[str, Any]:
     """A cell's value and whatever it carries."""
     carried = {name: getattr(cell, name) for name in CARRIED}
@@ -157,24 +140,6 @@ def revision(row: Any) -> dict[str, Any]:
         "derivation": {"state": row.state},
         "created_at": row.created_at,
     }
-
-
-def recorded(found: Recorded) -> dict[str, Any]:
-    stored = found.stored
-    return {
-        "revision": stored.revision,
-        "digest": stored.digest,
-        "created_at": stored.updated_at,
-        "cells": [{"at": at} | measurement(cell) | _interval(stored.grid.metric, cell) for at, cell in found.cells],
-    }
-
-
-def _interval(metric: Metric, cell: Cell) -> dict[str, float | None]:
-    low, high = interval_of(cell.value, cast(PostedMetric, metric_document(metric)), cell.trials, cell.stderr) or (
-        None,
-        None,
-    )
-    return {"ci_low": low, "ci_high": high}
 
 
 def difference(found: Difference) -> dict[str, Any]:

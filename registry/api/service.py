@@ -19,7 +19,7 @@ from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
-from registry.operations import retry
+from registry.operations import health as jobs
 from registry.operations.database_checks import clock_difference
 from registry.operations.health import activity_of, health_of
 from results_registry import __version__
@@ -136,4 +136,4 @@ def retry_failed(connection: Connection, row: Any, project: str) -> Response:
     Statistics of the project's grids, and its rankings and other answers, that were given up are due at once, with
     all their attempts; up to 5,000 of each, so send it again until both are 0. `/status` says why they failed.
     """
-    return json_answer(asdict(retry.retry_failed(connection, actor(connection), row.id)))
+    return json_answer(asdict(jobs.retry_failed(connection, actor(connection), row.id)))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from flask import Flask, Response, g, request
+from flask import Response
 from sqlalchemy import Connection
-from werkzeug.datastructures import ImmutableMultiDict
 
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
@@ -20,18 +19,6 @@ from registry.api.smorest import Blueprint, reply
 from registry.operations import shares
 
 blp = Blueprint("shares", "Links that open one path without a token.")
-
-
-def take_links(app: Flask) -> None:
-    """Take `share` out of every query before a view reads it."""
-
-    def take() -> None:
-        if "share" in request.args:
-            g.share = request.args["share"]
-            rest = [(name, value) for name, value in request.args.items(multi=True) if name != "share"]
-            request.args = ImmutableMultiDict(rest)
-
-    app.before_request(take)
 
 
 @blp.post("/projects/<project>/shares", operation="createShare")

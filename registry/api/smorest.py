@@ -210,7 +210,7 @@ def reply(
     return {"status": status, "response": response}
 
 
-_TEXTS = ("txt", "md", "csv", "tex", "ndjson", "atom", "sse")
+_TEXTS = ("txt", "md", "csv", "tex", "ndjson", "sse")
 _TEXT, _BYTES = {"type": "string"}, {"type": "string", "format": "binary"}
 _SCHEMAS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("svg", "png", "parquet", "arrow"), _BYTES),

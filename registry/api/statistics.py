@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -15,27 +15,23 @@ from registry.api.cached_results import Part, Renderers, answer_to, part_asked
 from registry.api.context import caller, owned, parts
 from registry.api.fields import Choice, Name, Quantity, Share, Whole
 from registry.api.long_poll import unready, usual_wait, waited
-from registry.api.query_schemas import fields_wanted
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
-from registry.api.schemas import about, loss_wanted
+from registry.api.schemas import about, fields_wanted
 from registry.api.selections import slice_of_request
 from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid, NotFound
-from registry.grids.grid import Axis
 from registry.grids.slices import Slice
 from registry.methods_version import METHODS_VERSION
 from registry.operations.auth import authorize
+from registry.operations.health import requeue_old
 from registry.operations.query_names import check_slice_of_grid, no_axis
 from registry.operations.read import find_statistics, find_summary
-from registry.operations.retry import requeue_old
 from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings import statistics as renderings
-from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
+from registry.renderings.sheet import forms
+from registry.renderings.thresholds import page, thresholds_csv
 from registry.results.codec import from_bytes
-from registry.results.courses import losing
-from registry.results.statistics import Statistics
-from registry.results.thresholds import Thresholds
-from registry.storage.rows import axis_of
+from registry.results.statistics import Statistics, Thresholds
 
 HEAD = (
     "grid",
@@ -47,16 +43,15 @@ HEAD = (
     "computed_at",
     "axes",
     "slice",
-    "lost",
     "metric",
     "assumes",
     "design_effect",
 )
 """Fields of every part: which grid it is about, and by what it was computed."""
-OMITTED = ("slice", "lost", "grid_split")
+OMITTED = ("slice",)
 """Fields of parts that an answer has only where they were asked for."""
 PARTS: dict[str, tuple[str, ...]] = {
-    "trends": ("series", "series_left_out", "grid_trend", "grid_split"),
+    "trends": ("opened", "series", "series_left_out", "grid_trend"),
     "changes": ("series", "series_left_out"),
     "peaks": ("peaks",),
     "coverage": ("coverage",),
@@ -65,8 +60,8 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 """The path of a part, and the fields that it has beside the head."""
 FORMS = ("json", "txt", "md", "csv")
-_SETTINGS = ("alpha", "sharp_change", "equivalence", "split")
-_THRESHOLDS = of_values(Thresholds, {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv})
+_SETTINGS = ("alpha", "sharp_change", "equivalence")
+_THRESHOLDS = of_values(Thresholds, {**forms(page), "csv": thresholds_csv})
 
 
 def settings_of(query: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,28 +98,17 @@ def thresholds_asked(grid: uuid.UUID, query: Mapping[str, Any], wanted: Slice, f
 
 
 def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
-    """`Invalid` when the query asks along an axis that the grid does not have, or splits none of its axes; nothing has
-    to be computed to say so."""
-    if not {"along", "split"} & query.keys():
+    """`Invalid` when the query asks along an axis that the grid does not have; nothing has to be computed to say so."""
+    along = query.get("along")
+    if along is None:
         return
     with parts().database.reading() as connection:
         current = owned(connection, grid, "reader").revision
         row = _summary(connection, grid, query.get("revision", current))
         authorize(caller(connection), row, "reader")
     axes = [axis["name"] for axis in row.axes]
-    along = query.get("along")
-    if along is not None and along not in axes:
+    if along not in axes:
         raise Invalid([Fault("/along", no_axis(along, axes))])
-    if "split" in query:
-        _check_split([axis_of(axis) for axis in row.axes if along in (None, axis["name"])], query["split"])
-
-
-def _check_split(axes: Sequence[Axis], at: float) -> None:
-    numbers = {axis.name: axis.numbers for axis in axes if axis.kind == "numeric" and axis.levels}
-    if not any(min(found) <= at < max(found) for found in numbers.values()):
-        ranges = [f"{name} has {min(found):g} to {max(found):g}" for name, found in numbers.items()]
-        told = f"splits no axis; {', '.join(ranges)}" if ranges else "splits no axis: there is no numeric one"
-        raise Invalid([Fault("/split", told)])
 
 
 def _readable_revision(grid: uuid.UUID, wanted: Slice, query: Mapping[str, Any]) -> tuple[str, int]:
@@ -155,7 +139,6 @@ def recompute_old(rows: Iterable[Any]) -> None:
 
 _ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
 _MOST_LEVELS = 20
-_OF_SERIES = ("lost", "split")
 
 
 class StatisticsParameters(Schema):
@@ -177,19 +160,12 @@ class StatisticsParameters(Schema):
         least=0,
         metadata=about("The margin within which a series may be called flat, 2 % of a bounded range if not given."),
     )
-    lost = loss_wanted()
-    split = Quantity(
-        metadata=about("Also the mean beyond this number of an axis less that up to it: `split` and `grid_split`.")
-    )
 
     @validates_schema
     def _check_part(self, data: dict[str, Any], **_options: Any) -> None:
         part = data.get("part")
         if (part == "thresholds") != ("value" in data):
             raise ValidationError("is needed with part=thresholds, and for nothing else", "value")
-        for name in _OF_SERIES:
-            if name in data and part not in (None, "trends"):
-                raise ValidationError("is for all statistics or part=trends", name)
 
 
 blp = Blueprint("statistics", "Numbers that were computed and nobody posted.")
@@ -252,12 +228,11 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None =
 
 
 def _chosen(part: str, query: Mapping[str, Any], form: str) -> Part | None:
-    along, lost = query.get("along"), query.get("lost")
+    along = query.get("along")
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
     )
-    mark += "" if lost is None else f"-lost{lost!r}"
-    chosen = Part(mark, lambda document: select(document, part, along, lost)) if mark else None
+    chosen = Part(mark, lambda document: select(document, part, along)) if mark else None
     only = None if part == "statistics" else (*HEAD, *PARTS[part])
     return part_asked(query, Statistics, form, only=only, of=chosen)
 
@@ -266,18 +241,10 @@ def _renderers(part: str) -> Renderers:
     return of_values(Statistics, renderings.of(part))
 
 
-def select(document: dict[str, Any], part: str, along: str | None, lost: float | None = None) -> dict[str, Any]:
-    """A part of the document under the same head, and only the series along one axis, or those that lost more than
-    something, if that was asked; `Invalid` where nobody can say what a loss is."""
+def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, Any]:
+    """A part of the document under the same head, and only the series along one axis if that was asked."""
     if part != "statistics":
         document = {name: document[name] for name in (*HEAD, *PARTS[part]) if name in document}
     if along is not None and "series" in document:
         document = document | {"series": [series for series in document["series"] if series["along"] == along]}
-    return document if lost is None or "series" not in document else _losing(document, lost)
-
-
-def _losing(document: dict[str, Any], lost: float) -> dict[str, Any]:
-    direction, series = document["metric"].get("direction"), document["series"]
-    if direction is None:
-        raise Invalid([Fault("/lost", "the metric says no better end: nobody can say what a loss is")])
-    return document | {"series": losing(series, direction, lost), "lost": {"more_than": lost, "of": len(series)}}
+    return document

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from hashlib import sha256
+from collections.abc import Iterable
 from typing import Any
 
-import orjson
 from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
 from registry.api.exports import Export, send_export
-from registry.api.feeds import FORMS
+from registry.api.feeds import FORMS, mark_of
 from registry.api.responses import wanted_form
 from registry.api.schemas import StatisticsTableParameters
 from registry.api.selections import filters_of
@@ -22,22 +20,14 @@ from registry.grids.slices import PARAMETER, pointer_to
 from registry.operations.export import Selection, exported_statistics, select_statistics
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters
-from registry.renderings.feed_arrow import arrow_of_rows, arrow_version, parquet_of_rows
-from registry.renderings.grid import Row, csv_of_rows, json_of_rows, ndjson_of_rows
-from registry.renderings.statistics import MEASURED
+from registry.renderings.rows import WRITERS
+from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.statistics_feed import columns_of, rows_of
 
 blp = Blueprint("statistics_feeds", "A statistic of every grid, tidy.")
 
-_VERSION = "2"
+_VERSION = "3"
 """Grows when the same statistics are written differently."""
-_WRITERS: dict[str, Callable[[Any, Iterable[Row]], Iterator[bytes]]] = {
-    "csv": csv_of_rows,
-    "ndjson": ndjson_of_rows,
-    "json": json_of_rows,
-    "parquet": parquet_of_rows,
-    "arrow": arrow_of_rows,
-}
 
 
 @blp.in_forms(
@@ -69,7 +59,7 @@ def read_feed(query: dict[str, Any], project: str, suffix: str | None = None) ->
         check_filters(connection, row.id, filters)
         joined = joined_names(connection, row.id) if query["names"] == "joined" else None
         selection = select_statistics(connection, row.id, filters, joined)
-        return send_export(_export_of(connection, statistic, selection, form, query.get("lost")))
+        return send_export(_export_of(connection, statistic, selection, form))
 
 
 def _refuse_slices(statistic: str) -> None:
@@ -88,18 +78,13 @@ def _refuse_slices(statistic: str) -> None:
         )
 
 
-def _export_of(connection: Connection, statistic: str, selection: Selection, form: str, lost: float | None) -> Export:
+def _export_of(connection: Connection, statistic: str, selection: Selection, form: str) -> Export:
     """The statistic of the selected revisions in this form; `NotInstalled` where that needs what is not there."""
-    columns = columns_of(statistic, selection.axes, selection.joined, lost)
-    told: list[Any] = [_VERSION, form, [field.name for field in columns.fields]]
-    if lost is not None:
-        told.append(lost)
-    if form in ("parquet", "arrow"):
-        told.append(arrow_version())
-    mark = sha256(orjson.dumps(told)).hexdigest()[:8]
+    columns = columns_of(statistic, selection.axes, selection.joined)
+    mark = mark_of(form, _VERSION, [field.name for field in columns.fields])
 
     def pieces() -> Iterable[bytes]:
         read = exported_statistics(connection, selection, noise=statistic == "peaks")
-        return _WRITERS[form](columns.fields, (one for row in read for one in rows_of(row, columns)))
+        return WRITERS[form](columns.fields, (one for row in read for one in rows_of(row, columns)))
 
     return Export(form, f"{statistic}-{selection.digest}-{mark}.{form}", selection.cells, pieces, at_once=True)

@@ -13,11 +13,10 @@ from flask import Response, request
 from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
-from registry.api import examples
 from registry.api.audit_log import actor
 from registry.api.claims import BODY, blp, judged, read_claims
 from registry.api.context import authorize_body, caller, enter, owned_claim, parts
-from registry.api.fields import Choice, Matching, Name
+from registry.api.fields import Choice, Matching
 from registry.api.idempotency import idempotency_key, idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page
@@ -25,10 +24,6 @@ from registry.api.request_body import sent_json
 from registry.api.responses import dumps, known_tags, send
 from registry.api.schemas import ByIdParameters, RevisionsParameters, about, many_names
 from registry.api.smorest import API_PREFIX, reply
-from registry.claims.claim import Claim
-from registry.claims.grammar import read_claim
-from registry.claims.wording import read_as
-from registry.errors import Fault, Invalid
 from registry.operations import stored_claims
 from registry.operations.auth import authorize
 from registry.operations.find_claims import (
@@ -40,8 +35,6 @@ from registry.operations.find_claims import (
     list_judgements,
 )
 from registry.operations.stored_claims import Added, tag_of
-from registry.renderings.badge import badge_svg
-from registry.renderings.claim import verdict_color, verdict_in_words
 from registry.results.codec import from_bytes, to_document
 from registry.results.judgement import Verdict
 
@@ -68,11 +61,6 @@ class ClaimsParameters(ByIdParameters):
     )
 
 
-class ClaimBadgeParameters(Schema):
-    label = Name(load_default="claim", metadata=about("The left half."))
-
-
-_NOTES = ("text", "source")
 _LARGE = ("parts", "inputs")
 """What of a judgement is left out of lists."""
 _ONE_OR_MORE = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("StoredClaim", "AddedClaims")]}
@@ -204,8 +192,8 @@ def _row(claim_id: uuid.UUID) -> Any:
 def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """List the judgements of a claim
 
-    The latest first. One is added when verdicts, reason or numbers are others than before; none is ever changed, but
-    `trials_needed` is added once. `inputs` are the revisions that were read when it was first found.
+    The latest first. One is added when verdicts, reason or numbers are others than before; none is ever changed.
+    `inputs` are the revisions that were read when it was first found.
     """
     before = int(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
@@ -214,92 +202,27 @@ def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     return page(found, query["limit"], _recorded, lambda row: str(row.number))
 
 
-@blp.patch("/claims/<uuid:claim>", operation="updateClaim")
-@blp.answers(
-    reply(200, "The claim", "StoredClaim", headers=["ETag"]),
-    parameters=["If-Match"],
-    requestBody={
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {"$ref": "#/components/schemas/ClaimChange"},
-                "example": examples.CLAIM_CHANGE,
-            }
-        },
-    },
-)
-def change_claim(claim: uuid.UUID) -> Response:
-    """Change the text or the source of a claim
-
-    Another statement is another claim. `If-Match` holds for text and source: it stays valid when the claim is judged
-    again.
-    """
-    authorize_body()
-    sent = sent_json()
-
-    def write(connection: Connection, row: Any) -> Response:
-        changes = _changes(sent, row)
-        stored_claims.change_claim(connection, actor(connection), row, changes, _expected())
-        found = find_claim(connection, claim)
-        body = dumps(document(found))
-        response = Response(body, 200, content_type="application/json")
-        response.headers["ETag"] = f'"{_tag(found, body)}"'
-        return response
-
-    return written(lambda connection: owned_claim(connection, claim, "writer"), write)
-
-
-def _changes(sent: Any, row: Any) -> dict[str, Any]:
-    """Text and source as they were sent; `Invalid` for anything else, and for a text that makes another statement."""
-    if not isinstance(sent, dict) or not sent or set(sent) - set(_NOTES):
-        others = sorted(set(sent) - set(_NOTES)) if isinstance(sent, dict) else []
-        faults = [Fault(f"/{name}", "cannot be changed: another statement is another claim") for name in others]
-        raise Invalid(faults or [Fault("", "must be an object with text, source or both")])
-    before = orjson.loads(row.normal)
-    claim: Claim = read_claim(before | sent)
-    if claim.strength != before.get("strength", "numbers"):
-        raise Invalid([Fault("/text", 'says "significant", which is another claim: post it with strength noise')])
-    read = {"text": claim.text, "source": dict(claim.source)}
-    return {name: read[name] for name in sent}
-
-
 @blp.delete("/claims/<uuid:claim>", operation="deleteClaim")
 @blp.answers(reply(204, "Removed"), parameters=["If-Match"])
 @idempotent_write()
 def delete_claim(connection: Connection, row: Any, claim: uuid.UUID) -> Response:
     """Remove a claim
 
-    It is judged no more. Posting the same statement brings it back with its judgements, until it is purged.
+    It is judged no more. Posting the same statement brings it back with its judgements, under the text and the source
+    that are sent then, until it is purged.
     """
     stored_claims.remove_claim(connection, actor(connection), row, _expected())
     return Response(status=204)
-
-
-@blp.get("/claims/<uuid:claim>/badge.svg", operation="getClaimBadgeSvg")
-@blp.arguments(ClaimBadgeParameters, location="query")
-@blp.answers(reply(200, "The picture", forms=["svg"], headers=["ETag"]), public=True, parameters=["If-None-Match"])
-def badge_as_svg(query: dict[str, Any], claim: uuid.UUID) -> Response:
-    """Draw the verdict on a claim as a badge
-
-    It says so where the claim is being judged again.
-    """
-    row = _row(claim)
-    judgement = None if row.document is None else from_bytes(row.document)
-    data = badge_svg(query["label"], verdict_in_words(judgement, row.state), verdict_color(judgement)).encode()
-    return send(data, form="svg", tag=f"{sha256(data).hexdigest()[:16]}.svg")
 
 
 def document(row: Any) -> dict[str, Any]:
     """A claim as it is served, with its whole judgement."""
     told = ("id", "project", "experiment", "metric", "text", "source", "state", "failure", "verdict")
     found = {name: getattr(row, name) for name in told}
-    claim = orjson.loads(row.normal)
     judgement = None if row.document is None else {**from_bytes(row.document), "methods_version": row.methods_version}
-    if judgement is not None:
-        judgement["read_as"] = read_as(read_claim({**claim, "text": row.text}))
     return {
         **found,
-        "claim": claim,
+        "claim": orjson.loads(row.normal),
         "digest": f"sha256:{bytes(row.digest).hex()}",
         "judgement": judgement,
         "judgement_number": row.number,

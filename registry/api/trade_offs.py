@@ -1,4 +1,4 @@
-"""Trade-offs: two quantities of several names, and the front."""
+"""Trade-offs: two quantities of several names, and which names are on the front, where none surpasses them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,9 @@ from registry.operations.names import joined_names
 from registry.operations.query_names import check_names
 from registry.operations.scope_options import cells_by_name, label_texts, most_cells_first
 from registry.query import AggregatesQuery
-from registry.renderings.trade_off import (
-    trade_off_csv,
-    trade_off_markdown,
-    trade_off_svg,
-    trade_off_text,
-    trade_off_vega,
-)
+from registry.renderings.charts.trade_off import trade_off_svg, trade_off_vega
+from registry.renderings.sheet import forms
+from registry.renderings.trade_off import page, trade_off_csv
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_bytes, from_document, to_document
 from registry.results.trade_offs import TradeOff
@@ -38,7 +34,7 @@ from registry.views.trade_offs import MOST_POINTS, Side, of_label, of_table, tra
 
 blp = Blueprint("trade-offs", "Two quantities against each other.")
 
-_TABLES = {"txt": trade_off_text, "md": trade_off_markdown, "csv": trade_off_csv}
+_TABLES = {**forms(page), "csv": trade_off_csv}
 
 
 @dataclass(frozen=True, slots=True)

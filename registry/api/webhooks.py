@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, get_args
 
 from flask import Response
@@ -27,9 +25,9 @@ from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.destinations import LONGEST_URL, read_destination
 from registry.errors import Conflict
 from registry.operations import deliveries, webhooks
+from registry.operations.baselines import tag_of
 from registry.operations.deliveries import delivery_of, find_delivery, list_deliveries, start_of_recovery
-from registry.operations.events import PATTERN as CURSOR
-from registry.operations.webhooks import find_webhook, list_webhooks, tag_of, webhook_of
+from registry.operations.webhooks import find_webhook, list_webhooks, webhook_of
 from registry.results.codec import to_document
 from registry.results.webhooks import FILTERS, DeliveryState, Format, Recovery, WebhookState
 from registry.settings import Settings
@@ -134,35 +132,10 @@ class WebhookChange(Body):
             raise ValidationError("gives nothing to change")
 
 
-class Since(fields.Field[Any]):
-    """An instant, or a position or cursor of the project's events."""
-
-    _POSITION = re.compile("0|[1-9][0-9]{0,17}")
-
-    def shape(self, _settings: Settings) -> dict[str, Any]:
-        return {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "minLength": 10}]}
-
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
-    ) -> int | datetime | str:
-        if isinstance(value, int) and not isinstance(value, bool) and self._POSITION.fullmatch(str(value)):
-            return value
-        if isinstance(value, str) and re.fullmatch(CURSOR, value) and not value.startswith("20"):
-            return value
-        try:
-            found: datetime = Instant().deserialize(value)
-        except ValidationError:
-            wanted = "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"
-            raise ValidationError(wanted) from None
-        return found
-
-
 class RecoverIn(Body):
     """From when on events shall be sent that a webhook has not taken."""
 
-    since = Since(
-        required=True, metadata=about("A position or cursor of the feed, behind which all are sent; or an instant.")
-    )
+    since = Instant(required=True, metadata=about("An instant: what was done then or later."))
 
 
 class DeliveriesParameters(PageParameters):

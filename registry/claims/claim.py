@@ -11,13 +11,11 @@ from typing import Any, Literal
 
 from registry.grids.slices import Slice
 
-Comparison = Literal["=", "<", ">", "<=", ">="]
 Unit = Literal["points", "percent", "factor"]
 Ends = tuple[float, float, bool, bool]
 """Low and high end, and whether each is open: no value itself."""
 FACETS = ("benchmark", "model", "variant")
 """Names of a grid that `where`, `for`, `by` and sides use like axes."""
-Over = Literal["measured", "declared"]
 Strength = Literal["numbers", "noise"]
 Looks = Literal["fixed", "every_revision"]
 Missing = Literal["matched", "available"]
@@ -39,18 +37,23 @@ class Number:
     decimals: int = 0
     unit: Unit = "points"
 
-    def ends(self, *, rounded: bool = True) -> Ends:
-        """The values that are allowed; `rounded`: the ends of a range stand for what rounds to them."""
-        half = Fraction(1, 2) / 10**self.decimals
-        if self.op == "between":
-            reach = half if rounded else Fraction(0)
-            return float(exact(self.low) - reach), float(exact(self.high) + reach), False, False
+    def ends(self, *, rounded: bool = True, posted: int = 0) -> Ends:
+        """The values that are allowed; `rounded`: the ends of a range, and the least and the most, stand for what
+        rounds to them. A least or most of 3 is then read with the decimals of the `posted` values, as 3.0 where these
+        have one: nobody would take 2.6 for "at least 3"."""
+        decimals = self.decimals or (posted if self.op in ("<=", ">=") else 0)
+        half = Fraction(1, 2) / 10**decimals
+        low, high = (self.low, self.high) if self.op == "between" else (self.number, self.number)
         if self.op in ("=", "about"):
             reach = half if self.within is None else exact(self.within)
-            return float(exact(self.number) - reach), float(exact(self.number) + reach), False, False
-        if self.op in ("<", "<="):
-            return -math.inf, self.number, False, self.op == "<"
-        return self.number, math.inf, self.op == ">", False
+        else:
+            reach = half if rounded and self.op not in ("<", ">") else Fraction(0)
+        return (
+            -math.inf if self.op in ("<", "<=") else float(exact(low) - reach),
+            math.inf if self.op in (">", ">=") else float(exact(high) + reach),
+            self.op == ">",
+            self.op == "<",
+        )
 
     @property
     def text(self) -> str:
@@ -114,7 +117,7 @@ ALL, ANY, MOST = Quantifier("all"), Quantifier("any"), Quantifier("most")
 @dataclass(frozen=True, slots=True)
 class About:
     """The grids that a statement is about: one by its id, or those of an experiment and a metric; "" restricts
-    nothing. `revision`: that of the one grid, for ever, in place of the current one."""
+    nothing."""
 
     grid: str = ""
     experiment: str = ""
@@ -122,7 +125,6 @@ class About:
     benchmark: str = ""
     model: str = ""
     variant: str | None = None
-    revision: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class Value:
     """One number of the cells: a cell itself, or a statistic of a series or of all of them."""
 
     is_: Number
-    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown"] = "cell"
+    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "change"] = "cell"
     along: str = ""
 
 
@@ -287,8 +289,7 @@ Says = Value | Cells | Extreme | Trend | Step | Lie | Stable | Compare | Rank | 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """One statement. `for_` names the dimensions over whose levels (empty: all) `holds` quantifies, without those of
-    `except_`."""
+    """One statement. `for_` names the dimensions over whose levels (empty: all) `holds` quantifies."""
 
     kind: str
     says: Says
@@ -296,8 +297,6 @@ class Atom:
     where: Slice = ()
     for_: tuple[tuple[str, tuple[str, ...]], ...] = ()
     holds: Quantifier = ALL
-    except_: tuple[str, ...] = ()
-    over: Over = "measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,12 +322,6 @@ class Claim:
     looks: Looks = "fixed"
     text: str = ""
     source: tuple[tuple[str, Any], ...] = ()
-
-
-def revisions_in(claim: Claim) -> frozenset[tuple[str, int]]:
-    """The revisions that a claim names, each with the id of its grid."""
-    abouts = (atom.about for _, atom in atoms_of(claim.says))
-    return frozenset((one.grid, one.revision) for one in abouts if one.revision is not None)
 
 
 def atoms_of(part: Part) -> Iterator[tuple[str, Atom]]:

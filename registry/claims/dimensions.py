@@ -27,8 +27,6 @@ def mentions(atom: Atom) -> Iterator[Mention]:
         yield f"/where/{escaped(axis)}", axis, conditions
     for axis, levels in atom.for_:
         yield f"/for/{escaped(axis)}", axis, levels
-    if atom.except_ and atom.for_:
-        yield "/except", atom.for_[0][0], atom.except_
     yield from _of_says(atom.says)
 
 
@@ -104,13 +102,11 @@ def _renamed(part: Part, rename: Rename) -> Part:
     about = part.about
     named: dict[str, Any] = {facet: rename(facet, name) for facet in FACETS if (name := getattr(about, facet))}
     new_about = replace(about, experiment=rename("experiment", about.experiment), **named)
-    quantified = part.for_[0][0] if part.for_ else ""
     return replace(
         part,
         about=new_about,
         where=_slice(part.where, rename),
         for_=_slice(part.for_, rename),
-        except_=_levels(quantified, part.except_, rename),
         says=_said(part.says, rename),
     )
 

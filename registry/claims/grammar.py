@@ -37,7 +37,6 @@ from registry.claims.reading import (
     choice,
     count,
     groups,
-    levels,
     list_of,
     members,
     name_or_empty,
@@ -49,7 +48,6 @@ from registry.claims.reading import (
     share,
     text,
 )
-from registry.claims.wording import noise_words
 from registry.grids.intake.faults import Report
 
 MOST_GROUPS = 10_000
@@ -71,8 +69,8 @@ def faults_of_kind(atom: Atom, pointer: str) -> Iterator[tuple[str, str]]:
     """A pointer and a sentence for each contradiction within one statement."""
     yield from _of_groups(atom, pointer)
     match atom.says:
-        case Value() as says if says.along and says.of in ("cell", "min", "max", "mean", "sd", "range"):
-            yield f"{pointer}/along", f"is for first, last, change and drawdown, not for {says.of}"
+        case Value() as says if says.along and says.of in ("cell", "min", "max", "mean", "sd"):
+            yield f"{pointer}/along", f"is for first, last and change, not for {says.of}"
         case Trend() as says:
             yield from _of_trend(says, pointer)
         case Compare() as says:
@@ -120,8 +118,6 @@ def _of_lie(says: Lie, pointer: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_groups(atom: Atom, pointer: str) -> Iterator[tuple[str, str]]:
-    if atom.except_ and len(atom.for_) != 1:
-        yield f"{pointer}/except", "leaves out levels of the one axis that for names"
     if atom.holds != Quantifier("all") and not atom.for_:
         yield f"{pointer}/holds", "is about groups: name their axis in for"
     total = math.prod(len(levels) or 1 for _, levels in atom.for_)
@@ -185,12 +181,7 @@ def _of_coverage(says: Coverage, pointer: str) -> Iterator[tuple[str, str]]:
         yield f"{pointer}/levels", "of a span are its first and its last level"
 
 
-@reads({"anyOf": [{"const": "latest"}, count.schema]})
-def _revision(given: Any, pointer: str, report: Report) -> int | None:
-    return None if given == "latest" else int(count(given, pointer, report))
-
-
-_GRID: Mapping[str, Reader] = {"grid": text, "revision": _revision}
+_GRID: Mapping[str, Reader] = {"grid": text}
 _NAMES: Mapping[str, Reader] = {
     **dict.fromkeys(("experiment", "metric", "benchmark", "model"), text),
     "variant": name_or_empty,
@@ -201,7 +192,7 @@ _NAMES: Mapping[str, Reader] = {
 def _about(given: Any, pointer: str, report: Report) -> About:
     found = members(given, pointer, {**_GRID, **_NAMES}, (), report)
     if "grid" in found:
-        if found.keys() - {"grid", "revision"}:
+        if found.keys() != {"grid"}:
             report.fault(pointer, "is the id of a grid, or names; not both")
         try:
             found["grid"] = str(uuid.UUID(found["grid"]))
@@ -209,8 +200,6 @@ def _about(given: Any, pointer: str, report: Report) -> About:
             report.fault(f"{pointer}/grid", "is no id of a grid")
     elif isinstance(given, Mapping) and not {"experiment", "metric"} <= found.keys():
         report.fault(pointer, 'needs "grid", or "experiment" and "metric"')
-    if found.get("revision") is not None and "grid" not in found:
-        report.fault(f"{pointer}/revision", "is one of a grid: say which by its id in grid")
     return About(**found)
 
 
@@ -219,8 +208,6 @@ _COMMON: Mapping[str, Reader] = {
     "where": selection,
     "for": groups,
     "holds": quantifier,
-    "except": levels,
-    "over": choice("measured", "declared"),
 }
 _SOURCE: Mapping[str, Reader] = {"url": any_text, "line": count, "digest": text}
 
@@ -230,18 +217,11 @@ def _source(given: Any, pointer: str, report: Report) -> tuple[tuple[str, Any], 
     return tuple(sorted(members(given, pointer, _SOURCE, (), report).items()))
 
 
-@reads({"const": "latest"})
-def _latest(given: Any, pointer: str, report: Report) -> None:
-    if given != "latest":
-        report.fault(pointer, "is latest here; a former one is named beside its grid, in about")
-
-
 _OUTER: Mapping[str, Reader] = {
     "strength": choice("numbers", "noise"),
     "alpha": share,
     "text": any_text,
     "source": _source,
-    "revision": _latest,
     "looks": choice("fixed", "every_revision"),
 }
 
@@ -250,10 +230,9 @@ def claim_schema() -> dict[str, Any]:
     """The JSON Schema of a claim: what it refuses is refused, and what it takes may have fields that do not go
     together. `about` may stand outside of the claim, as in files, or in the whole that it is a part of."""
     part = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in (*KINDS, *COMPOUND)], "unevaluatedProperties": False}
-    names = {**_NAMES, "revision": _latest}
     about = {
         "description": "A grid by its id, or those of an experiment and a metric, restricted by names.",
-        "anyOf": [object_schema(_GRID, ["grid"]), object_schema(names, ["experiment", "metric"])],
+        "anyOf": [object_schema(_GRID, ["grid"]), object_schema(_NAMES, ["experiment", "metric"])],
     }
     kinds = {name: _kind_schema(name, kind.says, {**_COMMON, **kind.fields}, kind.required)
              for name, kind in KINDS.items()}  # fmt: skip
@@ -293,10 +272,7 @@ def read_claim(given: Any, pointer: str = "") -> Claim:
     if len(atoms) > MOST_ATOMS:
         report.fault(pointer, f"has {len(atoms)} statements; at most {MOST_ATOMS} are judged together")
     report.stop_at_faults()
-    # The word means a test: who writes it says that noise was considered.
-    if noise_words(outer.get("text", "")):
-        outer["strength"] = "noise"
-    return Claim(says, **{name: said for name, said in outer.items() if name != "revision"})
+    return Claim(says, **outer)
 
 
 def _part(given: Any, pointer: str, report: Report, depth: int, about: About | None) -> Part:
@@ -343,8 +319,8 @@ def _atom(given: Mapping[str, Any], name: str, pointer: str, report: Report, abo
     own = {(f"{field}_" if field in ("is", "from") else field): found[field] for field in kind.fields if field in found}
     if name in ("extreme", "sweet_spot"):
         own["at"] = _at_levels(own["at"], own.get("of", "cell"), f"{pointer}/at", report)
-    common = {f"{field}_": found[field] for field in ("for", "except") if field in found}
-    common |= {field: found[field] for field in ("where", "holds", "over") if field in found}
+    named = (("where", "where"), ("for", "for_"), ("holds", "holds"))
+    common = {attribute: found[field] for field, attribute in named if field in found}
     atom = Atom(name, kind.says(**own), found.get("about", about or About()), **common)
     for fault in faults_of_kind(atom, pointer):
         report.fault(*fault)

@@ -44,7 +44,7 @@ from registry.grids.intake.faults import Report
 
 _STATS = ("mean", "min", "max", "range", "first", "last", "sd")
 _MISSING = choice("matched", "available", old=OLD_MISSING)
-_CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown")
+_CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "change")
 
 
 class Kind(NamedTuple):

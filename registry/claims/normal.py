@@ -40,17 +40,13 @@ def part_document(part: Part) -> dict[str, Any]:
         found["for"] = {axis: list(levels) or "*" for axis, levels in part.for_}
     if part.holds.word != "all":
         found["holds"] = _written(part.holds)
-    if part.except_:
-        found["except"] = list(part.except_)
-    if part.over != "measured":
-        found["over"] = part.over
     return found | _fields(part.says)
 
 
 def about_document(about: About) -> dict[str, Any]:
-    """The grid by its id, with its revision where one is named, else the names."""
+    """The grid by its id, else the names."""
     if about.grid:
-        return {"grid": about.grid} | ({} if about.revision is None else {"revision": about.revision})
+        return {"grid": about.grid}
     named = {one.name: getattr(about, one.name) for one in fields(about)}
     return {name: said for name, said in named.items() if said or (name == "variant" and said is not None)}
 

@@ -1,26 +1,19 @@
-"""Write in words what a statement says.
-
-How the words and numbers of a claim are read, told with its judgement.
-"""
+"""Write in words what a statement says."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping
-from itertools import islice, pairwise
+from collections.abc import Mapping
 
 from registry.claims.claim import (
     Atom,
     Cells,
-    Claim,
     Compare,
     Coverage,
     Effect,
     Extreme,
     IllPosed,
     Lie,
-    Number,
     Rank,
     Says,
     Stable,
@@ -28,7 +21,6 @@ from registry.claims.claim import (
     SweetSpot,
     Trend,
     Value,
-    atoms_of,
 )
 from registry.grids.intake.levels import read_number
 from registry.grids.slices import conditions_text, slice_text
@@ -41,9 +33,7 @@ _OF = {
     "max": "the largest value",
     "mean": "the mean",
     "sd": "the standard deviation",
-    "range": "the largest less the smallest value",
     "change": "the change from the first to the last value",
-    "drawdown": "the deepest fall",
 }
 _GOES = {
     "up": "rises",
@@ -60,9 +50,6 @@ _COVERED = {
     "last_below": "the last level with a cell is below that named",
     "cells": "the number of cells",
 }
-_MOST = 100
-_NOISE = ("significant", "significantly")
-_WORD = re.compile(r"[^\W_]+|\S")
 
 
 def subject(atom: Atom, group: Mapping[str, str]) -> str:
@@ -73,8 +60,6 @@ def subject(atom: Atom, group: Mapping[str, str]) -> str:
     places = [f"{axis} {level}" for axis, level in group.items()]
     if where:
         places.append(slice_text(where))
-    if atom.about.revision is not None:
-        places.append(f"revision {atom.about.revision}")
     said = _of(atom.says) + (f" ({conditions_text(within)})" if within else "")
     return said + (f" at {', '.join(places)}" if places else "")
 
@@ -116,7 +101,7 @@ def _course(says: Trend) -> str:
     if says.strictly or says.monotone:
         back, forth = ("fall", "rise") if says.goes == "up" else ("rise", "fall")
         return "the number of steps that " + (forth if says.strictly else f"do not {back}")
-    return "the fitted change"
+    return "the change by the median slope"
 
 
 def _stepped(says: Step) -> str:
@@ -198,49 +183,3 @@ def _difference(says: Compare) -> str:
     else:
         found = says.is_ + ("" if says.by is None else f" by {says.by.text}")
     return found if says.everywhere is None else f"{found} in {says.everywhere.text} the pairs"
-
-
-def noise_words(text: str) -> list[str]:
-    """The words of a text by which its verdict is that beyond noise: "the most significant drop" is the largest one."""
-    words = [one[0].casefold() for one in _WORD.finditer(text)]
-    asked = (word for before, word in pairwise(["", *words]) if word in _NOISE and before not in ("most", "least"))
-    return list(dict.fromkeys(asked))
-
-
-def read_as(claim: Claim) -> list[dict[str, str]]:
-    """The first hundred readings as an answer has them: the words of the text that changed how the claim is taken, and
-    every number, by its JSON pointer, with the values that it allows."""
-    return [{"phrase": phrase, "read_as": said} for phrase, said in islice(_readings(claim), _MOST)]
-
-
-def _readings(claim: Claim) -> Iterator[tuple[str, str]]:
-    for word in noise_words(claim.text):
-        yield word, "the verdict is that beyond noise"
-    for pointer, atom in atoms_of(claim.says):
-        for field, number in _numbers(atom):
-            if (said := _read(number)) is not None:
-                yield f"{pointer}/{field}", said
-
-
-def _numbers(atom: Atom) -> Iterator[tuple[str, Number]]:
-    for field in ("is_", "size", "matching", "by", "count"):
-        number = getattr(atom.says, field, None)
-        if isinstance(number, Number):
-            yield field.rstrip("_"), number
-
-
-def _read(number: Number) -> str | None:
-    if number.op not in ("=", "about", "between"):
-        return None
-    low, high = (_plain(end, number.decimals) for end in number.ends()[:2])
-    if number.op == "between":
-        bare = [_plain(end, number.decimals) for end in (number.low, number.high)]
-        rounded = "its ends are printed numbers: half a unit of the last digit to either side"
-        return f"rounding [{low}, {high}]: {rounded}; bare [{bare[0]}, {bare[1]}]: its ends as written"
-    if number.within is not None:
-        return f"[{low}, {high}]: within {number.within:g}"
-    return f"[{low}, {high}]: every value that prints as this number"
-
-
-def _plain(end: float, decimals: int) -> str:
-    return f"{end:.{decimals + 1}f}".rstrip("0").rstrip(".") if math.isfinite(end) else "unbounded"

@@ -82,6 +82,20 @@ def packed_bits(flags: Sequence[float]) -> bytes:
     return number.to_bytes(size)
 
 
+def flipped(before: Outcomes, after: Outcomes) -> tuple[list[int], list[int]]:
+    """Positions of the items that were gained (from 0 to 1) and lost between outcomes of one set; for scores those that
+    rose and fell."""
+    pairs = list(zip(_scores(before), _scores(after), strict=True))
+    return [n for n, (a, b) in enumerate(pairs) if b > a], [n for n, (a, b) in enumerate(pairs) if b < a]
+
+
+def _scores(given: Outcomes) -> Sequence[float]:
+    if given.bits is None:
+        return given.scores or ()
+    written = format(int.from_bytes(given.bits), f"0{8 * len(given.bits)}b")
+    return [float(one) for one in written[: given.count]]
+
+
 def has_spare_bits(bits: bytes, count: int) -> bool:
     """Tell whether one of the bits beyond the last item is set."""
     return bool(bits) and bits[-1] & (0xFF >> (8 - (-count % 8)) if count % 8 else 0) != 0

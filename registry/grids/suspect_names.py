@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 _FEWEST_CHARACTERS = 4
-_LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?$")
+_LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?(?:[ _\-]scores?)?(?: ?\([^()]*\))?$")
 _LONGEST = 100
 """Letters at the end of a name that are examined."""
 
@@ -106,9 +106,10 @@ def _begins_word(name: str, place: int) -> bool:
 
 
 def looks_derived(name: str) -> bool:
-    """Tell whether a name or its last word is a usual one for an average or a total, in any case of letters.
+    """Tell whether a name is a usual one for an average or a total, or its last word is, but for "score" and what
+    stands in brackets; in any case of letters.
 
-    "MMLU average" and "Macro avg" look derived; "Mean IoU tasks" and "Totally new" do not.
+    "MMLU average", "mean_score" and "Average (5-shot)" look derived; "Mean IoU tasks" and "Totally new" do not.
     """
     return _ends_so(name[-_LONGEST:].casefold())
 

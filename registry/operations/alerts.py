@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, ScalarSelect, Select, func, select, tuple_, type_coerce, update
 from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
-from registry.errors import Conflict, NotFound, PreconditionFailed
+from registry.errors import Conflict, NotFound
 from registry.operations.audit_log import Actor, record
-from registry.operations.baselines import Expect
+from registry.operations.baselines import Expect, check_tag
 from registry.operations.names import joined_names
 from registry.renderings.numbers import wilson
 from registry.results.codec import from_document
@@ -67,8 +67,7 @@ def answer_alert(
     held = select(alerts.c.id).where(alerts.c.project_id == project_id, alerts.c.id == alert_id)
     connection.execute(held.with_for_update())
     row = find_alert(connection, project_id, alert_id)
-    if expect is not None and "*" not in expect and tag_of(row) not in expect:
-        raise PreconditionFailed("The alert is not at the version that If-Match names; read it again.")
+    check_tag(row, expect, "alert")
     if row.state == "resolved":
         raise Conflict("The alert is resolved: there is nothing left to acknowledge or dismiss.")
     changed = {"state": said["state"], "reason": said.get("reason"), "note": said.get("note", row.note)}
@@ -106,11 +105,8 @@ def count_dismissed(connection: Connection, project_id: uuid.UUID, baseline_id: 
 def precision(right: int, wrong: int) -> AlertPrecision:
     """The share of right ones with its interval; nothing of the kind without any."""
     count = right + wrong
-    return (
-        AlertPrecision(right, wrong, right / count, *wilson(right / count, count, 1.0))
-        if count
-        else AlertPrecision(0, 0)
-    )
+    told = (right / count, *wilson(right / count, count, 1.0)) if count else ()
+    return AlertPrecision(right, wrong, *told)
 
 
 def alert_of(row: Any) -> Alert:
@@ -118,11 +114,6 @@ def alert_of(row: Any) -> Alert:
     instants = {name: getattr(row, name).isoformat() for name in ("opened_at", "updated_at")}
     names = {"id": str(row.id), "group": str(row.group_id), "verdict": row.number}
     return from_document(Alert, {**row._mapping, **instants, **names})
-
-
-def tag_of(row: Any) -> str:
-    """Entity tag of an alert."""
-    return f"{row.version}-{row.id.hex[-12:]}"
 
 
 def _own_sentence() -> ScalarSelect[Any]:

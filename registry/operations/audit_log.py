@@ -50,7 +50,6 @@ Action = Literal[
     "baseline.set",
     "baseline.deleted",
     "claim.created",
-    "claim.updated",
     "claim.deleted",
     "claim.restored",
     "alert.answered",
@@ -223,7 +222,7 @@ _KINDS: tuple[tuple[Callable[[str, Detail], Told], tuple[EventType, ...]], ...] 
     ),
     (
         lambda claim, told: (f"claims/{claim}", ClaimEvent(claim, cut(told["text"]))),
-        ("claim.created", "claim.updated", "claim.deleted", "claim.restored"),
+        ("claim.created", "claim.deleted", "claim.restored"),
     ),
 )
 _ACTS: dict[str, tuple[EventType, Callable[[str, Detail], Told]]] = {

@@ -39,8 +39,14 @@ Expect = Collection[str] | None
 
 
 def tag_of(row: Any) -> str:
-    """Entity tag of the definition; another baseline of the same name has another."""
+    """Entity tag of a row with versions; another of the same name has another."""
     return f"{row.version}-{row.id.hex[-12:]}"
+
+
+def check_tag(row: Any, expect: Expect, what: str) -> None:
+    """Raise `PreconditionFailed` for what is not there, or is there with a tag that is not expected."""
+    if expect is not None and (row is None or ("*" not in expect and tag_of(row) not in expect)):
+        raise PreconditionFailed(f"The {what} is not at the version that If-Match names; read it again.")
 
 
 def set_baseline(
@@ -53,7 +59,7 @@ def set_baseline(
     """
     lock_project(connection, project_id)
     row = _find(connection, project_id, name)
-    _check(row, expect)
+    check_tag(row, expect, "baseline")
     if row is not None and to_document(from_document(Definition, row.definition)) == definition:
         return row, False
     if row is None:
@@ -104,7 +110,7 @@ def delete_baseline(connection: Connection, actor: Actor, project_id: uuid.UUID,
     raise. The audit log has it."""
     lock_project(connection, project_id)
     row = find_baseline(connection, project_id, name)
-    _check(row, expect)
+    check_tag(row, expect, "baseline")
     # First: this waits for a turn that is being stored, and one that ends later stores nothing.
     _ask_no_more(connection, project_id, row.id)
     connection.execute(delete(baseline_versions).where(baseline_versions.c.baseline_id == row.id))
@@ -126,11 +132,6 @@ def _ask_no_more(connection: Connection, project_id: uuid.UUID, baseline_id: uui
     asked = cached_results.c.query
     mine = (asked["kind"].astext == BaselineQuery.kind, asked["baseline"].astext == str(baseline_id))
     connection.execute(delete(cached_results).where(cached_results.c.project_id == project_id, *mine))
-
-
-def _check(row: Any, expect: Expect) -> None:
-    if expect is not None and (row is None or ("*" not in expect and tag_of(row) not in expect)):
-        raise PreconditionFailed("The baseline is not at the version that If-Match names; read it again.")
 
 
 def _find(connection: Connection, project_id: uuid.UUID, name: str) -> Any:
@@ -166,6 +167,14 @@ def pinned(connection: Connection, project_id: uuid.UUID, definition: Definition
             number, _ = revision_of(connection, project_id, uuid.UUID(one.grid), one.revision or None)
             found.append(Pinned(one.grid, number))
     return replace(definition, subject=Subject(grids=tuple(found)))
+
+
+def is_being_judged(connection: Connection, project_id: uuid.UUID, row: Any) -> bool:
+    """Whether the contenders of a baseline (its row) are being judged."""
+    joined = joined_names(connection, project_id)
+    question = standing_question(row.id, row.version, row.definition, joined)
+    own = (cached_results.c.project_id == project_id, cached_results.c.query_key == question.key)
+    return connection.scalar(select(cached_results.c.state).where(*own)) == "pending"
 
 
 def what_it_reaches(connection: Connection, project_id: uuid.UUID, definition: Definition) -> Reachable:

@@ -1,4 +1,7 @@
-"""Readers of the schema `bi`: database roles for SQL tools, each with the projects that it may see."""
+"""Readers of the schema `bi`, the views for SQL tools such as Superset (decision 12): `registry bi-role`.
+
+Each is a role of the database with the projects that it may see.
+"""
 
 from __future__ import annotations
 

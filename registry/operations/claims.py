@@ -10,17 +10,14 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import Connection, exists, select
 
-from registry.claims.claim import FACETS, About, Atom, Claim, Part, atoms_of, revisions_in
+from registry.claims.claim import FACETS, About, Atom, Claim, Part, atoms_of
 from registry.claims.dimensions import faults_of, with_names
 from registry.claims.normal import normal_form
 from registry.errors import Fault, Invalid
-from registry.grids.grid import Axis
 from registry.operations.names import joined_names
 from registry.operations.query_names import axes_in, known_metrics_text, known_names_text
 from registry.query import ClaimsQuery
-from registry.storage.keys import among, of_grid
-from registry.storage.rows import axis_of
-from registry.storage.tables import aliases, grids, revisions
+from registry.storage.tables import aliases, grids
 
 Scope = tuple[str, str]
 """An experiment and a metric."""
@@ -95,11 +92,10 @@ def placed(connection: Connection, project_id: uuid.UUID, claims: Sequence[tuple
     """
     joined = joined_names(connection, project_id)
     known = known_grids(connection, project_id, claims)
-    former = former_revisions(connection, known, [claim for _, claim in claims])
     found: list[Placed] = []
     faults: list[Fault] = []
     for pointer, claim in claims:
-        missing = [*_without_grid(claim, known, pointer), *faults_of_revisions(claim, known, former, pointer)]
+        missing = list(_without_grid(claim, known, pointer))
         faults += missing
         if missing:
             continue
@@ -113,9 +109,7 @@ def placed(connection: Connection, project_id: uuid.UUID, claims: Sequence[tuple
     for scope in dict.fromkeys(one.scope for one in found):
         axes = axes_in(connection, _conditions(connection, project_id, scope))
         for one in (one for one in found if one.scope == scope):
-            theirs = axes_of_revisions(one.plain, former)
-            faults += faults_of(one.plain, [*axes, *theirs], one.pointer) if axes else ()
-    faults += too_large(former)
+            faults += faults_of(one.plain, axes, one.pointer) if axes else ()
     if faults:
         raise Invalid(faults)
     return found
@@ -159,7 +153,7 @@ def known_grids(connection: Connection, project_id: uuid.UUID, claims: Sequence[
     if not ids:
         return {}
     here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None), grids.c.id.in_(map(uuid.UUID, ids)))
-    columns = (grids.c.id, grids.c.revision, grids.c.experiment, grids.c.metric, *(grids.c[facet] for facet in FACETS))
+    columns = (grids.c.id, grids.c.experiment, grids.c.metric, *(grids.c[facet] for facet in FACETS))
     return {str(row.id): row for row in connection.execute(select(*columns).where(*here))}
 
 
@@ -177,43 +171,6 @@ def _about_grids(claim: Claim, known: Mapping[str, Any]) -> Claim:
         if row is None:
             return part
         names = (row.benchmark, row.model, row.variant)
-        return replace(part, about=About(part.about.grid, row.experiment, row.metric, *names, part.about.revision))
+        return replace(part, about=About(part.about.grid, row.experiment, row.metric, *names))
 
     return replace(claim, says=filled(claim.says))
-
-
-MOST_CELLS = 1_000_000
-"""Cells of all revisions together that claims of one request name."""
-Former = Mapping[tuple[str, int], tuple[int, Sequence[Axis]]]
-"""Revisions by grid and number: how many cells each has, and its axes."""
-
-
-def former_revisions(connection: Connection, known: Mapping[str, Any], claims: Sequence[Claim]) -> Former:
-    """The revisions that claims name, as far as these grids have them."""
-    named = {one for claim in claims for one in revisions_in(claim) if one[0] in known}
-    if not named:
-        return {}
-    wanted = [(uuid.UUID(grid), number) for grid, number in named]
-    query = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count, revisions.c.axes)
-    rows = connection.execute(query.join(grids, of_grid(revisions)).where(*among(wanted)))
-    return {(str(row.grid_id), row.number): (row.cell_count, [axis_of(one) for one in row.axes]) for row in rows}
-
-
-def faults_of_revisions(claim: Claim, known: Mapping[str, Any], former: Former, pointer: str) -> Iterator[Fault]:
-    """A fault for each revision that its grid, one of those known, does not have."""
-    for where, atom in atoms_of(claim.says):
-        about = atom.about
-        if about.revision is not None and about.grid in known and (about.grid, about.revision) not in former:
-            last = known[about.grid].revision
-            yield Fault(f"{pointer}{where}/about/revision", f"is no revision of this grid, whose last one is {last}")
-
-
-def too_large(former: Former) -> Iterator[Fault]:
-    """A fault where the revisions have too many cells together."""
-    if sum(cells for cells, _ in former.values()) > MOST_CELLS:
-        yield Fault("", f"names revisions of more than {MOST_CELLS:,} cells together")
-
-
-def axes_of_revisions(claim: Claim, former: Former) -> list[Axis]:
-    """The axes of the revisions that a claim names."""
-    return [axis for one in sorted(revisions_in(claim)) for axis in former[one][1]]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, literal, select
 
 from registry.errors import NotFound
 from registry.grids.grid import Grid
-from registry.plans.means import with_effect
+from registry.plans.noise import with_effect
 from registry.plans.reachable import gate_error, is_exact
 from registry.storage.item_outcomes import mark_of
 from registry.storage.keys import among, of_grid

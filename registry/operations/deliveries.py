@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, text, update
 
-from registry.errors import Conflict, Fault, Invalid, NotFound
+from registry.errors import Conflict, NotFound
 from registry.operations.audit_log import Actor
-from registry.operations.events import Head, check_kept, head_of, read_cursor
+from registry.operations.events import check_kept, head_of
 from registry.operations.webhooks import hold_webhook, instant, record_webhook
 from registry.results.webhooks import TEST, Delivery, DeliveryAttempt
 from registry.storage.arrivals import is_told
@@ -114,35 +114,17 @@ def recover(connection: Connection, actor: Actor, project_id: uuid.UUID, webhook
     return int(count)
 
 
-def start_of_recovery(connection: Connection, project_id: uuid.UUID, since: int | datetime | str) -> int:
-    """The position behind which all events are that are meant by a position, an instant or a cursor of the feed.
-
-    `CursorExpired` if some of them may not be kept any more, `Invalid` for a cursor that is none of this project and
-    for a position beyond its last event.
-    """
+def start_of_recovery(connection: Connection, project_id: uuid.UUID, since: datetime) -> int:
+    """The position behind which all events are that were done then or later; `CursorExpired` where events of that time
+    may have been deleted."""
     head = head_of(connection, project_id)
-    if isinstance(since, str):
-        try:
-            start = read_cursor(project_id, since)
-        except Invalid as error:
-            raise Invalid([Fault("/since", error.faults[0].detail)]) from None
-    elif isinstance(since, int) and since > head.position:
-        raise Invalid([Fault("/since", f"is beyond the last event of the project, whose position is {head.position}")])
-    else:
-        start = since if isinstance(since, int) else _position_before(connection, project_id, since, head)
-    check_kept(project_id, start, head)
-    return start
-
-
-def _position_before(connection: Connection, project_id: uuid.UUID, since: datetime, head: Head) -> int:
-    """The position behind which all events are that were done then or later; one that is not kept any more where
-    events of that time may have been deleted."""
     mine = events.c.project_id == project_id
     found = connection.scalar(select(func.min(events.c.position)).where(mine, events.c.at >= since))
     older = connection.scalar(select(events.c.position).where(mine, events.c.at < since).limit(1))
-    if head.first > 1 and older is None:
-        return head.first - 2
-    return head.position if found is None else int(found) - 1
+    first = head.first > 1 and older is None
+    start = head.first - 2 if first else head.position if found is None else int(found) - 1
+    check_kept(project_id, start, head)
+    return start
 
 
 def _enabled(connection: Connection, project_id: uuid.UUID, webhook_id: uuid.UUID) -> Any:

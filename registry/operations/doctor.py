@@ -17,7 +17,6 @@ from urllib.request import urlopen
 from sqlalchemy import Connection, text
 
 from registry.errors import RegistryError
-from registry.methods_version import METHODS_VERSION
 from registry.operations.database_checks import (
     check_clock,
     check_connections,
@@ -34,16 +33,6 @@ from registry.settings import MEBIBYTE, Settings, networks_of
 from registry.storage.database import Database
 
 LONGEST_WAIT = 60.0
-_METHODS = """
-    SELECT methods_version, round(count(*) * 100.0 / :percent)::bigint AS count FROM statistics {some}
-    GROUP BY 1 ORDER BY 2 DESC
-"""
-_ROWS = text("""
-    SELECT greatest(0, sum(reltuples)) FROM pg_class
-    WHERE relkind = 'r' AND oid IN (SELECT relid FROM pg_partition_tree('statistics'))
-""")
-_COUNTED = 1_000_000
-"""Statistics up to which all are counted by version of the methods; of more, a sample of pages."""
 _ARRIVALS = text("""
     SELECT count(*) AS waiting, greatest(0, coalesce(extract(epoch FROM now() - min(at)), 0))::float8 AS waited
     FROM arrivals
@@ -96,7 +85,6 @@ def check_jobs(connection: Connection) -> Iterator[Check]:
     yield Check("schema", "doubtful" if newer else "good", str(version), advice)
     yield from check_backlog("statistics", health.derivations)
     yield from check_backlog("rankings", health.cached_results)
-    yield check_methods(connection)
     yield from check_processes(connection, health.pending)
     yield check_arrivals(connection)
 
@@ -110,21 +98,6 @@ def check_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
     advice = "The page /status says why; `registry retry` tries them again." if backlog.failed else ""
     state: State = "doubtful" if backlog.failed else "good"
     yield Check(f"failed {name}", state, f"{backlog.failed} failed", advice)
-
-
-def check_methods(connection: Connection) -> Check:
-    """Count statistics by the version of the methods that computed them; no release computes by a newer one."""
-    rows = float(connection.scalar(_ROWS) or 0)
-    percent = min(100.0, 100 * _COUNTED / max(rows, 1))
-    some = "" if percent == 100 else "TABLESAMPLE SYSTEM (:percent)"
-    found = connection.execute(text(_METHODS.format(some=some)), {"percent": percent}).all()
-    about = "about " if some else ""
-    summary = ", ".join(f"{about}{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
-    if any(int(row.methods_version) > int(METHODS_VERSION) for row in found):
-        advice = f"A newer release computed some, and this is one of methods version {METHODS_VERSION}: update it."
-        return Check("methods", "doubtful", summary, advice)
-    later = "" if all(row.methods_version == METHODS_VERSION for row in found) else "; old ones anew when they are read"
-    return Check("methods", "good", f"{summary}{later}")
 
 
 def check_arrivals(connection: Connection) -> Check:
@@ -206,14 +179,6 @@ def address_of_url(address: str) -> tuple[str, int]:
     return parts.hostname or "127.0.0.1", parts.port or 80
 
 
-def _takes_no_writes(address: str) -> bool:
-    try:
-        with urlopen(address, timeout=5) as answer:  # noqa: S310 (http)
-            return bool(json.load(answer).get("writes") == "disk_full")
-    except (URLError, OSError, ValueError):
-        return False
-
-
 def check_port(host: str, port: int) -> Check:
     """Check that the service listens on the port or that the port is free for it."""
     try:
@@ -227,8 +192,6 @@ def check_port(host: str, port: int) -> Check:
             ours = answer.headers.get("X-Request-Id") is not None and answer.status == 200
     except (URLError, OSError, ValueError):
         ours = False
-    if ours and _takes_no_writes(f"http://{bracketed}:{port}/readyz"):
-        return Check("port", "bad", f"the registry answers on {port}: its database's disk is full", "Make room there.")
     if ours:
         return Check("port", "good", f"the registry answers on {port}")
     return Check("port", "bad", f"{port} is another program's", "Choose another with --port or REGISTRY_PORT.")

@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 from urllib.error import HTTPError, URLError
@@ -26,25 +25,13 @@ from registry.settings import LOOPBACK, MEBIBYTE, Settings
 from results_registry import __version__
 
 _ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 (compared, not bound)
-_LONGEST_BEHIND_NGINX = 35
-"""Seconds of waiting that `deploy/nginx.conf`, which gives an answer 40 s, leaves room for."""
 
 
 def check_settings(settings: Settings) -> Iterator[Check]:
     """Settings that contradict each other or this machine; a line of its own for each subject."""
     yield _check_public_url(settings)
     yield _check_proxies(settings)
-    yield _check_names(settings)
-    yield _check_times(settings)
     yield check_exports(exports_directory(settings), settings.exports_size)
-    yield _check_home(settings.home)
-    if settings.traces and find_spec("opentelemetry") is None:
-        yield Check(
-            "traces",
-            "bad",
-            "no OpenTelemetry here",
-            "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http",
-        )
 
 
 def exports_directory(settings: Settings) -> Path:
@@ -98,20 +85,6 @@ def _check_proxies(settings: Settings) -> Check:
     return Check(name, "good", str(settings.proxies))
 
 
-def _check_names(settings: Settings) -> Check:
-    if "*" in [one.strip() for one in settings.hosts.split(",")]:
-        advice = "Any page may reach this service under a name of its own (DNS rebinding): list the names."
-        return Check("names", "doubtful", "every Host is answered", advice)
-    return Check("names", "good", settings.hosts or "those of the addresses")
-
-
-def _check_times(settings: Settings) -> Check:
-    if settings.max_wait > _LONGEST_BEHIND_NGINX and settings.proxies:
-        advice = "deploy/nginx.conf waits 40 s for an answer: raise proxy_read_timeout with REGISTRY_MAX_WAIT."
-        return Check("times", "doubtful", f"a client may wait {settings.max_wait} s", advice)
-    return Check("times", "good", f"requests {settings.request_timeout:g} s, waiting {settings.max_wait} s")
-
-
 def check_exports(directory: Path, size: int) -> Check:
     """Whether exports can be written, and fit beside what is there."""
     there = _existing(directory)
@@ -123,14 +96,6 @@ def check_exports(directory: Path, size: int) -> Check:
     state: State = "doubtful" if free + held < size else "good"
     advice = "Make room, or lower REGISTRY_EXPORTS_SIZE." if state == "doubtful" else ""
     return Check("exports", state, f"{free // MEBIBYTE} MiB free at {there} for {size // MEBIBYTE}", advice)
-
-
-def _check_home(home: Path) -> Check:
-    """Whether `registry up`, and tokens of the command line, have a home; other processes want none."""
-    there = _existing(home.expanduser())
-    if _can_write(there):
-        return Check("home", "good", f"{home} can be written")
-    return Check("home", "doubtful", f"{there} is not writable", "`registry up` needs it; REGISTRY_HOME names another.")
 
 
 def _can_write(directory: Path) -> bool:
@@ -167,7 +132,6 @@ def check_processes(connection: Connection, pending: int) -> Iterator[Check]:
     everyone = [*dispatchers, *workers, *inline]
     if everyone:
         yield _check_versions(everyone)
-        yield _check_methods(everyone)
 
 
 def _check_dispatchers(dispatchers: list[Process], silent: float, *, waits: bool) -> Check:
@@ -193,24 +157,14 @@ def _check_webhooks(lag: float) -> Check:
 
 
 def _check_versions(everyone: list[Process]) -> Check:
-    versions = sorted({one.version for one in everyone})
-    if versions == [__version__]:
+    """Workers of two versions of the methods compute the same results by turns, which is bad."""
+    own, methods = (__version__, METHODS_VERSION), {one.methods_version for one in everyone}
+    others = [one for one in everyone if (one.version, one.methods_version) != own]
+    if not others:
         return Check("versions", "good", __version__)
-    others = ", ".join(f"{one.role} {one.pid} on {one.host}" for one in everyone if one.version != __version__)
-    advice = f"This is {__version__}. Restart what is of another release: {others}."
-    return Check("versions", "doubtful", ", ".join(versions), advice)
-
-
-def _check_methods(everyone: list[Process]) -> Check:
-    found = sorted({one.methods_version for one in everyone})
-    if found == [METHODS_VERSION]:
-        return Check("methods of workers", "good", found[0])
-    told = "; ".join(f"{one.methods_version} on {one.host} ({one.role} {one.pid})" for one in everyone)
-    if len(found) == 1:
-        advice = f"They compute by another release; this one's are {METHODS_VERSION}. Restart them, or update."
-        return Check("methods of workers", "doubtful", told, advice)
-    advice = "Workers of two releases compute the same results by turns: stop those of the older one."
-    return Check("methods of workers", "bad", told, advice)
+    told = "; ".join(f"{one.version} on {one.host} ({one.role} {one.pid})" for one in others)
+    state: State = "bad" if len(methods) > 1 else "doubtful"
+    return Check("versions", state, told, f"This is {__version__}. Stop or restart what is of another release.")
 
 
 def _places(found: list[Process]) -> str:

@@ -7,7 +7,6 @@ open while a slow client reads, and gives the same bytes every time.
 from __future__ import annotations
 
 import itertools
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -24,7 +23,6 @@ from registry.operations.find import Filters, conditions
 from registry.operations.names import Joined
 from registry.operations.stored_grids import StoredGrid, stored_grid, stored_grids
 from registry.storage.keys import of_current, of_grid, of_revision
-from registry.storage.statements import extend_request
 from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, revisions, statistics
 
@@ -136,26 +134,33 @@ def select_revision(grid_id: uuid.UUID, revision: int, cells: int, axes: tuple[s
     return Selection(_KEY.pack(grid_id.bytes, revision, cells), cells, axes)
 
 
-_CONTENT = (
-    select(
-        grids.c.id,
-        *(grids.c[name] for name in ("experiment", "benchmark", "model", "variant")),
-        revisions.c.number,
-        revisions.c.metric,
-        cast(revisions.c.axes, Text).label("axes"),
-        cast(revisions.c["values"], Text).label("values"),
-        revisions.c.trials,
-        *(cast(revisions.c[name], Text).label(name) for name in ("cell_trials", "stderr", "repeats", "sd")),
-        updated_at(),
-        revisions.c.protocol,
-    )
-    .join(revisions, of_grid(revisions))
-    .join(
-        text("unnest(CAST(:ids AS uuid[]), CAST(:numbers AS integer[])) WITH ORDINALITY AS wanted (id, number, place)"),
-        text("wanted.id = revisions.grid_id AND wanted.number = revisions.number"),
-    )
-    .order_by(text("wanted.place"))
+_NOISE = (revisions.c.trials, *(cast(revisions.c[name], Text).label(name) for name in
+                                ("cell_trials", "stderr", "repeats", "sd")))  # fmt: skip
+
+_LISTED = text(
+    "unnest(CAST(:ids AS uuid[]), CAST(:numbers AS integer[])) WITH ORDINALITY AS wanted (id, number, place)"
 )
+
+
+def _wanted(*more: Any) -> Select[Any]:
+    """Statement for revisions in the order in which they are wanted, with these columns."""
+    return (
+        select(
+            grids.c.id,
+            *(grids.c[name] for name in ("experiment", "benchmark", "model", "variant")),
+            revisions.c.number,
+            revisions.c.metric,
+            cast(revisions.c.axes, Text).label("axes"),
+            updated_at(),
+            *more,
+        )
+        .join(revisions, of_grid(revisions))
+        .join(_LISTED, text("wanted.id = revisions.grid_id AND wanted.number = revisions.number"))
+        .order_by(text("wanted.place"))
+    )
+
+
+_CONTENT = _wanted(cast(revisions.c["values"], Text).label("values"), *_NOISE, revisions.c.protocol)
 
 
 def exported(reading: Callable[[], AbstractContextManager[Connection]], selection: Selection) -> Iterator[list[Any]]:
@@ -203,48 +208,14 @@ def _with_documents(query: Select[Any]) -> Select[Any]:
     return query.outerjoin(derivations, of_revision(derivations)).outerjoin(statistics, of_revision(statistics))
 
 
-_NOISE = (revisions.c.trials, *(cast(revisions.c[name], Text).label(name) for name in
-                                ("cell_trials", "stderr", "repeats", "sd")))  # fmt: skip
-_WANTED = text(
-    "unnest(CAST(:ids AS uuid[]), CAST(:numbers AS integer[])) WITH ORDINALITY AS wanted (id, number, place)"
-)
-
-
-def _documents(*more: Any) -> Select[Any]:
-    query = (
-        select(
-            grids.c.id,
-            *(grids.c[name] for name in ("experiment", "benchmark", "model", "variant")),
-            revisions.c.number,
-            revisions.c.metric,
-            cast(revisions.c.axes, Text).label("axes"),
-            updated_at(),
-            _STATE,
-            _REASON,
-            statistics.c.methods_version,
-            statistics.c.document,
-            *more,
-        )
-        .join(revisions, of_grid(revisions))
-        .join(_WANTED, text("wanted.id = revisions.grid_id AND wanted.number = revisions.number"))
-        .order_by(text("wanted.place"))
-    )
-    return _with_documents(query)
-
-
-_DOCUMENTS = _documents()
-_WITH_NOISE = _documents(*_NOISE)
+_DOCUMENTS = _with_documents(_wanted(_STATE, _REASON, statistics.c.methods_version, statistics.c.document))
+_WITH_NOISE = _DOCUMENTS.add_columns(*_NOISE)
 
 
 def exported_statistics(connection: Connection, selection: Selection, *, noise: bool) -> Iterator[Any]:
     """Rows of the selected revisions with their documents, which are None where there is none; with `noise`, what is
-    known of that of their cells, arrays as PostgreSQL's text.
-
-    The time that the reader takes between two pieces is not counted against the request's deadline.
-    """
+    known of that of their cells, arrays as PostgreSQL's text."""
     statement = _WITH_NOISE if noise else _DOCUMENTS
     for piece in selection.pieces():
         wanted = {"ids": [str(key) for key, _ in piece], "numbers": [number for _, number in piece]}
-        began = time.monotonic()
         yield from connection.execute(statement, wanted).all()
-        extend_request(time.monotonic() - began)

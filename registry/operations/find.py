@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from sqlalchemy import ColumnElement, Connection, Select, Text, and_, cast, literal_column, or_, select
 
-from registry.errors import Conflict, Invalid, NotFound
+from registry.errors import Invalid
 from registry.grids.slices import Slice, kept_positions, slice_faults
 from registry.operations.search import KINDS, grids_with
 from registry.operations.stored_grids import (
@@ -32,7 +32,6 @@ from registry.storage.tables import aliases, grids, revisions
 SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric", "cell_count")
 Key = str | int | datetime
 """What a list is sorted by: a name, a number of cells, or an instant."""
-_MOST_COMPARED, _MOST_SHOWN = 100, 12
 _ALIASED = ("experiment", "benchmark", "model", "variant")
 FILTERED = (*_ALIASED, "metric")
 """Kinds of names that filters take."""
@@ -71,48 +70,6 @@ class Page:
 def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[GridSummary]:
     """One page of the project's grids, without their cells; one more than `limit` when there is a next page."""
     return [grid_summary(row) for row in connection.execute(_paged(connection, project_id, filters, page))]
-
-
-def the_only_grid(connection: Connection, project_id: uuid.UUID, filters: Filters) -> uuid.UUID:
-    """Id of the one grid that passes the filters; `NotFound` where there is none, which says what there is of each name
-    that no grid has, and `Conflict` where there are several, which says in what they differ. Of grids that an alias
-    joins, the one that was posted by these very names."""
-    found = find_grids(connection, project_id, filters, Page("experiment", limit=_MOST_COMPARED))
-    given = [(kind, getattr(filters, kind)) for kind in FILTERED if getattr(filters, kind)]
-    posted = [one for one in found if all(getattr(one.names, kind) in names for kind, names in given)]
-    for only in (found, posted if len(found) <= _MOST_COMPARED else ()):
-        if len(only) == 1:
-            return only[0].id
-    if found:
-        raise Conflict(_differing(found))
-    raise NotFound(_missing(connection, project_id, filters))
-
-
-def _differing(found: Sequence[GridSummary]) -> str:
-    count = f"more than {_MOST_COMPARED}" if len(found) > _MOST_COMPARED else str(len(found))
-    told = []
-    for kind in FILTERED:
-        names = sorted({getattr(one.names, kind) for one in found})
-        if len(names) > 1:
-            shown = ", ".join(f'"{name}"' for name in names[:_MOST_SHOWN])
-            told.append(f"{kind} ({shown}{' …' if len(names) > _MOST_SHOWN else ''})")
-    return f"{count} grids have these names; they differ in {' and '.join(told)}. Name one."
-
-
-def _missing(connection: Connection, project_id: uuid.UUID, filters: Filters) -> str:
-    here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
-    told = []
-    for kind in FILTERED:
-        wanted = list(getattr(filters, kind))
-        joined = with_aliases(connection, project_id, kind, wanted) if wanted and kind in _ALIASED else wanted
-        if wanted and connection.scalar(select(grids.c.id).where(*here, grids.c[kind].in_(joined)).limit(1)) is None:
-            query = select(grids.c[kind]).where(*here).distinct().order_by(grids.c[kind]).limit(_MOST_SHOWN + 1)
-            there = [name for name in connection.scalars(query) if name]
-            shown = ", ".join(f'"{name}"' for name in there[:_MOST_SHOWN]) or "none"
-            told.append(
-                f'No grid has the {kind} "{wanted[0]}"; there is {shown}{" …" if len(there) > _MOST_SHOWN else ""}.'
-            )
-    return " ".join(told) or "No grid has all of these names and labels at once."
 
 
 def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:

@@ -1,4 +1,7 @@
-"""Find claims that are kept, with their latest judgements and whether these are of the results as they are now."""
+"""Find claims that are kept, with their latest judgements and whether these are of the results as they are now.
+
+`stored_claims.py` adds and removes them; `claims.py` turns claims that are only asked into questions.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, exists, func, or_, select, tuple_
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.operations.cached_results import invalidated
@@ -24,6 +27,9 @@ class ClaimFilters:
     experiment: Sequence[str] = ()
     source: Sequence[str] = ()
     """Addresses in `source.url`."""
+
+
+_LATEST = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
 
 
 def find_claim_owner(connection: Connection, claim_id: uuid.UUID, *, removed: bool = False) -> Any:
@@ -91,13 +97,12 @@ def _kept() -> ColumnElement[bool]:
 
 def rows_of_claims() -> Select[Any]:
     failure = case((cached_results.c.state == "failed", cached_results.c.reason)).label("failure")
-    judged = (judgements.c[name] for name in ("number", "document", "judged_at", "methods_version"))
+    judged = (judgements.c[name] for name in ("number", "beyond_noise", "document", "judged_at", "methods_version"))
     told = (projects.c.visibility, projects.c.slug.label("project"), _state().label("state"), failure)
-    latest = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
     # Others of the same part may have been judged before this claim was posted.
     checked_at = case((judgements.c.number.is_not(None), cached_results.c.computed_at)).label("checked_at")
     query = _joined(select(*claims.c, *told, checked_at, *judged))
-    return query.outerjoin(judgements, latest)
+    return query.outerjoin(judgements, _LATEST)
 
 
 def _joined(query: Select[Any]) -> Select[Any]:
@@ -134,13 +139,21 @@ def _conditions(filters: ClaimFilters) -> list[ColumnElement[bool]]:
     return found
 
 
-ORDER = ("contradicted", "not_decidable", "supported", "ill_posed", "unjudged")
-"""Verdicts in the order of lists."""
+CONTRADICTED = ("beyond_noise", "within_noise")
+"""How a claim is contradicted: whatever the noise of its numbers, or only by the numbers as they were posted."""
+ORDER = (*CONTRADICTED, "not_decidable", "supported", "ill_posed", "unjudged")
+"""Verdicts in the order of lists, with how a claim is contradicted in place of that it is."""
 MOST_READ = 2_000
 """Claims whose judgements are read to find those of a grid: what comes after so many others is not found."""
 Place = tuple[int, uuid.UUID]
 """Where a claim stands in a list: the number of its verdict in `ORDER`, and its id."""
-_VERDICT: Any = func.coalesce(claims.c.verdict, "unjudged")
+_BEYOND_NOISE = exists().where(_LATEST, judgements.c.beyond_noise == "contradicted").correlate(claims)
+_VERDICT: Any = case(
+    (claims.c.verdict.is_(None), "unjudged"),
+    (claims.c.verdict != "contradicted", claims.c.verdict),
+    (_BEYOND_NOISE, "beyond_noise"),
+    else_="within_noise",
+)
 _RANK: Any = case({verdict: place for place, verdict in enumerate(ORDER)}, value=_VERDICT, else_=len(ORDER))
 
 
@@ -154,7 +167,7 @@ def claims_in_order(
     after: Place | None = None,
 ) -> Sequence[Any]:
     """Claims of a project, as `find_claim` has them, by `ORDER`, the oldest first; with `grid` those whose latest
-    judgement read it, of the first `MOST_READ`. A verdict may also be `unjudged`; states filter nothing here."""
+    judgement read it, of the first `MOST_READ`. Verdicts are of `ORDER`; states filter nothing here."""
     chosen = _chosen(select(claims.c.id), project_id, filters, grid).order_by(_RANK, claims.c.id).limit(limit)
     if after is not None:
         chosen = chosen.where(tuple_(_RANK, claims.c.id) > tuple_(*after))
@@ -165,7 +178,14 @@ def claims_in_order(
 
 def place_of(row: Any) -> Place:
     """Where a claim stands in that order."""
-    return ORDER.index(row.verdict or "unjudged"), row.id
+    return ORDER.index(verdict_in_order(row)), row.id
+
+
+def verdict_in_order(row: Any) -> str:
+    """Which verdict of `ORDER` a claim has."""
+    if row.verdict == "contradicted":
+        return CONTRADICTED[row.beyond_noise != "contradicted"]
+    return row.verdict or "unjudged"
 
 
 def verdicts_in_order(
@@ -228,7 +248,6 @@ def _chosen(query: Select[Any], project_id: uuid.UUID, filters: ClaimFilters, gr
     if grid is not None:
         first = query.with_only_columns(claims.c.id).order_by(_RANK, claims.c.id).limit(MOST_READ)
         query = query.where(claims.c.id.in_(first.scalar_subquery()))
-        latest = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
         read = bindparam(None, [{"grid": str(grid)}], type_=JSONB)
-        query = query.join(judgements, latest).where(judgements.c.inputs.op("@>")(read))
+        query = query.join(judgements, _LATEST).where(judgements.c.inputs.op("@>")(read))
     return query

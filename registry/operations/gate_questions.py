@@ -1,4 +1,8 @@
-"""What a gate asks: the question about a contender of a baseline."""
+"""From a baseline and a contender to the `GateQuery` that workers answer.
+
+A contender is a model, a stored grid or one that is not published. The API and pages of gates ask by this, and plans.
+The baseline's part of the question is in `storage/gate_scope.py`.
+"""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, and_, case, func, or_, select, text, tuple_
+from sqlalchemy import Connection, and_, case, func, select, text, tuple_
 
 from registry.operations.cached_results import invalidated
 from registry.operations.find import Filters, conditions
-from registry.query import RankingQuery, query_of
+from registry.query import TARGETS, RankingQuery, query_of
 from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, derivations, grids, projects, revisions
 
@@ -144,11 +144,15 @@ def entries_of(
 
 
 def usual_rankings(
-    connection: Connection, project_id: uuid.UUID, scopes: Sequence[Scope], known: Collection[str] = ()
+    connection: Connection,
+    project_id: uuid.UUID,
+    scopes: Sequence[Scope],
+    known: Collection[str] = (),
+    target: str = TARGETS[0],
 ) -> Mapping[tuple[str, str], Any]:
-    """The rows of the usual rankings of these scopes whose documents are of the results as they are now; the document
-    is left out where its etag is among the `known` ones."""
-    keys = [RankingQuery(one.experiment, one.metric).key for one in scopes]
+    """The rows of the usual rankings of these scopes, of one of their targets, whose documents are of the results as
+    they are now; the document is left out where its etag is among the `known` ones."""
+    keys = [RankingQuery(one.experiment, one.metric, target=target).key for one in scopes]
     names, document = (cached_results.c.experiment, cached_results.c.metric), cached_results.c.document
     unless_known = case((cached_results.c.etag.in_(known), None), else_=document).label("document")
     query = (
@@ -160,17 +164,17 @@ def usual_rankings(
     return {(row.experiment, row.metric): row for row in connection.execute(query)}
 
 
-def standings_of(connection: Connection, project_id: uuid.UUID, kind: str, name: str, most: int) -> list[Standing]:
-    """The places of a name in the stored rankings of its kind that it may be in, by experiment and metric.
-
-    Rankings of slices and of single names' pairs are left out; at most `most` are returned.
-    """
+def standings_of(
+    connection: Connection, project_id: uuid.UUID, kind: str, name: str, scopes: Sequence[Scope]
+) -> list[Standing]:
+    """The places of a name in the usual rankings of its kind of these scopes, as far as they are stored, by experiment
+    and metric."""
+    keys = [RankingQuery(one.experiment, one.metric, by=kind).key for one in scopes]
     query, document = cached_results.c.query, cached_results.c.facts["ranking"]
     row = func.jsonb_path_query_first(
         document, text("'strict $[*] ? (@[1] == $name)'"), func.jsonb_build_object("name", name)
     )
     firsts = func.jsonb_path_query_array(document, text("'strict $[*] ? (@[0] == 1)'"))
-    unfiltered = query[kind] == text("'[]'::jsonb")
     statement = (
         select(
             query.label("query"),
@@ -181,15 +185,8 @@ def standings_of(connection: Connection, project_id: uuid.UUID, kind: str, name:
             _IS_CURRENT.label("current"),
         )
         .join(projects, projects.c.id == cached_results.c.project_id)
-        .where(projects.c.id == project_id, query["kind"].astext == "ranking", query["by"].astext == kind)
-        .where(~or_(query.has_key("at"), query.has_key("pairs_of")), or_(unfiltered, query[kind].contains([name])))
-        .order_by(
-            cached_results.c.experiment,
-            cached_results.c.metric,
-            cached_results.c.is_default.desc(),
-            cached_results.c.id,
-        )
-        .limit(most)
+        .where(projects.c.id == project_id, cached_results.c.query_key.in_(keys))
+        .order_by(cached_results.c.experiment, cached_results.c.metric)
     )
     return [_standing(one) for one in connection.execute(statement)]
 

@@ -12,9 +12,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Busy, PreconditionFailed
 from registry.grids.intake import Submission
-from registry.operations.first_revision import write_first_revision
 from registry.operations.names import note_names
-from registry.operations.revisions import invalidate_scopes, write_revisions, write_shapes
+from registry.operations.revisions import invalidate_scopes, write_first_revision, write_revisions, write_shapes
 from registry.operations.search import KINDS
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
 from registry.results.codec import to_document

@@ -15,8 +15,7 @@ from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_positions, pointer_to, slice_faults
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import Joined, joined_names
-from registry.pairing import pairing
-from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
+from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery, pairing
 from registry.selection import KINDS
 from registry.storage.keys import grids_at, of_current, of_grid
 from registry.storage.rows import axis_of

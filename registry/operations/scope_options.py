@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
-from registry.operations.find import Filters, conditions
+from registry.operations.find import Filters, conditions, with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.operations.search import KINDS as ALL_KINDS
@@ -150,6 +150,16 @@ def cells_by_name(connection: Connection, project_id: uuid.UUID, query: Query, b
         own = joined.get((by, name), name)
         totals[own] = totals.get(own, 0) + int(cells)
     return totals
+
+
+def first_published(connection: Connection, project_id: uuid.UUID, experiment: str, by: str) -> list[str]:
+    """The names of a kind in an experiment, in the order in which grids of them were first published; aliases are
+    replaced. A newcomer is the last, and a deleted grid keeps its name's place."""
+    same = with_aliases(connection, project_id, "experiment", [experiment])
+    query = select(grids.c[by]).where(grids.c.project_id == project_id, grids.c.experiment.in_(same))
+    names = connection.scalars(query.group_by(grids.c[by]).order_by(func.min(grids.c.created_at), grids.c[by]))
+    joined = joined_names(connection, project_id)
+    return list(dict.fromkeys(joined.get((by, name), name) for name in names))
 
 
 def most_cells_first(cells: Mapping[str, int]) -> list[str]:

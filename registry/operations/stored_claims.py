@@ -1,4 +1,4 @@
-"""Claims that are kept: add, change and remove them, and request their judgements.
+"""Claims that are kept: add and remove them, and request their judgements.
 
 Claims about one experiment and metric are judged in parts, each by one cached result that is never dropped. Whoever
 adds or removes a claim locks the project first, then the cached result, then the claim; a worker takes the latter two
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -161,17 +161,6 @@ def _doubts(connection: Connection, project_id: uuid.UUID, found: Sequence[Place
                 told[kind, name] = detail
     for names in named:
         yield tuple(Warning("unknown_name", told[one]) for one in names if one in told)
-
-
-def change_claim(
-    connection: Connection, actor: Actor, row: Any, changes: Mapping[str, Any], expected: Collection[str] | None
-) -> None:
-    """Give a claim another text or source; what was changed is in the audit log. Raises `PreconditionFailed`."""
-    current = _locked(connection, row.id, expected)
-    changed = {name: value for name, value in changes.items() if getattr(current, name) != value}
-    if changed:
-        statement = update(claims).where(claims.c.id == row.id).values(updated_at=func.now(), **changed)
-        _record(connection, actor, "claim.updated", connection.execute(statement.returning(*claims.c)).one())
 
 
 def remove_claim(connection: Connection, actor: Actor, row: Any, expected: Collection[str] | None) -> None:

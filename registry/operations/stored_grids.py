@@ -1,6 +1,7 @@
 """Grids as they are stored: names, the content of one revision and the state of its derivation.
 
-A `GridSummary` is for lists, a `StoredGrid` for a grid whose cells are needed.
+`grid_summaries` and `stored_grids` select, `grid_summary` and `stored_grid` make values of rows: a `GridSummary` for
+lists, a `StoredGrid` where cells are needed. `api/serializers.py` makes JSON of both.
 """
 
 from __future__ import annotations

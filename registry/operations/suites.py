@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, literal_column, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import Fault, Invalid, NotFound
-from registry.grids.slices import Member, read_members, slice_faults
+from registry.grids.slices import Member, read_members
 from registry.operations.audit_log import Actor, record
-from registry.operations.find import Filters
 from registry.operations.names import joined_names
-from registry.operations.query_names import axes_by_benchmark, known_names_text, unknown_names
-from registry.results.terms import Warning
-from registry.storage.tables import grids, new_id, suites
+from registry.operations.query_names import known_names_text
+from registry.storage.tables import new_id, suites
 
-MOST = 1_000
-"""Suites of a project."""
+MOST_SUITES = 300
+"""How many of the suites of a project a page looks through."""
 
 
 def set_suite(
@@ -27,59 +25,18 @@ def set_suite(
 ) -> tuple[Any, bool]:
     """Create the suite, or give it other benchmarks; its row, and whether it is new. The audit log has it.
 
-    Raises `Invalid` for a text that is no member or that may be two, and when the project has too many suites.
+    Raises `Invalid` for a text that is no member. What no grid is about is told where the suite is asked for.
     """
-    members = read_members(benchmarks)
-    _check_texts(connection, project_id, benchmarks, members)
-    texts = [one.text for one in members]
+    texts = [one.text for one in read_members(benchmarks)]
     values = {"id": new_id(), "project_id": project_id, "name": name, "benchmarks": texts}
     statement = insert(suites).values(values)
     changed = {"benchmarks": statement.excluded.benchmarks, "updated_at": func.now()}
     # xmax is 0 in a row that was inserted and not updated.
     is_new: Any = literal_column("(suites.xmax = 0)").label("is_new")
-    row = connection.execute(
-        statement.on_conflict_do_update(index_elements=["project_id", "name"], set_=changed).returning(
-            *suites.c, is_new
-        )
-    ).one()
-    count = connection.scalar(select(func.count()).select_from(suites).where(suites.c.project_id == project_id)) or 0
-    if row.is_new and count > MOST:
-        raise Invalid([Fault("", f"a project has at most {MOST:,} suites")])
+    either = statement.on_conflict_do_update(index_elements=["project_id", "name"], set_=changed)
+    row = connection.execute(either.returning(*suites.c, is_new)).one()
     record(connection, actor, "suite.set", row.id, project_id=project_id, name=name, benchmarks=list(benchmarks))
     return row, bool(row.is_new)
-
-
-def _check_texts(
-    connection: Connection, project_id: uuid.UUID, texts: Sequence[str], members: Sequence[Member]
-) -> None:
-    read = {one.text: one for one in members if one.levels}
-    named = select(grids.c.benchmark).where(grids.c.project_id == project_id, grids.c.benchmark.in_(read)).distinct()
-    faults = [
-        Fault(
-            f"/benchmarks/{texts.index(name)}",
-            f'is the name of a benchmark, and reads as levels of "{read[name].benchmark}" too; '
-            "join it by an alias to a name without such an @, and write that",
-        )
-        for name in (connection.scalars(named) if read else ())
-    ]
-    if faults:
-        raise Invalid(faults)
-
-
-def suite_doubts(connection: Connection, project_id: uuid.UUID, row: Any) -> Iterator[Warning]:
-    """A warning for each name of a suite that no grid ever had, and for each axis and level that none has."""
-    members = read_members(row.benchmarks)
-    names = [one.benchmark for one in members]
-    for _, detail in unknown_names(connection, project_id, Filters(benchmark=names)):
-        yield Warning("unknown_name", detail)
-    joined = joined_names(connection, project_id)
-    own = {joined.get(("benchmark", one.benchmark), one.benchmark): one for one in members if one.levels}
-    wanted = [*own, *(alias for (_, alias), name in joined.items() if name in own)]
-    here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None), grids.c.benchmark.in_(wanted))
-    for benchmark, axes in axes_by_benchmark(connection, here, joined).items() if own else ():
-        one = own[benchmark]
-        for fault in slice_faults(axes, one.levels, "no grid of it"):
-            yield Warning("unknown_level", f"{one.text}: {fault.detail}")
 
 
 def list_suites(connection: Connection, project_id: uuid.UUID, after: str | None, limit: int) -> Sequence[Any]:
@@ -95,6 +52,16 @@ def find_suite(connection: Connection, project_id: uuid.UUID, name: str) -> Any:
     if row is None:
         raise NotFound("The project has no such suite.")
     return row
+
+
+def suites_by_benchmarks(connection: Connection, project_id: uuid.UUID) -> dict[frozenset[str], str]:
+    """The first suite by name that has exactly these benchmarks, each whole."""
+    found: dict[frozenset[str], str] = {}
+    for row in list_suites(connection, project_id, None, MOST_SUITES):
+        members = read_members(row.benchmarks)
+        if not any(one.levels for one in members):
+            found.setdefault(frozenset(one.benchmark for one in members), row.name)
+    return found
 
 
 def members_of(connection: Connection, project_id: uuid.UUID, name: str) -> dict[str, Any]:

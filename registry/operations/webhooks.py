@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, update
 
-from registry.errors import Conflict, NotFound, PreconditionFailed
+from registry.errors import Conflict, NotFound
 from registry.operations.audit_log import Action, Actor, record
-from registry.operations.baselines import Expect
+from registry.operations.baselines import Expect, check_tag
 from registry.operations.events import head_of
 from registry.results.webhooks import Webhook
 from registry.storage.arrivals import Arrival, announce
@@ -70,8 +70,7 @@ def hold_webhook(
     """A webhook that nobody else changes until the transaction ends. `PreconditionFailed` for an unexpected tag."""
     connection.execute(select(webhooks.c.id).where(*_one(project_id, webhook_id)).with_for_update())
     row = find_webhook(connection, project_id, webhook_id)
-    if expect is not None and "*" not in expect and tag_of(row) not in expect:
-        raise PreconditionFailed("The webhook is not at the version that If-Match names; read it again.")
+    check_tag(row, expect, "webhook")
     return row
 
 
@@ -153,11 +152,6 @@ def webhook_of(row: Any) -> Webhook:
 def instant(found: datetime | None) -> str | None:
     """An instant as it is served."""
     return None if found is None else found.isoformat()
-
-
-def tag_of(row: Any) -> str:
-    """Entity tag of a webhook, which changes as people or the registry change it."""
-    return f"{row.version}-{row.id.hex[-12:]}"
 
 
 def _one(project_id: uuid.UUID, webhook_id: uuid.UUID) -> tuple[Any, ...]:

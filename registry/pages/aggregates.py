@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from registry.api.aggregates import AggregatesParameters, aggregates_query
@@ -17,16 +18,18 @@ from registry.pages.queries import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import (
     AXIS,
+    beside_ranking,
     dimension_name,
     doubts,
     entry_name,
     heading,
     labels_of,
+    mean_texts,
     told,
     value_places,
 )
 from registry.renderings.heatmap.scale import Options, Scale, scale_of
-from registry.renderings.numbers import UNDEFINED, fixed, within
+from registry.renderings.numbers import fixed, within
 from registry.renderings.sheet import Lines
 from registry.renderings.words import counted
 from registry.results.aggregates import Aggregates, Entry, RowMean
@@ -54,6 +57,7 @@ def find(asked: Asked) -> Found:
 def _shown(found: Aggregates, first: int) -> dict[str, Any]:
     return {
         "table": found,
+        "beside_ranking": partial(beside_ranking, found),
         "title_of_table": heading(found),
         "told": list(told(found)),
         "pivot": pivot_of(found, first),
@@ -146,7 +150,11 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
     squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
     with_means = any(one.mean is not None for one in found.rows)
-    means = [_mean(one, places, detailed=detailed) for one in found.rows[rows.start : rows.stop] if with_means]
+    texts = [one.strip() for one in mean_texts(found)] if with_means else []
+    means = [
+        _mean(one, text, places, detailed=detailed)
+        for one, text in zip(found.rows[rows.start : rows.stop], texts[rows.start : rows.stop], strict=False)
+    ]
     ends = fixed(scale.low, places), fixed(scale.high, places)
     return Pivot(
         dimension_name(down),
@@ -182,12 +190,12 @@ def is_sortable(found: Aggregates) -> bool:
     return not found.group_by[0].startswith(AXIS) and len(found.group_by) < _TOO_MANY
 
 
-def _mean(one: RowMean, places: int | None, *, detailed: bool) -> Square:
+def _mean(one: RowMean, text: str, places: int | None, *, detailed: bool) -> Square:
     if not detailed:
-        return Square("mean", fixed(one.mean, places, UNDEFINED))
+        return Square("mean", text)
     ends = one.mean_interval
     tip = f"mean over {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
-    return Square("mean", fixed(one.mean, places, UNDEFINED), _ends(ends, places), "", tip)
+    return Square("mean", text, _ends(ends, places), "", tip)
 
 
 def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, detailed: bool) -> Square:

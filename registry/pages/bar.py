@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -19,7 +19,7 @@ from registry.operations.find import Filters
 from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_options, scope_options
 from registry.operations.suites import list_suites
-from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
+from registry.pages.choices import MOST_LISTED, Choice, Field, Option, choice_of, select, slice_lists
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.policies import method, target
 from registry.selection import KINDS
@@ -27,12 +27,13 @@ from registry.selection import KINDS
 NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside", "missing", "by", "method", "target",
          "alpha")  # fmt: skip
 """Parameters of the bar beside the levels of axes: every link from view to view carries them."""
+SIDES = ("contender_model", "baseline_model", "contender_variant", "baseline_variant")
+"""The pair that one view compares: the links of the others keep it."""
 _KINDS = ("model", "benchmark", "variant")
 _ALPHAS = ("0.1", "0.05", "0.01", "0.001")
 _AGO = ((7, "a week"), (30, "a month"), (90, "three months"), (365, "a year"))
 _MOST_ASIDE = 12
 """Models of which each is offered to be set aside."""
-_MIDNIGHT = "T00:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def absent(bar: Bar, query: Mapping[str, Any]) -> Iterator[Fault]:
 def carried_on() -> list[tuple[str, str]]:
     """What of the address goes on to every view."""
     given = request.args.items(multi=True)
-    return [(name, text) for name, text in given if text and (name in NAMES or name.startswith(PARAMETER))]
+    return [(name, text) for name, text in given if text and (name in (*NAMES, *SIDES) or name.startswith(PARAMETER))]
 
 
 def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted: Slice) -> tuple[list[Field], ...]:
@@ -111,8 +112,8 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
         "suite": select("suite", "suite", [(one, one) for one in bar.suites], asked["suite"], "all benchmarks"),
     }
     dates = {
-        "as_of": _date("as of 0:00 UTC on", "as_of", asked["as_of"]),
-        "since": select("changed since", "since", _ago(), _day(asked["since"]), "not asked"),
+        "as_of": _instant("as of, in UTC", "as_of", asked["as_of"]),
+        "since": _instant("changed since, in UTC", "since", asked["since"], _ago()),
     }
     folded = {
         "by": select("compared are", "by", [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes],
@@ -133,18 +134,15 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     return [*kept[0], *slice_lists(bar.levels, wanted), *kept[1]], kept[2]
 
 
-def _date(label: str, name: str, text: Any) -> Field:
-    """A day, or an instant in a field for any text."""
-    day = _day(text)
-    return Field(label, name, (), day, kind="date" if len(day) in (0, 10) else "text")
+def _instant(label: str, name: str, text: Any, offered: Iterable[Option] = ()) -> Field:
+    """A day with its hour; an instant between two seconds in a field for any text, for browsers have none for it."""
+    local = str(text or "").removesuffix("Z").removesuffix(":00")
+    if "." in local:
+        return Field(label, name, (), str(text))
+    return Field(label, name, list(offered), local, kind="datetime-local")
 
 
-def _day(text: Any) -> str:
-    return str(text or "").removesuffix(_MIDNIGHT)
-
-
-def _ago() -> Iterator[tuple[str, str]]:
+def _ago() -> Iterator[Option]:
     today: date = datetime.now(UTC).date()
     for days, words in _AGO:
-        day = str(today - timedelta(days))
-        yield day, f"{words} ago"
+        yield Option(f"{today - timedelta(days)}T00:00", f"{words} ago", chosen=False)

@@ -101,10 +101,12 @@ class ShownVerdict:
     sentence: str
     more: tuple[str, ...]
     about: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 def shown(verdict: Verdict, about: str = "") -> ShownVerdict:
     """The verdict as a template takes it."""
     more = tuple(map(typeset, verdict.more))
     label = "shown for these cells" if verdict.only_here else _LABELS[verdict.answer]
-    return ShownVerdict("open" if verdict.only_here else verdict.answer, label, typeset(verdict.sentence), more, about)
+    answer = "open" if verdict.only_here else verdict.answer
+    return ShownVerdict(answer, label, typeset(verdict.sentence), more, about, verdict.left_out)

@@ -85,7 +85,7 @@ class Field:
     nothing: str = "all"
     """What is asked for where nothing is chosen; "": something always is."""
     kind: str = "text"
-    """Of a field to type in: `text`, `date`, or `names` where models are suggested."""
+    """Of a field to type in: `text`, `datetime-local` with options that are suggested, or `names` where models are."""
 
     @property
     def chosen(self) -> int:

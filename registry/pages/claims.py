@@ -33,8 +33,12 @@ _NO_CURSOR = "is not a cursor of this list"
 @pages.get("/projects/<project>/claims")
 def claims(project: str) -> Response:
     """The claims of a project, those that its numbers contradict first."""
-    verdicts, chosen, sources_ = _chosen("verdict", stored.ORDER), _chosen("experiment"), _chosen("source")
-    of, cursor = argument("grid", ID, "is no id of a grid"), argument("cursor", f"[0-4]~{ID}", _NO_CURSOR)
+    verdicts, chosen, sources_ = _chosen("verdict", list(said.WORDS)), _chosen("experiment"), _chosen("source")
+    finer = (*verdicts, *(stored.CONTRADICTED if "contradicted" in verdicts else ()))
+    of, cursor = (
+        argument("grid", ID, "is no id of a grid"),
+        argument("cursor", f"[0-{len(stored.ORDER) - 1}]~{ID}", _NO_CURSOR),
+    )
     grid, after = uuid.UUID(of) if of else None, (int(cursor[0]), uuid.UUID(cursor[2:])) if cursor else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -42,7 +46,7 @@ def claims(project: str) -> Response:
         of_both = stored.names_of_experiment(connection, row.id, of_grid) if of_grid and not chosen else chosen
         filters = stored.ClaimFilters(experiment=of_both, source=sources_)
         counts = stored.verdicts_in_order(connection, row.id, filters, grid)
-        wanted = replace(filters, verdict=verdicts)
+        wanted = replace(filters, verdict=finer)
         found = stored.claims_in_order(connection, row.id, wanted, _CLAIMS + 1, grid=grid, after=after)
         experiments = stored.experiments_of_claims(connection, row.id, _NAMES)
         sources = stored.sources_of_claims(connection, row.id, _NAMES)
@@ -55,7 +59,7 @@ def claims(project: str) -> Response:
             "claims": [said.shown_claim(one) for one in shown],
             "counts": said.ordered(counts),
             "total": sum(counts.values()),
-            "matching": sum(count for name, count in counts.items() if not verdicts or name in verdicts),
+            "matching": sum(count for name, count in counts.items() if not verdicts or name in finer),
             "headline": said.headline(counts),
             "verdict": verdicts[0] if len(verdicts) == 1 else "",
             "experiments": _with(experiments, chosen),
@@ -104,8 +108,7 @@ def claim(claim: uuid.UUID) -> Response:
             "history": [(one, said.sentence_of(one)) for one in history[:_JUDGEMENTS]],
             "older": history[_JUDGEMENTS - 1].number if len(history) > _JUDGEMENTS else None,
             "words": said.WORDS,
-            "badge": data_path(f"/claims/{row.id}/badge.svg", row.visibility),
-            "badge_opens": row.visibility == "public" or "shared" in g,
+            "open": row.visibility == "public" or "shared" in g,
             "site": parts().settings.url,
             "api": f"{parts().settings.url}{API_PREFIX}/claims/{row.id}",
             "json": data_path(f"/claims/{row.id}", row.visibility),
@@ -132,6 +135,8 @@ def _with(known: Sequence[str], chosen: Sequence[str]) -> list[str]:
 
 
 def _asked() -> list[tuple[str, str]]:
-    """Filters that the API has too."""
+    """Filters that the API has too; its verdict `contradicted` is of either way."""
     names = ("verdict", "experiment", "source")
-    return [pair for pair in request.args.items(multi=True) if pair[0] in names and pair[1] not in ("", "unjudged")]
+    asked = [(name, "contradicted" if text in stored.CONTRADICTED else text)
+             for name, text in request.args.items(multi=True)]  # fmt: skip
+    return [pair for pair in asked if pair[0] in names and pair[1] not in ("", "unjudged")]

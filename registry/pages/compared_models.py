@@ -3,6 +3,8 @@ comparison of both grids."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -11,17 +13,27 @@ from flask import request
 from marshmallow import validates_schema
 
 from registry.api.cached_results import ask
-from registry.api.comparisons import BENCHMARKS_OF_SIDES, VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
+from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
+from registry.api.plans import plan_of_models
+from registry.api.rankings import RankingParameters, ranking_asked
+from registry.errors import Invalid, NotFound, TryLater
+from registry.grids.slices import PARAMETER
 from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset
 from registry.pages.choices import Field
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
-from registry.pages.queries import state_of
+from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
-from registry.query import RankingQuery
+from registry.plans.closed_forms import Goal
+from registry.query import TARGETS
 from registry.renderings.comparison_of_models import page as blocks
 from registry.renderings.numbers import intervals, places_of, rough, signed
+from registry.renderings.plan import page as plan_blocks
+from registry.renderings.sheet import Lines
+from registry.renderings.verdicts.among_pairs import among_pairs
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
+from registry.renderings.verdicts.estimate import Verdict
+from registry.renderings.verdicts.ranking import is_tested, of_measured
 from registry.results.codec import read
 from registry.results.comparison import ModelComparison, WholeGap
 from registry.results.ranking import Ranking
@@ -30,6 +42,9 @@ MODEL_SIDES = ("contender_model", "baseline_model")
 """The parameters of a comparison of models by name."""
 _IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
 _FIELDS = ("experiment", "metric", *MODEL_SIDES, *VARIANTS_OF_SIDES, "benchmark", "variant", "suite")
+PLAN = "What would tell them apart"
+"""The heading of the plan."""
+Section = tuple[str, list[Part]]
 _MOST_ROWS = 60
 """Benchmarks that the page lists; the downloads have all."""
 
@@ -38,11 +53,11 @@ class _Parameters(EitherComparisonParameters):
     """Those of the API about models, of which a form may lack any; variants still need each other."""
 
     class Meta:
-        exclude = (*_IDS, *BENCHMARKS_OF_SIDES)
+        exclude = _IDS
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
-        self.check_pair(data, VARIANTS_OF_SIDES, "variant")
+        self.check_variants(data)
 
 
 def asks_by_name() -> bool:
@@ -57,7 +72,29 @@ def find(asked: Asked) -> Found:
         return Found()
     row = ask(models_asked({**asked.query, **sides}, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [one for one in sides.items() if one[0] not in asked.query]
-    return Found(row, lambda: _shown(read(ModelComparison, row.document), asked.slug), meant=meant)
+    ranked = _ranking_row(asked)
+    waits = state_of(ranked) == "pending"
+    ranking = read(Ranking, ranked.document) if state_of(ranked) == "ready" else None
+    return Found(
+        row,
+        lambda: _shown(read(ModelComparison, row.document), asked.slug, ranking),
+        tags_of(ranked),
+        meant,
+        pending=waits,
+    )
+
+
+def _ranking_row(asked: Asked) -> Any:
+    """The row of the ranking of models that the address asks for in its own words, in which two were picked; None where
+    it asks for none, or it has to wait."""
+    query = salvaged(RankingParameters, optional=("experiment", "metric"), families=(PARAMETER,))[0]
+    if not {"experiment", "metric"} <= query.keys():
+        return None
+    usual = {"by": "model", "pairs_of": "", "since": ""}
+    try:
+        return ask(ranking_asked({**query, **usual}, asked.slug, asked.wanted), asked.slug)[1]
+    except (Invalid, NotFound, TryLater):
+        return None
 
 
 def _sides(asked: Asked) -> dict[str, str]:
@@ -66,8 +103,8 @@ def _sides(asked: Asked) -> dict[str, str]:
     chosen = request.args.getlist("model") if not named else []
     if named or len(chosen) == len(MODEL_SIDES):
         return named or dict(zip(MODEL_SIDES, chosen, strict=True))
-    row = ask(RankingQuery(**asked.selection), asked.slug)[1] if "metric" in asked.query else None
-    names = [one.name for one in read(Ranking, row.document).ranking] if row and state_of(row) == "ready" else []
+    row = _ranking_row(asked)
+    names = [one.name for one in read(Ranking, row.document).ranking] if state_of(row) == "ready" else []
     return dict(zip(MODEL_SIDES, names, strict=False)) if len(names) > 1 else {}
 
 
@@ -79,18 +116,32 @@ def beside(asked: Asked) -> list[Field]:
     ]
 
 
-def _shown(found: ModelComparison, project: str) -> dict[str, Any]:
+def _shown(found: ModelComparison, project: str, ranking: Ranking | None) -> dict[str, Any]:
     verdict = model_comparison_verdict(found)
+    among = among_pairs(verdict, found, ranking)
     told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.sentence)]
     first, *others = sections_of([_linked(part, found, project) for part in told], "All benchmarks together")
     one, other = names_of_models(found)
     return {
-        "sections": [*others, first],
+        "sections": [*others, first, *_plan(found, verdict, among, ranking)],
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
-        "verdicts": [shown(verdict)],
+        "verdicts": [shown(among)],
         "drawn": bool(found.by_benchmark),
         "heading": f"{one} against {other} on {found.experiment} by {found.metric['name']}",
     }
+
+
+def _plan(found: ModelComparison, alone: Verdict, among: Verdict, ranking: Ranking | None) -> Iterator[Section]:
+    """How many trials tell the two apart, as strictly as what leaves them open: their own test, or the ranking's."""
+    pairs = 1
+    if alone.answer == "shown":
+        if ranking is None or ranking.target != TARGETS[0] or not is_tested(ranking):
+            return
+        pairs = math.comb(len(of_measured(ranking).ranking), 2)
+    plan = plan_of_models(found, Goal(found.alpha / pairs)) if among.answer == "open" else None
+    if plan is not None:
+        strict = [f"alpha: {found.alpha:g} over the {pairs:,} pairs of the ranking"] if pairs > 1 else []
+        yield PLAN, parts_of([*plan_blocks(plan), Lines(tuple(strict))])
 
 
 def _linked(part: Part, found: ModelComparison, project: str) -> Part:

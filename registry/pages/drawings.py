@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from registry.pages.blocks import MINUS, Part, parts_of, typeset
 from registry.pages.palette import difference_bin
-from registry.renderings.numbers import UNDEFINED, fixed, p_value, places_of, rank_range, rough, signed
+from registry.renderings.numbers import fixed, p_value, places_of, rough, signed
 from registry.renderings.pairs import pair_blocks
-from registry.renderings.ranking import cells_text, letters_text, mean_texts
 from registry.results.pairs import Pair
-from registry.results.ranking import Ranked, Ranking
+from registry.results.ranking import Ranking
 from registry.results.terms import Interval
 
 WIDTH, _EDGE = 160, 6
@@ -30,11 +29,13 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True)
 class Whiskers:
-    """Estimates, None where there is none, and the places of zero, "" where that is no matter, and of margins."""
+    """Estimates, None where there is none, the places of zero, "" where that is no matter, and of margins, and what
+    stands at both ends of the scale."""
 
     rows: Sequence[Whisker | None]
-    zero: str = ""
-    margins: Sequence[str] = ()
+    zero: str
+    margins: Sequence[str]
+    ends: Sequence[str]
 
 
 def whiskers_of(found: Estimates, *, around_zero: bool = False, margins: Sequence[float] = ()) -> Whiskers | None:
@@ -54,71 +55,31 @@ def whiskers_of(found: Estimates, *, around_zero: bool = False, margins: Sequenc
         return Whisker(at(value), at(ends[0]), at(ends[1]), typeset(told) if one else fixed(value, places))
 
     rows = [None if value is None else whisker(value, one) for value, one in found]
-    return Whiskers(rows, at(0.0) if around_zero else "", [at(one) for one in margins])
+    scale = [typeset(fixed(end, places)) for end in sorted({low, max(ends)})]
+    return Whiskers(rows, at(0.0) if around_zero else "", [at(one) for one in margins], scale)
 
 
 RAIL = 260.0
 _GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
-_MORE = ("component", "stderr", "one benchmark less", "one model less")
-"""Columns of the ranking's table that are shown where the ranking has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A name with the ranks that the tests leave open; `x`, `wide`, `dot` and `size` are within a box `RAIL` wide."""
+    """The ranks that the tests leave open to a name: the start and the width of a bar, and the place and the radius of
+    its dot, within a box `RAIL` wide."""
 
-    name: str
-    rank: str
-    ranks: str
-    group: str
-    score: str
-    mean: str
-    cells: str
-    record: str
-    more: Sequence[str]
-    """What stands in the further columns."""
     x: str
     wide: str
     dot: str
     size: str
 
 
-def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Bar]:
-    """One bar a name, in the order of the ranking, with its cells of the further columns."""
-    rows = ranking.ranking
-    most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
-    places, means = places_of(row.score for row in rows), mean_texts(rows) or [""] * len(rows)
-    written = signed if ranking.method == "mean_difference" else fixed
-
-    def bar(number: int, row: Ranked) -> Bar:
-        rank = row.rank or 1
-        low, high = row.rank_low or rank, row.rank_high or rank
-        return Bar(
-            row.name,
-            UNDEFINED if row.rank is None else str(rank),
-            UNDEFINED if row.rank_low is None else rank_range(low, high),
-            letters_text(row.group),
-            UNDEFINED if row.score is None else typeset(written(row.score, places)),
-            means[number].strip(),
-            cells_text(row),
-            f"{row.wins} · {row.ties} · {row.losses}",
-            [cells[number] for _, cells in columns],
-            *(f"{size:.1f}" for size in _placed(low, high, rank, RAIL / max(1, most))),
-        )
-
-    return [bar(number, row) for number, row in enumerate(rows)]
-
-
-def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
-    """The columns that not every ranking has, by name: the part that a name belongs to, the standard error, and how far
-    its rank moves without one benchmark."""
-    tables = [part for part in order if part.kind == "table"][:1]
-    return [
-        (name, [row[place] for row in table.rows])
-        for table in tables
-        for place, (name, _) in enumerate(table.heads)
-        if name in _MORE
-    ]
+def bars_of(ranking: Ranking) -> list[Bar]:
+    """One bar a name, in the order of the ranking."""
+    most = max((row.rank_high or row.rank or 1 for row in ranking.ranking), default=1)
+    ends = [(row.rank_low, row.rank_high, row.rank or 1) for row in ranking.ranking]
+    found = (_placed(low or rank, high or rank, rank, RAIL / max(1, most)) for low, high, rank in ends)
+    return [Bar(*(f"{size:.1f}" for size in one)) for one in found]
 
 
 def _placed(low: int, high: int, rank: int, step: float) -> tuple[float, float, float, float]:
@@ -202,7 +163,7 @@ def matrix_of(
             f"{named}: {written} over {pair.n_common} slots, "
             f"{won} won, {pair.ties} tied, {lost} lost, Holm p {p_value(p)}{seen}"
         )
-        sure = " sure" if p is not None and p < ranking.alpha else ""
+        sure = " untested" if p is None else " sure" if p < ranking.alpha else ""
         href = link([pair.a, pair.b]) if link and len(ranking.pairs) <= MOST_LINKED else ""
         return PairSquare(f"d{difference_bin(difference, most, falling=falling)}{sure}", written, told, href)
 

@@ -25,7 +25,7 @@ from registry.pages.links import DATA, EMBED
 EMBEDDABLE = frozenset(
     f"pages.{name}"
     for name in (
-        "grid", "revisions", "history", "results", "former", "experiment", "comparison",
+        "grid", "revisions", "results", "former", "experiment", "comparison",
     )
 )  # fmt: skip
 """Endpoints of pages that stand by themselves."""

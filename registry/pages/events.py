@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -27,11 +28,14 @@ from registry.results.target_pages import page_of_target
 from registry.storage.arrivals import EVERYTHING
 
 _EVENTS = 100
+_REVISED = "grid.revised"
 NEWS = (
     "ranking.changed", "claim.flipped", "claim.deleted", "alert.*", "baseline.*",
-    "grid.deleted", "grid.restored", "grid.purged", "statistics.failed",
+    "grid.deleted", "grid.restored", "grid.purged", "statistics.failed", _REVISED,
 )  # fmt: skip
 """What tells a reader something; the rest follows from publications, and is shown where it is asked for."""
+_UNFOLDED = 5
+"""Numbers that moved are news too, also where no rank did; of many at once some are folded away."""
 _KINDS = [one for one in KINDS if not one.startswith(OF_ADMINISTRATION)]
 
 
@@ -87,13 +91,13 @@ def events(project: str) -> Response:
     query = [("type", one) for one in chosen]
 
     def context() -> dict[str, Any]:
+        said = found.said(project, now)
         return {
             "project": row,
-            "events": found.said(project, now),
+            "runs": list(runs_of(said, len(said) if asked else _UNFOLDED)),
             "asked": asked,
             "older": found.older,
             "before": before,
-            "atom": data_path(f"/projects/{project}/events.atom", row.visibility, query),
             "json": data_path(f"/projects/{project}/events", row.visibility, query),
             "feed": None if before else live_on(row, chosen),
             "shown": None,
@@ -102,6 +106,13 @@ def events(project: str) -> Response:
     # The ages are part of the page: it is another one a minute later.
     minute = now.replace(second=0, microsecond=0)
     return page("events.html", [row.updated_at, *found.tags, minute], context)
+
+
+def runs_of(told: Sequence[Any], unfolded: int = _UNFOLDED) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Events in runs: what is shown of each, and the revised grids beyond `unfolded` ones that are folded away."""
+    for revised, run in itertools.groupby(told, key=lambda one: one[0].type == _REVISED):
+        every = list(run)
+        yield (every[:unfolded], every[unfolded:]) if revised else (every, [])
 
 
 def _subject(event: Any) -> list[str]:

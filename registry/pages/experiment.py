@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -16,11 +17,12 @@ from registry.api import serializers
 from registry.api.cached_results import ask, settled
 from registry.api.context import parts
 from registry.api.paging import write_key
-from registry.api.query_schemas import SelectedParameters
+from registry.api.schemas import SelectedParameters
 from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, slice_faults
 from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids, sort_key
+from registry.operations.names import Joined, joined_names
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
@@ -34,6 +36,7 @@ from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
 from registry.pages.said import said_of
 from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
+from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.numbers import UNDEFINED, plain_number
 from registry.renderings.repeat_noise import page
@@ -83,6 +86,11 @@ def find(asked: Asked) -> Found:
             narrowed += [("benchmark", one) for one in selection["benchmark"]]
         return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
 
+    def address(one: StoredGrid, path: str, **look: str) -> str:
+        cut = [(PARAMETER + axis, text) for axis, texts in asked.wanted for text in texts]
+        query = [*look.items(), ("revision", str(one.revision)), *cut]
+        return data_path(f"/grids/{one.id}{path}", asked.project.visibility, query)
+
     def shown() -> dict[str, Any]:
         both = zip(listed.grids, listed.statistics, strict=True)
         # What is best in a whole grid need not be in the slice.
@@ -92,7 +100,7 @@ def find(asked: Asked) -> Found:
         return {
             "experiment": experiment,
             "metric": asked.query["metric"],
-            **_panels(sides, options),
+            **_panels(sides, options, address),
             "outside": len(listed.grids) - len(sides),
             "sliced": {PARAMETER + axis: texts for axis, texts in asked.wanted},
             "total": listed.total,
@@ -129,13 +137,24 @@ def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[st
         found = find_whole_grids(connection, project_id, filters, Page("model", after, MOST_PANELS))
     last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
     known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
-    there = (one for one in found[:MOST_PANELS] if one.id in known)
+    joined = joined_names(connection, project_id)
+    there = (_spelled(one, joined) for one in found[:MOST_PANELS] if one.id in known)
     shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
     cursor = write_key(sort_key(last, "model"), last.id) if last else None
     return Listed(shown, [known[one.id] for one in shown], total, before, cursor)
 
 
-def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[str, Any]:
+def _spelled(one: StoredGrid, joined: Joined) -> StoredGrid:
+    """The grid with the names that its own stand for, as the other views of the results write them."""
+    return replace(
+        one,
+        names=replace(
+            one.names, **{kind: joined.get((kind, own), own) for kind in KINDS for own in [getattr(one.names, kind)]}
+        ),
+    )
+
+
+def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: Callable[..., str]) -> dict[str, Any]:
     """The heatmaps: in one range of colours, if their unit is one and the address asks for no other."""
     shown = [grid for grid, _ in sides]
     values = [value for one in shown for value in one.grid.values if value is not None]
@@ -143,7 +162,9 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[s
     asked = request.args.get("range") or ("shared" if shared else "own")
     if asked == "shared":
         options = replace(options, span=(min(values), max(values)))
-    panels = [_panel(grid, known, options) for grid, known in sides]
+    panels = [_panel(grid, known, options, address) for grid, known in sides]
+    maps = [one.map for one in panels if one.map and one.low is not None]
+    alike = len({(one.scale.low, one.scale.high) for one in maps}) == 1
     grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
     digest = sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
     if shown and not any(one.axes for one in shown):
@@ -154,6 +175,8 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[s
         "palette": options.palette,
         "bins": range(BINS),
         "ranges": [panel for panel in panels if panel.low is not None],
+        # Of one range for all, one bar of colours, with the most decimals that any of them has.
+        "bar_of_all": max(maps, key=lambda one: one.decimals or 0) if alike else None,
         "shared": shared,
         "range": asked,
         "bounds": bool(shown) and all(one.grid.metric.range is not None for one in shown),
@@ -183,15 +206,18 @@ VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experime
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A grid with its heatmap, if that is not too large, and the range of its values, if any was measured."""
+    """A grid with its heatmap, if that is not too large, and the range of its values, if any was measured; `data` is
+    where a picture of it is, and `place` about how large that is."""
 
     grid: GridDocument
     map: Heatmap | None
     low: float | None
     high: float | None
+    data: Callable[..., str]
+    place: tuple[int, int] | None
 
 
-def _panel(one: StoredGrid, known: Any, options: Options) -> Panel:
+def _panel(one: StoredGrid, known: Any, options: Options, address: Callable[..., str]) -> Panel:
     """A grid marked by its statistics where there are those of its revision."""
     document = serializers.grid(one)
     ready = known is not None and known.document is not None and known.revision == one.revision
@@ -200,7 +226,10 @@ def _panel(one: StoredGrid, known: Any, options: Options) -> Panel:
         options = Options(palette=options.palette)
     map_ = heatmap_of(document, stored, options) if fits(document) else None
     measured = [value for value in one.grid.values if value is not None]
-    return Panel(document, map_, min(measured, default=None), max(measured, default=None))
+    span = options.span if isinstance(options.span, str) else f"{options.span[0]},{options.span[1]}"
+    data = partial(address, one, range=span)
+    place = about_size(document["axes"]) if map_ is None and len(one.axes) <= 2 else None
+    return Panel(document, map_, min(measured, default=None), max(measured, default=None), data, place)
 
 
 def noise_parts(found: Any) -> list[Part]:

@@ -11,9 +11,12 @@ from typing import Any
 from registry.pages.blocks import typeset
 from registry.renderings.grid import flat
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
+from registry.renderings.peaks import is_shown
 from registry.renderings.repeat_noise import floor_of_noise
-from registry.renderings.trends import shape
-from registry.renderings.words import counted, differs, label, place, places, spoken
+from registry.renderings.trends import has_q, name_of_p
+from registry.renderings.verdicts.estimate import Yardstick
+from registry.renderings.verdicts.grid import decline
+from registry.renderings.words import bent, counted, label, place, places, spoken
 from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
@@ -30,6 +33,8 @@ _COURSES = (
     ("Rises by less than the margin with", ("slightly_increasing",)),
     ("Level within the margin along", ("flat",)),
     ("One value throughout along", ("constant",)),
+    ("Varies, falls and then rises along", ("falls_then_rises",)),
+    ("Varies, rises and then falls along", ("rises_then_falls",)),
     ("Varies, no trend shown along", ("varies_without_trend",)),
     ("No trend shown along", ("inconclusive",)),
     ("Too few points along", ("insufficient_points", "two_points", "single_point")),
@@ -66,36 +71,43 @@ def _limited(about: str, entries: Sequence[tuple[str, str]], note: str = "") -> 
 
 def _trends(statistics: Statistics) -> Iterator[Finding]:
     """Which series fall and rise along each axis, by how much and how surely; the surest first."""
+    yardstick = Yardstick.of(statistics.metric)
     for along, found in itertools.groupby(statistics.series, key=lambda one: one.along):
         series = list(found)
+        sure = "q" if has_q(series) else name_of_p(series)
         for words, directions in _COURSES:
             here = [one for one in series if one.direction in directions]
             here.sort(key=lambda one: 1.0 if one.q is None else one.q)
             if here:
-                told = [(_name(one), _trend(one)) for one in here]
+                told = [(_name(statistics, one), _trend(one, sure, yardstick)) for one in here]
                 moving = here[0].direction in MOVING and "independent_levels" in statistics.assumes
                 yield _limited(f"{words} {along}", told, _DRIFT if moving else "")
 
 
-def _name(one: Series) -> str:
-    return place(one.at) or "the whole grid"
+def _name(statistics: Statistics, one: Series) -> str:
+    return place(one.at) or ("these cells" if statistics.slice else "the whole grid")
 
 
-def _trend(one: Series) -> str:
-    """From where to where, the fitted change with its interval, and how sure that is."""
+def _trend(one: Series, sure: str, yardstick: Yardstick) -> str:
+    """From where to where, the change of the ends with its interval (without noise along a line), how sure that is, by
+    the name of its column, and where a lasting decline begins."""
     ends = [one.first, one.last]
     exact = decimals_of(end for end in ends if end is not None)
     points = counted(one.count, "point", "points")
     told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {points}"]
-    change = one.fitted_change
+    change = one.end_change or one.fitted_change
     if change and (interval := change.interval):
         decimals = places_of([change.value, interval.low, interval.high])
         told.append(f"change {signed(change.value, decimals)}{_within(interval, decimals)}")
+    if bent(one):
+        told.append("not along a line")
     if one.direction == "inconclusive":
         seen = one.detectable
         told.append("noise unknown" if seen is None else f"{rough(seen)} would have been seen (power 80\u00a0%)")
     elif one.q is not None:
-        told.append(f"q\u00a0{p_value(one.q)}")
+        told.append(f"{sure}\u00a0{p_value(one.q)}")
+    if one.onset and one.onset.by is not None:
+        told.append(decline(one, one.onset, yardstick))
     return ", ".join(told)
 
 
@@ -105,22 +117,19 @@ def _within(interval: Interval, decimals: int | None) -> str:
 
 
 def _breaks(statistics: Statistics) -> Iterator[Finding]:
-    """The sharp steps, and where a fitted shape bends or steps."""
+    """The sharp steps."""
     series = statistics.series
-    steps = [(one, step) for one in series for step in one.changes if step.sharp]
+    # Of two cells the step is the trend, which is told already.
+    steps = [(one, step) for one in series if one.count > 2 for step in one.changes if step.sharp]
     decimals = decimals_of(step.size for _, step in steps)
-    told = []
-    for one, step in steps:
+    told: list[tuple[str, str]] = []
+    for one, step in steps[:LISTED]:
         sure = f", Holm\u00a0p\u00a0{p_value(step.p_holm)}" if step.p_holm is not None else ""
         between = f"from {one.along} {spoken(step.from_)} to {spoken(step.to)}"
-        told.append((_name(one), f"{signed(step.size, decimals)} {between}{sure}"))
-    for one in series:
-        form = one.shape
-        if form.kind in ("step", "hinge") and form.criterion == "chi2" and differs(one):
-            told.append((_name(one), f"best described by a {shape(form)}"))
+        told.append((_name(statistics, one), f"{signed(step.size, decimals)} {between}{sure}"))
     if told:
-        yield _limited("Breaks", told)
-    elif series:
+        yield Finding("Breaks", [(name, typeset(said)) for name, said in told], max(0, len(steps) - LISTED))
+    elif any(one.count > 2 and any(step.size for step in one.changes) for one in series):
         reason = next((one.sharp_reason for one in series if one.sharp_reason), None)
         yield Finding("Breaks", [], note=_NO_BREAKS[reason])
 
@@ -143,9 +152,10 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
     if within and size > 1 and size == len(values):
         told.append((f"none of the {size:,} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
     elif within and others:
-        sure = f"or one of {size - len(best.at)} others, with {level_of(within)} confidence"
+        more = counted(size - len(best.at), "other cell", "other cells")
+        sure = f"or {more}, with {level_of(within)} confidence"
         told.append((sure, places(others[:_MOST], ties=size - len(best.at))))
-    floor = floor_of_noise(document["metric"], peaks, decimals)
+    floor = None if is_shown(peaks) else floor_of_noise(document["metric"], peaks, decimals)
     yield Finding("Best", told, note=_sentence(peaks.noise_reason if floor is None else floor))
 
 
@@ -174,7 +184,7 @@ def missing_of(document: GridDocument) -> Iterator[Finding]:
             name = place_of(axes, at)
             every = len(gaps) == width
             lines.append((name, f"no {last['name']} at all" if every else f"{last['name']} {_runs(last, gaps)}"))
-    share = f"{absent} of {len(values)} cells ({100 * absent / len(values):.0f} %)"
+    share = f"{absent} of {counted(len(values), 'cell', 'cells')} ({100 * absent / len(values):.0f} %)"
     yield Finding("Never measured", lines[:LISTED], max(0, len(lines) - LISTED), share)
 
 

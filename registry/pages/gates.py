@@ -4,7 +4,7 @@ what was published lately, before it is saved."""
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -24,19 +24,20 @@ from registry.operations.alerts import (
     list_alerts,
     verdict_of,
 )
-from registry.operations.baselines import find_baseline, list_baselines
+from registry.operations.baselines import find_baseline, is_being_judged, list_baselines
 from registry.operations.find import Filters
 from registry.operations.gate_questions import gates_since
 from registry.operations.scope_options import is_lower_better
+from registry.operations.suites import suites_by_benchmarks
 from registry.pages.blocks import typeset
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
-from registry.pages.live import GATES, live_on
+from registry.pages.live import GATES, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.queries import state_of
 from registry.pages.responses import page
 from registry.renderings.numbers import places_of, signed
-from registry.renderings.policies import policy_in_words, subject_in_words
+from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
 from registry.renderings.words import place
 from registry.results.codec import from_document, read, to_document
 from registry.results.gates import Definition, Gate, PolicyKind, Reachable
@@ -46,7 +47,7 @@ from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 _LIVE, _BASELINES, _VERDICTS, _PLACES = 200, 200, 200, 5
 """How many of each a page lists, and places in which one contender fails; all of them are in the JSON."""
 _GOING = (*LIVE, "dismissed")
-_WHOLE = "over all benchmarks"
+_WHOLE = "the mean over its benchmarks"
 Gap = StoredVerdict | FailingPlace | Gate
 """What has a gap to a baseline."""
 
@@ -59,6 +60,7 @@ def alerts(project: str) -> Response:
         live = list_alerts(connection, row.id, {"state": LIVE}, None, _LIVE + 1)
         dismissed = count_dismissed(connection, row.id)
         baselines = list_baselines(connection, row.id, None, _BASELINES)
+        suites = suites_by_benchmarks(connection, row.id)
 
     def context() -> dict[str, Any]:
         return {
@@ -66,12 +68,12 @@ def alerts(project: str) -> Response:
             "alerts": [(told(one), where(one), one.opened_at) for one in live[:_LIVE]],
             "more": len(live) > _LIVE,
             "dismissed": dismissed,
-            "baselines": [(one, subject_in_words(definition_of(one))) for one in baselines],
+            "baselines": [(one, *said_of_baseline(definition_of(one), suites)) for one in baselines],
             "feed": live_on(row, GATES),
             "json": data_path(f"/projects/{project}/alerts", row.visibility),
         }
 
-    made_of = [tags(live), dismissed, [(one.id, one.version) for one in baselines]]
+    made_of = [tags(live), dismissed, [(one.id, one.version) for one in baselines], sorted(suites.values())]
     return page("alerts.html", made_of, context)
 
 
@@ -83,11 +85,13 @@ def baseline(project: str, baseline: str) -> Response:
         found = find_baseline(connection, row.id, baseline)
         definition = definition_of(found)
         reached_ = reached(connection, row.id, definition)
+        judging = is_being_judged(connection, row.id, found)
         latest = last_verdicts(connection, found.id, found.version, _VERDICTS)
         going = list_alerts(connection, row.id, {"baseline": (found.name,), "state": _GOING}, None, _LIVE)
         _, precision = alerts_of(connection, found.id)
         scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
         lower = is_lower_better(connection, row.id, scope)
+        suite = suites_by_benchmarks(connection, row.id).get(frozenset(definition.benchmarks), "")
 
     def context() -> dict[str, Any]:
         verdicts = [verdict_of(one) for one in latest]
@@ -96,16 +100,18 @@ def baseline(project: str, baseline: str) -> Response:
             "baseline": found,
             "definition": definition,
             "subject": subject_in_words(definition),
-            "sentences": list(policy_in_words(definition)),
+            "sentences": list(policy_in_words(definition, suite)),
             "reached": reached_,
             "standings": standings_shown(standings_of(verdicts, going), verdicts, definition, lower),
             "precision": precision,
+            "judging": judging,
+            "every": PENDING_SECONDS if judging else SETTLED_SECONDS,
             "feed": live_on(row, GATES, baseline=[baseline]),
             "json": data_path(f"/projects/{project}/baselines/{baseline}", row.visibility),
             "verdicts_json": data_path(f"/projects/{project}/baselines/{baseline}/verdicts", row.visibility),
         }
 
-    made_of = [found.version, reached_, [one.id for one in latest], tags(going), precision, lower]
+    made_of = [found.version, reached_, [one.id for one in latest], tags(going), precision, lower, suite, judging]
     return page("baseline.html", made_of, context)
 
 
@@ -187,6 +193,12 @@ def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> lis
 def worst_first(one: StoredVerdict | Gate) -> tuple[int, float, str]:
     """What verdicts are ordered by: what fails first, and each by its gap."""
     return list(WORDS).index(one.passes), one.gap or 0.0, one.contender
+
+
+def said_of_baseline(definition: Definition, suites: Mapping[frozenset[str], str]) -> tuple[str, str]:
+    """What a baseline is, and of which benchmarks if not of all."""
+    suite = suites.get(frozenset(definition.benchmarks), "")
+    return subject_in_words(definition), benchmarks_in_words(definition, suite)
 
 
 def definition_of(row: Any) -> Definition:

@@ -16,8 +16,11 @@ from markupsafe import Markup, escape
 
 _WORDS = {
     "adjusted": "adjusted mean",
+    "contradicted as posted": "as posted",
+    "contradicted beyond noise": "beyond noise",
     "change": "change (fitted)",
     "could show": "detectable, could show",
+    "could show (Holm)": "detectable, could show",
     "holes": "coverage",
     "Holm p": "Holm",
     "interval": "interval",
@@ -27,13 +30,10 @@ _WORDS = {
     "picked, interval": "picked",
     "points": "series",
     "policy": "missing",
-    "range": "rank range",
-    "ranks that the tests leave open": "rank range",
     "score": "pool",
-    "shape": "hinge, step",
+    "gets worse": "gets worse",
     "slots": "slot",
     "trend p": "p",
-    "won \u00b7 tied \u00b7 lost": "wins, ties, losses",
     "wins": "wins, ties, losses",
 }
 _WORDS |= {

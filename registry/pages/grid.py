@@ -39,6 +39,7 @@ from registry.pages.sharing import about_grid, picture_of, shares_of
 from registry.pages.spark import HEIGHT, WIDTH, sparks_of
 from registry.query import StatisticsQuery
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
+from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.table import Table
 from registry.renderings.verdicts.grid import grid_verdict
@@ -180,7 +181,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
     return {
         **about_grid(stored, seen),
         "grid": document,
-        "warning_count": number_of(document["warnings"]),
+        "number_of": number_of,
         "prose_": prose_of(stored.description),
         "state_word": seen.state,
         "said": seen.said,
@@ -201,6 +202,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
         "feed": live_on(project, _TOLD, told=not seen.wanted, experiment=stored.names.experiment, grid=[stored.id]),
         "small": map_ is not None,
         "heatmap_": map_,
+        "kept_place": about_size(document["axes"]) if map_ is None and len(document["axes"]) <= 2 else None,
         # Among which cells the best one is, or why that is not said; empty where no cell is the best.
         "marked": _UNMARKED.get(state, map_.marked) if map_ and map_.marked else "",
         "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
@@ -220,7 +222,8 @@ def _compared(seen: _Seen) -> str:
     return to(f"/projects/{stored.project}/comparisons", **asked, **slices)
 
 
-_MOST_SPARKS = 200
+_MOST_POINTS = 20_000
+"""Points of all small lines of a table up to which they are drawn."""
 _MOST_ROWS = 100
 """Rows of a table that the page shows; the rest is counted, and in the CSV."""
 
@@ -266,7 +269,8 @@ def _trends(document: GridDocument, statistics: Statistics) -> list[Part]:
     for block in trends.blocks(statistics):
         if isinstance(block, Table):
             series = groups.pop(0)
-            sparks = sparks_of(document, series) if len(series) <= _MOST_SPARKS else []
+            drawn = series[:_MOST_ROWS]
+            sparks = sparks_of(document, drawn) if sum(one.count for one in drawn) <= _MOST_POINTS else []
             parts.append(table_part(block, max(1, len(series[0].at)), sparks))
         else:
             parts += parts_of([block])

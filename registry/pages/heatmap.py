@@ -11,15 +11,14 @@ from typing import Any
 
 from registry.pages.blocks import typeset
 from registry.pages.palette import bin_of, difference_bin
-from registry.renderings.grid import carried
+from registry.renderings.grid import carried, noise_of_cells, whole_of
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
 from registry.renderings.heatmap.scale import Options, Scale, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
-from registry.renderings.numbers import decimals_of, fixed, p_value, signed
-from registry.renderings.uncertainty import count_of, interval_of
+from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, p_value, signed
 from registry.renderings.words import counted, label, place, with_unit
 from registry.results.comparison import Comparison
-from registry.results.grid import Carried, GridDocument
+from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
 SHOWS = ("value", "colour", "interval")
@@ -174,7 +173,7 @@ def _values(
     document: GridDocument, planes: Planes, scale: Scale, decimals: int | None, with_intervals: bool
 ) -> Iterator[Square]:
     """Every cell with its value, and its interval where the noise is known."""
-    trials, stderr = carried_or_none(document, "trials"), carried_or_none(document, "stderr")
+    noise, whole = noise_of_cells(document), whole_of(document["metric"])
     unit = f" {document['metric']['unit']}" if document["metric"]["unit"] else ""
     for index, value in enumerate(planes.values):
         where = place(coordinate(document, index))
@@ -182,8 +181,8 @@ def _values(
             told = f"not measured: {planes.reasons[index]}" if planes.reasons.get(index) else "not measured"
             yield Square("bare", "", "", told, f"{where}: {told}" if where else told)
             continue
-        known = trials[index]
-        ends = interval_of(value, document["metric"], known, stderr[index])
+        known = noise[index][0]
+        ends = interval_of(value, whole, noise[index])
         text = fixed(value, decimals)
         mark, told = _mark(planes, index)
         parts = [f"{where}: {text}{unit}" if where else f"{text}{unit}"]
@@ -268,10 +267,3 @@ def _alone(where: str, a: float | None, b: float | None, decimals: int | None) -
 
 def _levels(at: Mapping[str, Any]) -> Key:
     return frozenset((name, label(level)) for name, level in at.items())
-
-
-def carried_or_none(document: GridDocument, name: Carried) -> Sequence[Any]:
-    """What the cells of a grid carry beside their values; None for each where they have no such member."""
-    if document.get(name) is None:
-        return [None] * math.prod(len(axis["levels"]) for axis in document["axes"])
-    return carried(document, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from registry.api.cached_results import ask
@@ -9,13 +11,17 @@ from registry.api.charts import LinesParameters, options_of
 from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
-from registry.pages.blocks import table_part
+from registry.pages.blocks import ShownVerdict, table_part
 from registry.pages.choices import Field, select
-from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, View, pictures
-from registry.renderings.lines import lines_svg, words
-from registry.renderings.lines.svg import value_span
-from registry.renderings.lines.tables import table
+from registry.pages.project import verdicts_on
+from registry.pages.queries import state_of
+from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
+from registry.renderings import lines as words
+from registry.renderings.charts.lines import lines_svg
 from registry.results.codec import from_bytes
+
+_MOST_TOLD = 4
+"""Lines up to which what their grids say is told."""
 
 
 def find(asked: Asked) -> Found:
@@ -24,7 +30,20 @@ def find(asked: Asked) -> Found:
     with parts().database.reading() as connection:
         made = ask_lines(connection, asked.project.id, asked.query, selection)
     row = ask(made.table, asked.slug, patience=2.0)[1]
-    return Found(row, lambda: _shown(made, row, asked.query), [made])
+    told, tags = _verdicts(asked, made, row)
+    return Found(row, lambda: _shown(made, row, asked.query, told), [made, *tags])
+
+
+def _verdicts(asked: Asked, made: Table, row: Any) -> tuple[list[ShownVerdict], list[object]]:
+    """The verdicts on the grids of few lines, where each line is one whole grid as it is now."""
+    if state_of(row) != "ready" or asked.wanted or asked.selection.get("as_of"):
+        return [], []
+    found = made.lines(from_bytes(row.document))
+    if not len(found.inputs) == len(found.lines) <= _MOST_TOLD:
+        return [], []
+    with parts().database.reading() as connection:
+        told, tags = verdicts_on(connection, asked.project.id, [uuid.UUID(one.grid) for one in found.inputs])
+    return list(told.values()), tags
 
 
 def beside(asked: Asked) -> list[Field]:
@@ -32,20 +51,19 @@ def beside(asked: Asked) -> list[Field]:
     axes = [(one, one) for one in asked.bar.axes]
     return [
         select("along", "along", axes, asked.query["along"], "the longest axis"),
-        select("horizontal axis", "x", SCALES, asked.query.get("x"), "as the axis says"),
-        select("intervals", "band", BANDS, asked.query["band"], usual="interval"),
+        select("horizontal axis", "x", SCALES, asked.query.get("x"), "automatic"),
     ]
 
 
-def _shown(made: Table, row: Any, query: Any) -> dict[str, Any]:
+def _shown(made: Table, row: Any, query: Any, told: Sequence[ShownVerdict]) -> dict[str, Any]:
     found, options = made.lines(from_bytes(row.document)), options_of(query)
     metric = found.metric["name"] + (f" ({found.metric['unit']})" if found.metric["unit"] else "")
     return {
         "what": f"{metric} along {found.along}",
         "about": words.subtitle(found),
-        "notes": list(words.notes(found, options, value_span(found, options))),
+        "notes": [*(f"{one.about}: {one.sentence}" for one in told), *words.notes(found, options)],
         "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" else {},
-        "table": table_part(table(found)),
+        "table": table_part(words.table(found)),
         "drawn": True,
     }
 

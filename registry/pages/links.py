@@ -1,5 +1,8 @@
-"""Where the links of a page lead: on a page that was opened by a share they carry the share on, and what the share does
-not open is no link."""
+"""Addresses in pages: `to` another page, `here` this one changed, `moved` redirects an old address.
+
+A share (`operations/shares.py`) opens one path to whoever has its link. On a page that it opened, links carry it on,
+and what it does not open is no link but "".
+"""
 
 from __future__ import annotations
 

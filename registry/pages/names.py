@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Sequence
-from itertools import zip_longest
+import itertools
 from typing import Any
 
 from flask import Response, redirect, request
@@ -18,14 +16,15 @@ from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
-from registry.operations.overview import MOST_SCOPES, Scope, Standing, entries_of, scopes_of, standings_of
+from registry.operations.overview import MOST_SCOPES, Standing, entries_of, scopes_of, standings_of
 from registry.pages.blocks import typeset
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
+from registry.pages.project import verdicts_on
 from registry.pages.queries import checked, state_of
 from registry.pages.responses import page
-from registry.query import TARGETS, RankingQuery
+from registry.query import RankingQuery
 from registry.renderings.numbers import fixed, places_of
 from registry.results.codec import read
 from registry.results.ranking import Ranking
@@ -73,9 +72,10 @@ def _page_of_name(project: str, kind: str, name: str) -> Response:
     return show_name(project, kind, name)
 
 
-_SCOPES, _GRIDS_EACH, _MEANS, _STANDINGS = 30, 6, 12, 60
+_SCOPES, _GRIDS_EACH = 30, 6
+_TOLD, _CELLS = 12, 200_000
+"""Grids of a model whose verdicts its page tells, and the cells of all these."""
 RANKED = ("model", "benchmark", "variant")
-_SETTINGS = ("method", "missing", "alpha", "target", "suite", "as_of", "since", "set_aside")
 
 
 @pages.get("/projects/<project>/<any(benchmarks,models,variants,metrics):kinds>/<path:name>")
@@ -98,8 +98,12 @@ def show_name(project: str, kind: str, name: str) -> Response:
         akin = names_akin(connection, row.id, kind, name)
         entries = entries_of(connection, row.id, filters, scopes[:_SCOPES], _GRIDS_EACH)
         called = akin.alias_of or name
-        standings = _standings(connection, row.id, kind, called, scopes) if kind in RANKED else []
-        means = [_mean(connection, project, one, called) for one in standings[:_MEANS]]
+        standings = standings_of(connection, row.id, kind, called, scopes[:_SCOPES]) if kind in RANKED else []
+        means = [_mean(connection, project, one, called) for one in standings]
+        listed = [one for scope in entries.values() for one in scope if kind == "model"][:_TOLD]
+        cells = itertools.accumulate(one.possible for one in listed)
+        small = [one.id for one, until in zip(listed, cells, strict=True) if until <= _CELLS]
+        verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
 
     def context() -> dict[str, Any]:
         return {
@@ -112,11 +116,11 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "every_scope": scopes,
             "scopes": scopes[:_SCOPES],
             "each": _GRIDS_EACH,
+            "verdicts": verdicts,
+            "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
-            "standings": list(zip_longest(standings[:_STANDINGS], means, fillvalue="")),
-            "more_standings": len(standings) > _STANDINGS,
+            "standings": list(zip(standings, means, strict=True)),
             "of_entry": _words_of_entry(kind),
-            "asked_with": settings_of,
             "ranking_of": lambda query: ranking_path(project, query),
             "feed": live_on(row, (*GRIDS, "ranking.changed")),
             "ranked": kind in RANKED,
@@ -125,19 +129,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
             ),
         }
 
-    return page("name.html", [row.updated_at, scopes, akin, entries, standings, means], context)
-
-
-def _standings(
-    connection: Connection, project_id: uuid.UUID, kind: str, name: str, scopes: Sequence[Scope]
-) -> list[Standing]:
-    """Where the name stands in the rankings that have it, or are of what it was measured by."""
-    measured = {(one.experiment, one.metric) for one in scopes}
-    return [
-        one
-        for one in standings_of(connection, project_id, kind, name, _STANDINGS + 1)
-        if one.query.target == TARGETS[0] and (one.is_in or (one.query.experiment, one.query.metric) in measured)
-    ]
+    return page("name.html", [row.updated_at, scopes, akin, entries, standings, means, tags], context)
 
 
 def _mean(connection: Connection, project: str, standing: Standing, name: str) -> str:
@@ -157,15 +149,6 @@ def _words_of_entry(kind: str) -> Any:
     """What tells a grid from the others of its experiment and metric: its names but that of the page."""
     kinds = [one for one in ("benchmark", "model", "variant") if one != kind]
     return lambda entry: " · ".join(filter(None, (getattr(entry, one) for one in kinds)))
-
-
-def settings_of(query: RankingQuery) -> str:
-    """What a ranking was asked for besides its experiment and metric, in words; "" for the usual one."""
-    usual = RankingQuery(query.experiment, query.metric)
-    own = {name: getattr(query, name) for name in _SETTINGS if getattr(query, name) != getattr(usual, name)}
-    chosen = [f"{name} {', '.join(one) if isinstance(one, tuple) else one}" for name, one in own.items()]
-    names = [f"{kind} {', '.join(getattr(query, kind))}" for kind in RANKED if getattr(query, kind)]
-    return "; ".join([*chosen, *names])
 
 
 def ranking_path(project: str, query: RankingQuery) -> str:

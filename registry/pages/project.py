@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,19 +16,22 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
+from registry.api.cached_results import ask
 from registry.api.context import caller, enter, parts
 from registry.api.paging import read_instant, write_instant
 from registry.api.schemas import SLUG, FindParameters
+from registry.errors import Invalid, NotFound, TryLater
 from registry.operations.alerts import LIVE, list_alerts
 from registry.operations.find import Filters, Page, find_whole_grids
-from registry.operations.find_claims import ClaimFilters, claims_in_order, verdicts_in_order
+from registry.operations.find_claims import CONTRADICTED, ClaimFilters, claims_in_order, verdicts_in_order
 from registry.operations.names import joined_of_kind
 from registry.operations.overview import Scope, entries_of, scopes_of, usual_rankings
 from registry.operations.projects import count_projects, projects_by_use
 from registry.operations.read import find_statistics_of
 from registry.operations.scope_options import name_counts
 from registry.pages.blocks import ShownVerdict, shown
-from registry.pages.events import latest
+from registry.pages.drawings import Whiskers, whiskers_of
+from registry.pages.events import latest, runs_of
 from registry.pages.front import pages
 from registry.pages.gates import tags, told
 from registry.pages.links import carried, data_path
@@ -34,23 +40,45 @@ from registry.pages.prose import prose_of
 from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
+from registry.query import TARGETS, RankingQuery
+from registry.renderings.ranking import FEWER, MARK, mean_texts
 from registry.renderings.verdicts.grid import grid_verdict
-from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.ranking import is_tested, of_measured, ranking_verdict
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
 from results_registry.config import DEFAULT_HOME, TOKEN_FILE
 
 _PROJECTS, _EXPERIMENTS = 100, 100
-_TOLD, _GRIDS_EACH, _CELLS = 12, 3, 5_000
-"""Experiments that have a verdict, the grids that are told one by one where no ranking is, and the cells of these."""
+_TOLD, _GRIDS_EACH, _CELLS = 12, 3, 200_000
+"""Experiments that have a verdict, the grids that are told one by one where no ranking is, and the cells of all these:
+what is told once is kept."""
 _MOST_KEPT = 1_000
-_VERDICTS: dict[str, ShownVerdict] = {}
-"""Verdicts on rankings by the etags of these, which are long to read."""
-_CLAIMS, _ALERTS, _NEWS = 3, 3, 5
-_Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]]]
+_DRAWN = 5
+"""Names of a ranking whose means are drawn beside its verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """The first names of a ranking with their means, as its own page draws them."""
+
+    rows: Sequence[tuple[str, str]]
+    whiskers: Whiskers
+    more: int
+    notes: Sequence[str]
+
+
+_VERDICTS: dict[str, tuple[ShownVerdict, Means | None, bool]] = {}
+"""Verdicts on rankings, their means and whether names were tested, by the etags of these, which are long to read."""
+_OF_GRIDS_TOLD: dict[tuple[uuid.UUID, str], ShownVerdict] = {}
+"""Verdicts on grids by their ids and the etags of their statistics."""
+_CLAIMS, _ALERTS, _NEWS, _READ_NEWS = 3, 3, 5, 50
+_OTHER_TARGETS = TARGETS[1:]
+"""Targets from the narrowest to the widest, beside that of the usual ranking."""
+_Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
 """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
-ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid."""
+ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid; and the means
+of the ranking."""
 _OF_GRIDS = (*FindParameters().fields, "after")
 
 
@@ -87,12 +115,13 @@ def _overview(slug: str) -> Response:
         row = enter(connection, slug, "reader")
         joined = joined_of_kind(connection, row.id, "experiment")
         scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined)
-        experiments, known = _told(connection, row.id, [one for one in scopes if one.measured][:_EXPERIMENTS])
+        experiments, untested, known = _told(connection, row.id, [one for one in scopes if one.measured][:_EXPERIMENTS])
         counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
-        claims = claims_in_order(connection, row.id, ClaimFilters(verdict=("contradicted",)), _CLAIMS)
+        claims = claims_in_order(connection, row.id, ClaimFilters(verdict=CONTRADICTED), _CLAIMS)
         judged = verdicts_in_order(connection, row.id, ClaimFilters())
         alerts = list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1)
-        news = latest(connection, row.id, _NEWS)
+        news = latest(connection, row.id, _READ_NEWS)
+    _ask_for_other_targets(slug, untested)
 
     def context() -> dict[str, Any]:
         return {
@@ -108,13 +137,22 @@ def _overview(slug: str) -> Response:
             "claims": [shown_claim(one) for one in claims],
             "headline": headline(judged),
             "judged": ordered(judged),
-            "news": news.said(slug, now),
-            "atom": data_path(f"/projects/{slug}/events.atom", row.visibility),
+            "news": list(_lately(news.said(slug, now))),
             "feed": live_on(row, (*GRIDS, *STATISTICS, *GATES, "claim.*", "experiment.*", "project.updated")),
         }
 
     made_of = [row.updated_at, scopes, known, counts, tags_of_claims(claims), judged, tags(alerts), news.tags]
     return page("project.html", [*made_of, now.replace(second=0, microsecond=0)], context)
+
+
+def _lately(told: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """The first events in runs as the activity has them, of grids that were revised together one."""
+    room = _NEWS
+    for shown_, folded in runs_of(told, unfolded=1):
+        if room <= 0:
+            return
+        yield shown_[:room], folded
+        room -= len(shown_)
 
 
 def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[Scope]:
@@ -129,24 +167,65 @@ def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[S
     return sorted(order, key=lambda one: str(one.updated_at), reverse=True)
 
 
-def _told(connection: Connection, project_id: Any, scopes: Sequence[Scope]) -> tuple[list[_Experiment], list[object]]:
-    """The experiments with their verdicts, and what these are made of."""
+def _told(
+    connection: Connection, project_id: Any, scopes: Sequence[Scope]
+) -> tuple[list[_Experiment], list[Scope], list[object]]:
+    """The experiments with their verdicts, those whose rankings tested no names, and what all is made of."""
     if len(_VERDICTS) > _MOST_KEPT:
         _VERDICTS.clear()
-    kept = dict(_VERDICTS)
-    ranked = usual_rankings(connection, project_id, scopes[:_TOLD], list(kept))
-    for one in ranked.values():
-        if one.document is not None:
-            kept[one.etag] = _VERDICTS[one.etag] = shown(ranking_verdict(read(Ranking, one.document)))
-    verdicts = {name: kept[one.etag] for (name, _), one in ranked.items()}
+    ranked = _ranked(connection, project_id, scopes[:_TOLD], TARGETS[0])
+    tags_ = [etag for etag, _ in ranked.values()]
+    # What has no noise is tested for other targets: the narrowest that is speaks, as above the results themselves.
+    for target in _OTHER_TARGETS:
+        untested = [one for one in scopes[:_TOLD] if one.experiment in ranked and not ranked[one.experiment][1][2]]
+        others = _ranked(connection, project_id, untested, target) if untested else {}
+        tags_ += [etag for etag, _ in others.values()]
+        ranked |= {name: one for name, one in others.items() if one[1][2]}
+    verdicts = {name: one for name, (_, (one, _, _)) in ranked.items()}
+    means = {name: one for name, (_, (_, one, _)) in ranked.items() if verdicts[name].answer != "none"}
     answered = {name for name, one in verdicts.items() if one.answer != "none"}
-    few = [one for one in scopes[:_TOLD] if one.grids <= _GRIDS_EACH and one.possible <= _CELLS]
-    alone = [one for one in few if one.experiment not in answered]
+    few = [one for one in scopes[:_TOLD] if one.grids <= _GRIDS_EACH and one.experiment not in answered]
+    few.sort(key=lambda one: one.possible)
+    cells = itertools.accumulate(one.possible for one in few)
+    alone = [one for one, until in zip(few, cells, strict=True) if until <= _CELLS]
     found = {name: [("", one)] for name, one in verdicts.items()}
-    by_grid, tags_ = _of_grids(connection, project_id, alone) if alone else ({}, [])
+    by_grid, tags_of_grids = _of_grids(connection, project_id, alone) if alone else ({}, [])
     each = found | by_grid
-    tags_ += [one.etag for one in ranked.values()]
-    return [(one, each.get(one.experiment, ())) for one in scopes], tags_
+    told: list[_Experiment] = [(one, each.get(one.experiment, ()), means.get(one.experiment)) for one in scopes]
+    untested = [one for one in scopes[:_TOLD] if one.experiment in ranked and not ranked[one.experiment][1][2]]
+    return told, untested, [*tags_, *tags_of_grids]
+
+
+def _ranked(
+    connection: Connection, project_id: Any, scopes: Sequence[Scope], target: str
+) -> dict[str, tuple[str, tuple[ShownVerdict, Means | None, bool]]]:
+    """The etags of the rankings of these experiments for a target, as far as they are known, and what they say."""
+    kept = dict(_VERDICTS)
+    rows = usual_rankings(connection, project_id, scopes, list(kept), target)
+    for one in rows.values():
+        if one.document is not None:
+            answer = of_measured(read(Ranking, one.document))
+            said = shown(ranking_verdict(answer)), means_of(answer), is_tested(answer)
+            kept[one.etag] = _VERDICTS[one.etag] = said
+    return {name: (one.etag, kept[one.etag]) for (name, _), one in rows.items()}
+
+
+def _ask_for_other_targets(slug: str, scopes: Sequence[Scope]) -> None:
+    """Promise the rankings that speak where the usual ones cannot; the page shows them once they are there."""
+    with suppress(TryLater, NotFound, Invalid):
+        for one, target in itertools.product(scopes, _OTHER_TARGETS):
+            ask(RankingQuery(one.experiment, one.metric, target=target), slug)
+
+
+def means_of(ranking: Ranking) -> Means | None:
+    """The means of its first names; None where there is nothing to compare."""
+    first, texts = ranking.ranking[:_DRAWN], mean_texts(ranking)
+    whiskers = whiskers_of([(one.mean, one.mean_interval) for one in first])
+    if whiskers is None or len(first) < 2:
+        return None
+    names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
+    notes = [FEWER] if any(MARK in text for _, text in names) else []
+    return Means(names, whiskers, len(ranking.ranking) - len(first), notes)
 
 
 def _of_grids(
@@ -154,16 +233,33 @@ def _of_grids(
 ) -> tuple[dict[str, list[tuple[str, ShownVerdict]]], list[object]]:
     """The verdicts on the grids of these experiments whose statistics are there, and their entity tags."""
     entries = entries_of(connection, project_id, Filters(), scopes, _GRIDS_EACH)
-    known = find_statistics_of(connection, [one.id for each in entries.values() for one in each])
-    ready = {grid: one for grid, one in known.items() if one.document is not None}
+    told, tags_ = verdicts_on(connection, project_id, [one.id for each in entries.values() for one in each])
     found: dict[str, list[tuple[str, ShownVerdict]]] = {}
-    page_ = Page("benchmark", limit=len(ready))
-    for stored in find_whole_grids(connection, project_id, Filters(ids=list(ready)), page_) if ready else ():
+    for scope in scopes:
+        for entry in entries.get((scope.experiment, scope.metric), ()):
+            if entry.id in told:
+                found.setdefault(scope.experiment, []).append((str(entry.id), told[entry.id]))
+    return found, tags_
+
+
+def verdicts_on(
+    connection: Connection, project_id: Any, grids: Sequence[uuid.UUID]
+) -> tuple[dict[uuid.UUID, ShownVerdict], list[object]]:
+    """The verdicts on grids whose statistics are there, and the entity tags of these."""
+    known = find_statistics_of(connection, grids)
+    ready = {grid: one for grid, one in known.items() if one.document is not None}
+    if len(_OF_GRIDS_TOLD) > _MOST_KEPT:
+        _OF_GRIDS_TOLD.clear()
+    kept = dict(_OF_GRIDS_TOLD)
+    new = [grid for grid, one in ready.items() if (grid, one.etag) not in kept]
+    page_ = Page("benchmark", limit=len(new))
+    for stored in find_whole_grids(connection, project_id, Filters(ids=new), page_) if new else ():
         verdict = grid_verdict(serializers.grid(stored), read(Statistics, ready[stored.id].document))
         names = (stored.names.benchmark, stored.names.model, stored.names.variant)
-        shown_ = shown(verdict, " · ".join(filter(None, names)))
-        found.setdefault(stored.names.experiment, []).append((str(stored.id), shown_))
-    return found, [one.etag for one in ready.values()]
+        key = stored.id, ready[stored.id].etag
+        kept[key] = _OF_GRIDS_TOLD[key] = shown(verdict, " · ".join(filter(None, names)))
+    told = {grid: kept[grid, one.etag] for grid, one in ready.items() if (grid, one.etag) in kept}
+    return told, [one.etag for one in ready.values()]
 
 
 PUBLICATION = """{

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from flask import request
 
 from registry.api.cached_results import ask, progress
 from registry.api.rankings import RankingParameters, ranking_asked
-from registry.pages.bar import carried_on
-from registry.pages.blocks import parts_of, sections_of
+from registry.grids.slices import PARAMETER
+from registry.pages.bar import SIDES, carried_on
+from registry.pages.blocks import Part, parts_of, sections_of
 from registry.pages.compared_models import MODEL_SIDES
-from registry.pages.drawings import MOST_IN_MATRIX, RAIL, bars_of, further_columns, matrix_of, pairs_of, whiskers_of
+from registry.pages.drawings import MOST_IN_MATRIX, RAIL, bars_of, matrix_of, pairs_of, whiskers_of
 from registry.pages.links import LOOKS, here, name_page, results_page
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
@@ -22,7 +24,7 @@ from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
 from registry.renderings.ranking import group_word, order_blocks
-from registry.renderings.verdicts.ranking import MOST_LETTERS, of_measured
+from registry.renderings.verdicts.ranking import MOST_LETTERS, of_measured, open_pair, why_untested
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -63,7 +65,8 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
     """The answer as the template takes it; `pairs` is the row of that with the pairs of a name, if there is one."""
 
     def two(names: Sequence[str]) -> str:
-        return results_page(project, "compare", [*carried_on(), *zip(MODEL_SIDES, names, strict=True)])
+        kept = [one for one in carried_on() if one[0] not in SIDES]
+        return results_page(project, "compare", [*kept, *zip(MODEL_SIDES, names, strict=True)])
 
     def alone(names: Sequence[str]) -> str:
         few = ranking.by in ("model", "variant") and 1 < len(names) <= MOST_LINKED
@@ -77,23 +80,24 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         )
         ranking = replace(ranking, ranking=ranking.ranking[:MOST_ROWS])
     listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
-    order = parts_of(order_blocks(ranking))
-    columns, word = further_columns(ranking, order), group_word(ranking)
-    names = [one.name for one in ranking.ranking]
+    lettered = len(ranking.groups) <= MOST_LETTERS and why_untested(ranking) is None
+    order = [part if lettered else _unlettered(part) for part in parts_of(order_blocks(ranking))]
+    names, word = [one.name for one in ranking.ranking], group_word(ranking)
     link_two = two if ranking.by == "model" else alone if len(names) > 2 else None
     return {
         "answer": ranking,
         "drawn": bool(ranking.ranking),
+        "untested": why_untested(ranking) if ranking.ranking else None,
         "order": order,
-        "columns": [name for name, _ in columns],
-        "bars": bars_of(ranking, columns),
+        "bars": bars_of(ranking),
+        "names": names,
         "bars_width": RAIL,
-        "intervals": any(one.mean_interval for one in ranking.ranking),
-        "lettered": len(ranking.groups) <= MOST_LETTERS,
+        "lettered": lettered,
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
-        "link_of": lambda name: "" if question.by.startswith("axis:") else name_page(project, question.by, name),
+        "link_of": partial(_page_of, project, question.by),
         "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
         "both": two(names) if len(names) == 2 and ranking.by == "model" else "",
+        "open_pair": [*pair, two(pair)] if (pair := open_pair(ranking)) and ranking.by == "model" else (),
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
         "matrix": matrix_of(ranking, lower=lower, link=link_two),
         "most_in_matrix": MOST_IN_MATRIX,
@@ -104,6 +108,26 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "left_out": left_out,
         "bins": range(DIFFERENCES),
     }
+
+
+def _page_of(project: str, by: str, name: str) -> str:
+    """Where a name leads: to its results where levels or benchmarks were chosen, which its page does not know."""
+    if by.startswith("axis:"):
+        return ""
+    kept = [one for one in carried_on() if one[0] not in (*SIDES, by)]
+    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one, _ in kept)
+    return results_page(project, "heatmaps", [*kept, (by, name)]) if narrowed else name_page(project, by, name)
+
+
+def _unlettered(part: Part) -> Part:
+    """A part of the order without groups: too many have no letters that say something."""
+    kept = [place for place, (name, _) in enumerate(part.heads) if name != "group" or place == 1]
+    return replace(
+        part,
+        heads=[part.heads[place] for place in kept],
+        rows=[[row[place] for place in kept] for row in part.rows],
+        lines=[one for one in part.lines if not one.startswith("group: ")],
+    )
 
 
 def _given() -> list[tuple[str, str]]:

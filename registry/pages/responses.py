@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -16,13 +17,14 @@ from jinja2.ext import Extension
 
 from registry.api.context import parts
 from registry.api.responses import not_modified, send
+from registry.grids.slices import PARAMETER
 from registry.pages.front import theme
 from registry.pages.glossary import explained, explanations, repeats
 from registry.pages.links import here, name_page, results_page, search_path, to, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
 from registry.pages.queries import idle
-from registry.pages.sharing import needs_signing_in, sharing_of
+from registry.pages.sharing import needs_signing_in, printed_address, sharing_of
 from registry.renderings.words import label, said
 
 
@@ -47,8 +49,11 @@ def furniture() -> dict[str, Any]:
     return {
         "asset": asset,
         "label": label,
+        "field_of": field_of,
         "said": said,
         "here": here,
+        "printed": printed_address,
+        "now": datetime.now(UTC),
         "results_page": results_page,
         "idle": idle,
         "explained": explained,
@@ -82,6 +87,12 @@ def furniture() -> dict[str, Any]:
         "cited": None,
         "needs_signing_in": needs_signing_in(),
     }
+
+
+def field_of(pointer: str) -> str:
+    """The field that a fault is at, as people read it."""
+    name = pointer.removeprefix("/").partition("/")[0].replace("~1", "/").replace("~0", "~")
+    return name.removeprefix(PARAMETER) if name.startswith(PARAMETER) else name.replace("_", " ")
 
 
 _TABS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, experiment, lines, ranking, trade_off
 from registry.pages.bar import NAMES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
-from registry.pages.blocks import parts_of, typeset
+from registry.pages.blocks import ShownVerdict, parts_of, typeset
 from registry.pages.blocks import shown as shown_verdict
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
@@ -29,7 +30,7 @@ from registry.pages.responses import page
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import DRAWN, TARGETS
 from registry.renderings.ranking_change import change_blocks, change_sentence
-from registry.renderings.verdicts.ranking import ranking_verdict, short_verdict, verdict_with_targets
+from registry.renderings.verdicts.ranking import is_tested, ranking_verdict, short_verdict, verdict_with_targets
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
@@ -89,9 +90,11 @@ def _context(
     shown = found.shown() if found.state == "ready" else {}
     rankings = {one: read(Ranking, row.document) for one, row in best.items() if state_of(row) == "ready"}
     told = next(iter(rankings.values()), None)
-    who = [shown_verdict(verdict_with_targets(told, [*rankings.values()][1:]), "Who is best")] if told else []
+    # Of one name nobody asks who is best, but by the ranking itself.
+    asks = told is not None and (len(told.ranking) != 1 or view.name == "ranking")
+    who = [_who(told, rankings, shown)] if told and asks else []
     waits = found.pending or "pending" in (found.state, *map(state_of, best.values()))
-    fields, folded = _fields(asked) if "experiment" in query else ([], [])
+    fields, beside, folded = _fields(asked) if "experiment" in query else ([], [], [])
     return {
         "project": asked.project,
         "view": view,
@@ -101,10 +104,11 @@ def _context(
         "asked_view": named,
         "sentence": _sentence(query, asked.wanted),
         "fields": fields,
+        "beside": beside,
         "folded": folded,
         "folded_asked": list(_unusual(folded)),
         "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
-        "kept": list(_kept(view, [*fields, *folded])),
+        "kept": list(_kept(view, [*fields, *beside, *folded])),
         "foreign": asked.foreign,
         "slice_text": slice_text(asked.wanted),
         "faults": faults,
@@ -113,6 +117,7 @@ def _context(
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
         "targets": _by_target(best, rankings),
+        "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
         "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
         "heading": "",
         "drawn": False,
@@ -125,10 +130,22 @@ def _context(
         "about_json": note
         and data_path(f"/projects/{project}/experiments/{quote(query['experiment'])}", asked.project.visibility),
         "progress": found.progress,
+        "elsewhere": list(trade_off.elsewhere(asked)) if view is trade_off.VIEW and found.state == "unasked" else (),
         "outside": 0,
         "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
         **shown,
     }
+
+
+def _who(ranking: Ranking, rankings: Mapping[str, Ranking], shown: Mapping[str, Any]) -> ShownVerdict:
+    """Who is best, for the widest target that shows it, and where means stand below, over which cells each is."""
+    verdict = verdict_with_targets(ranking, [*rankings.values()][1:])
+    beside = shown["beside_ranking"](ranking) if "beside_ranking" in shown else ()
+    found = shown_verdict(replace(verdict, more=(*verdict.more, *beside)), "Who is best")
+    questions = rankings.get("new_questions")
+    if verdict.only_here and questions and ranking_verdict(questions).answer == "shown":
+        return replace(found, label="shown for these benchmarks")
+    return found
 
 
 def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:
@@ -169,10 +186,10 @@ def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
     return Selection(**asked, at=wanted).sentence()
 
 
-def _fields(asked: Asked) -> tuple[list[Field], list[Field]]:
-    """The fields of the bar and of the view, and those that are folded."""
+def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
+    """The fields of the bar, those of the view, and those that are folded."""
     first, folded = fields_of(asked.bar, asked.view.fields, {**asked.query, **asked.foreign}, asked.wanted)
-    return [*first, *asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
+    return first, [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
 
 
 def _unusual(fields: Sequence[Field]) -> Iterator[str]:

@@ -69,16 +69,19 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
             "changed": [(one["at"], differing(one["from"], one["to"])) for one in document["changed"][:_LISTED]],
             "lists": [_listed(document, kind) for kind in ("added", "removed")],
             "said_of": place,
-            "history_of": lambda at: to(
-                f"/grids/{grid}/history", **{f"at.{n}": label(level) for n, level in at.items()}
-            ),
             "others": list(changes_of(before, after, MEMBERS)),
             "json": data_path(f"/grids/{grid}/difference", row.visibility, [("from", str(a)), ("to", str(b))]),
+            "csv": [(number, _cells_of(grid, row.visibility, number)) for number in (a, b)],
             "every": PENDING_SECONDS if state == "pending" else 0,
         }
 
     tags = [stored.etag, stored.current_revision, row.visibility, *tags_of(answer)]
     return page("revisions.html", tags, context)
+
+
+def _cells_of(grid: uuid.UUID, visibility: str, revision: int) -> str:
+    """Where the cells of a revision are; "" where the share does not reach."""
+    return data_path(f"/grids/{grid}/cells.csv", visibility, [("revision", str(revision))])
 
 
 def _sides(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:

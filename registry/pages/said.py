@@ -12,10 +12,17 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection
 
-from registry.claims.claim import Claim, Compound, IllPosed, Part, atoms_of
+from registry.claims.claim import Claim, Compound, Extreme, IllPosed, Part, Rank, Says, atoms_of
 from registry.claims.grammar import read_claim
 from registry.claims.wording import stated, subject
-from registry.operations.find_claims import ClaimFilters, claims_in_order, names_of_experiment, verdicts_in_order
+from registry.operations.find_claims import (
+    CONTRADICTED,
+    ClaimFilters,
+    claims_in_order,
+    names_of_experiment,
+    verdict_in_order,
+    verdicts_in_order,
+)
 from registry.pages.blocks import typeset
 from registry.pages.links import to
 from registry.renderings.words import counted
@@ -27,7 +34,10 @@ WORDS: Mapping[str, str] = {
     "supported": "Supported",
     "ill_posed": "Ill-posed",
     "unjudged": "Being judged",
+    "beyond_noise": "Contradicted beyond noise",
+    "within_noise": "Contradicted as posted",
 }
+"""Verdicts, and the two ways in which a claim is contradicted."""
 _TRIALS = re.compile(r" With [\d,.]+ times the trials.*")
 _IN_SECTION = 24
 _LONGEST_QUOTE = 320
@@ -43,6 +53,8 @@ class ShownClaim:
     quote: str
     is_quoted: bool
     verdict: str
+    finer: str
+    """The verdict, and of what is contradicted in which way."""
     sentence: str
     source: Mapping[str, Any]
     experiment: str
@@ -62,7 +74,7 @@ class ShownClaim:
     @property
     def word(self) -> str:
         """The verdict in words."""
-        return WORDS[self.verdict]
+        return WORDS[self.finer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +103,16 @@ class SaidOf:
 
 
 def headline(counts: Mapping[str, int]) -> str:
-    """How many sentences are contradicted; "" where there are none at all."""
-    total, wrong = sum(counts.values()), counts.get("contradicted", 0)
+    """How many sentences are contradicted, and how many of them beyond noise; "" where there are none at all."""
+    total, (sure, unsure) = sum(counts.values()), (counts.get(one, 0) for one in CONTRADICTED)
+    wrong = sure + unsure
     sentences = counted(total, "sentence", "sentences")
     if not total:
         return ""
     if wrong:
-        return f"{wrong:,} of {sentences} {'is' if wrong == 1 else 'are'} contradicted by their own numbers"
+        beyond = f", {f'{sure:,}' if sure else 'none'} of them beyond noise" if unsure else ", beyond noise"
+        are, their = ("is", "its") if wrong == 1 else ("are", "their")
+        return f"{wrong:,} of {sentences} {are} contradicted by {their} own numbers{beyond}"
     if counts.get("unjudged", 0) == total:
         return f"{sentences}, being judged"
     if total == 1:
@@ -132,6 +147,7 @@ def shown_claim(row: Any) -> ShownClaim:
         row.text or said_by(read_claim(orjson.loads(row.normal))),
         bool(row.text),
         row.verdict or "unjudged",
+        verdict_in_order(row),
         sentence_of(row),
         row.source,
         row.experiment,
@@ -151,9 +167,16 @@ def sentence_of(row: Any) -> str:
 
 def said_by(claim: Claim) -> str:
     """What a claim says, in the words of its kinds."""
-    told = [f"{subject(atom, {})}: {stated(atom.says)}" for _, atom in atoms_of(claim.says)]
+    told = [f"{subject(atom, {})}{_own_cells(atom.says)}: {stated(atom.says)}" for _, atom in atoms_of(claim.says)]
     more = [f"and {len(told) - _STATEMENTS} more"] if len(told) > _STATEMENTS else []
     return "; ".join([*told[:_STATEMENTS], *more])
+
+
+def _own_cells(says: Says) -> str:
+    """Over which cells levels are compared, where that is not over those that all have."""
+    if not isinstance(says, Extreme | Rank) or says.missing == "matched":
+        return ""
+    return f" of each over its own cells (missing {says.missing})"
 
 
 def denies(part: Part) -> bool:

@@ -84,6 +84,11 @@ def picture_of(path: str, visibility: str, query: Query) -> str | None:
     return parts().settings.url + located(API_PREFIX + path, query) if visibility == "public" else None
 
 
+def printed_address() -> str:
+    """The whole address of this page for paper, which does not carry the secret of a share."""
+    return parts().settings.url + (request.path if "shared" in g else here(**dict.fromkeys(LOOKS)))
+
+
 def needs_signing_in() -> bool:
     """Whether who opens a copied link must sign in: the page is not public, and no share opened it."""
     return "visitor" in g and "shared" not in g

@@ -9,17 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.pages.heatmap import carried_or_none
-from registry.renderings.grid import carried
+from registry.renderings.grid import carried, noise_of_cells, whole_of
 from registry.renderings.heatmap.scale import share_of
-from registry.renderings.numbers import decimals_of, fixed, plain_number
-from registry.renderings.uncertainty import interval_of
+from registry.renderings.numbers import Noise, decimals_of, fixed, interval_of, plain_number
 from registry.renderings.words import label
 from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
 
-Given = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
-"""Values, trials and standard errors of every cell."""
+Given = tuple[Sequence[Any], Sequence[Noise]]
+"""Values and noise of every cell."""
 WIDTH, HEIGHT = 176.0, 40.0
 _EDGE = 4.0
 
@@ -79,9 +77,7 @@ def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
         return []
     axis = next(axis for axis in document["axes"] if axis["name"] == series[0].along)
     numbers = _numbers(axis)
-    given = (
-        carried(document, "values"), carried_or_none(document, "trials"), carried_or_none(document, "stderr"),
-    )  # fmt: skip
+    given = carried(document, "values"), noise_of_cells(document)
     found = [_points(document, given, one, axis, numbers) for one in series]
     points = [point for run in found for point in run]
     if not points:
@@ -93,15 +89,14 @@ def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
     ]
 
 
-def line_of(points: Sequence[Point], numbers: Sequence[float], told: str) -> Spark:
-    """A small line through points at some of these numbers, in a box of its own."""
-    return _drawn(points, numbers, _Frame(numbers, points), told)
-
-
 def _drawn(
-    points: Sequence[Point], numbers: Sequence[float], frame: _Frame, told: str,
-    breaks: Iterable[float] = (), best: Point | None = None,
-) -> Spark:  # fmt: skip
+    points: Sequence[Point],
+    numbers: Sequence[float],
+    frame: _Frame,
+    told: str,
+    breaks: Iterable[float],
+    best: Point | None,
+) -> Spark:
     runs = list(_runs(points, numbers))
     return Spark(
         [frame.line((p.x, p.value) for p in run) for run in runs if len(run) > 1],
@@ -138,12 +133,12 @@ def _points(
             step = stride
         else:
             start += stride * _place(axis, fixed_levels[axis["name"]])
-    values, trials, stderr = given
+    (values, noise), whole = given, whole_of(document["metric"])
     found = []
     for place, level in enumerate(along["levels"]):
         index = start + place * step
         if (value := values[index]) is not None:
-            low, high = interval_of(value, document["metric"], trials[index], stderr[index]) or (value, value)
+            low, high = interval_of(value, whole, noise[index]) or (value, value)
             found.append(Point(numbers[place], level, value, low, high))
     return found
 

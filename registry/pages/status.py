@@ -12,10 +12,9 @@ from registry.operations.health import (
     ALIVE_SECONDS,
     Activity,
     activity_of,
-    failed_grids,
+    grids_in,
     health_of,
     list_queries,
-    pending_grids,
 )
 from registry.pages.front import pages
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS
@@ -32,8 +31,8 @@ def status() -> Response:
         health = health_of(connection)
         activity = activity_of(connection) if health.migrated else Activity()
         who = caller(connection)
-        pending = pending_grids(connection, who, _LISTED + 1) if health.migrated else []
-        failed = failed_grids(connection, who, _LISTED + 1) if health.migrated else []
+        pending = grids_in(connection, who, "pending", _LISTED + 1) if health.migrated else []
+        failed = grids_in(connection, who, "failed", _LISTED + 1) if health.migrated else []
         asked = list_queries(connection, who, "pending", _LISTED + 1) if health.migrated else []
         refused = list_queries(connection, who, "failed", _LISTED + 1) if health.migrated else []
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from registry.api.charts import TradeOffParameters, options_of
@@ -13,14 +15,13 @@ from registry.api.selections import QUANTITIES, selected, slices_of_quantities
 from registry.api.trade_offs import answer_of, ask_trade_off
 from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters
-from registry.operations.scope_options import number_labels
+from registry.operations.scope_options import number_labels, scope_options
 from registry.pages.blocks import table_part
-from registry.pages.choices import Field, given, select, slice_lists
-from registry.pages.links import OF_METRIC
-from registry.pages.view import BANDS, PICTURES, SCALES, Asked, Found, View, pictures
-from registry.renderings.trade_off import trade_off_svg, words
-from registry.renderings.trade_off.svg import spans
-from registry.renderings.trade_off.tables import table
+from registry.pages.choices import MOST_LISTED, Field, given, select, slice_lists
+from registry.pages.links import OF_METRIC, results_page
+from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
+from registry.renderings import trade_off as words
+from registry.renderings.charts.trade_off import trade_off_svg
 from registry.results.trade_offs import TradeOff
 
 FEW = 2
@@ -70,6 +71,15 @@ def _offered(asked: Asked) -> tuple[Metrics, Labels]:
     return [(f"{OF_METRIC}{one}", one) for one in asked.bar.metrics], counted
 
 
+def elsewhere(asked: Asked) -> Iterator[tuple[str, str]]:
+    """The other experiments of the project that have several metrics, with the address of their trade-offs."""
+    with parts().database.reading() as connection:
+        scopes = scope_options(connection, asked.project.id, MOST_LISTED)
+    for name, metrics in Counter(one.experiment for one in scopes).items():
+        if metrics > 1 and name != asked.query.get("experiment"):
+            yield name, results_page(asked.slug, "trade-off", [("experiment", name)])
+
+
 def beside(asked: Asked) -> list[Field]:
     """The two quantities, and how they are drawn."""
     query, (metrics, labels) = asked.query, _offered(asked)
@@ -78,7 +88,6 @@ def beside(asked: Asked) -> list[Field]:
         select("vertical", "y", offered, query.get("y"), "the metric"),
         select("horizontal", "x", offered, chosen["x"], "" if chosen["x"] else "choose one"),
         select("horizontal axis", "x_scale", SCALES, query["x_scale"], usual="linear"),
-        select("intervals", "band", BANDS, query["band"], usual="interval"),
     ]
 
 
@@ -107,9 +116,10 @@ def _shown(found: TradeOff, query: Any) -> dict[str, Any]:
     return {
         "what": words.title(found),
         "about": words.subtitle(found),
-        "notes": list(words.notes(found, options, *spans(found, options))),
+        "notes": list(words.notes(found, options)),
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
-        "table": table_part(table(found)),
+        "table": table_part(words.table(found)),
+        "beside_ranking": partial(words.beside_ranking, found),
         "heading": f"Trade-off of {words.title(found)}",
         "drawn": True,
     }
@@ -117,7 +127,7 @@ def _shown(found: TradeOff, query: Any) -> dict[str, Any]:
 
 _WANTS = (
     "Choose a horizontal quantity: another metric, a label that is a number, such as the size of a model, or the same"
-    " metric at other levels."
+    " metric at other levels. Where there is none, publish another metric of these names in this experiment."
 )
 VIEW = View("trade-off", "Trade-off", "trade-offs", "This trade-off", "charts.html", _Parameters, find, beside, folded,
             own=("metric",), wants=_WANTS, optional=QUANTITIES, families=_FAMILIES, forms=PICTURES)  # fmt: skip

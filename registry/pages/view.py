@@ -18,15 +18,14 @@ from registry.pages.links import Query, data_path
 from registry.pages.live import ANSWERS
 from registry.pages.queries import state_of
 from registry.pages.sharing import picture_of
-from registry.renderings.lines import ChartOptions
+from registry.renderings.charts.paint import ChartOptions
 
 TABLES = (("", "JSON"), (".csv", "CSV"), (".md", "Markdown"), (".txt", "text"))
 DRAWN = ((".svg", "SVG"), (".png", "PNG"), (".vl.json", "Vega-Lite"))
 PICTURES = (*TABLES[:2], TABLES[3], *DRAWN)
-WIDE, SMALL = 1_000, 360
-"""Widths of a picture in pixels: on a screen, and on a phone."""
-SCALES = (("linear", "linear"), ("log", "logarithmic"))
-BANDS = (("interval", "95 %"), ("none", "none"))
+_WIDTHS = (("wide", 1_000), ("small", 360), ("sheet", 700))
+"""Widths of a picture in pixels: on a screen, on a phone, and on paper."""
+SCALES = (("linear", "linear"), ("log", "log scale"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +117,8 @@ class View:
 
 
 def pictures(draw: Callable[[ChartOptions], str], options: ChartOptions) -> dict[str, Markup]:
-    """The picture for a screen and for a phone, drawn in the colours of the page's style sheet."""
-    sizes = (("wide", WIDE), ("small", SMALL))
+    """The picture for a screen, for a phone and for paper, drawn in the colours of the page's style sheet."""
     return {
-        name: Markup(draw(ChartOptions("page", width, options.x, options.y, options.band, name)))  # noqa: S704
-        for name, width in sizes
+        name: Markup(draw(ChartOptions("page", width, options.x, options.y, name)))  # noqa: S704
+        for name, width in _WIDTHS
     }

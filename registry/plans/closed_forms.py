@@ -1,10 +1,10 @@
 """Sample sizes and detectable effects in closed form. Sizes are rounded up: the first whole number that is enough.
 
 With z(q) the quantile of the normal law, an effect d with the standard error se is found with the power 1 - b at the
-level a when d >= (z(1 - a/2) + z(1 - b)) se, one-sided z(1 - a); and se shrinks by the root of the trials (Cohen 1988,
-Statistical Power Analysis for the Behavioral Sciences). n of n: Clopper and Pearson 1934, Biometrika 26:404.
-Allocation: Neyman 1934, J. Royal Statistical Society 97:558; the cells of a maximum: Chen, Lin, Yücesan and Chick 2000,
-Discrete Event Dynamic Systems 10:251.
+level a when d >= (z(1 - a/2) + z(1 - b)) se, one-sided z(1 - a), of which the first se is that under the hypothesis
+that is rejected; and se shrinks by the root of the trials (Cohen 1988, Statistical Power Analysis for the Behavioral
+Sciences). n of n: Clopper and Pearson 1934, Biometrika 26:404. Allocation: Neyman 1934, J. Royal Statistical Society
+97:558.
 """
 
 from __future__ import annotations
@@ -36,11 +36,6 @@ class Goal:
         """Standard errors beyond which the test rejects."""
         return quantile(1 - self.tail)
 
-    @property
-    def reach(self) -> float:
-        """Standard errors that an effect must have to be found with this power."""
-        return self.critical + quantile(self.power)
-
 
 def quantile(share: float) -> float:
     """The point below which the normal law has this share, above 0 and below 1."""
@@ -53,15 +48,16 @@ def whole(count: float) -> int | None:
     return math.ceil(count * (1 - 1e-12)) if count <= MOST_TRIALS else None
 
 
-def detectable(stderr: float, goal: Goal) -> float:
-    """The smallest effect that is found, in the unit of the standard error."""
-    return goal.reach * stderr
+def detectable(stderr: float, goal: Goal, null: float | None = None) -> float:
+    """The smallest effect that is found, in the unit of the standard error; `null` is the error if there is none, by
+    which a score test rejects."""
+    return goal.critical * (stderr if null is None else null) + quantile(goal.power) * stderr
 
 
-def factor(stderr: float, effect: float, goal: Goal) -> float:
+def factor(stderr: float, effect: float, goal: Goal, null: float | None = None) -> float:
     """By how much all trials must be multiplied for the effect (not 0) to be found; below 1 where fewer are enough,
     infinite where that is no number."""
-    ratio = detectable(stderr, goal) / effect
+    ratio = detectable(stderr, goal, null) / effect
     return ratio * ratio  # `**` raises OverflowError where this is infinite
 
 
@@ -76,24 +72,3 @@ def shares_of_contrast(weights: Sequence[float], deviations: Sequence[float]) ->
     sizes = [abs(weight) * deviation for weight, deviation in zip(weights, deviations, strict=True)]
     total = math.fsum(sizes)
     return [size / total if total else 1 / len(sizes) for size in sizes]
-
-
-def shares_of_peak(values: Sequence[float], deviations: Sequence[float]) -> list[float]:
-    """Shares of a budget that make it most probable that the highest of two values or more is found to be it.
-
-    Values that tie with the highest share with it alone: no number of trials tells them apart from the others first.
-    Deviations are those of one trial, above 0.
-    """
-    best = max(values)
-    tied = [place for place, value in enumerate(values) if value == best]
-    if len(tied) > 1:
-        return [1 / len(tied) if place in tied else 0.0 for place in range(len(values))]
-    [top] = tied
-    sizes = [
-        0.0 if place == top else (deviation / (best - value)) ** 2
-        for place, (value, deviation) in enumerate(zip(values, deviations, strict=True))
-    ]
-    rest = ((size / deviation) ** 2 for size, deviation in zip(sizes, deviations, strict=True))
-    sizes[top] = deviations[top] * math.sqrt(math.fsum(rest))
-    total = math.fsum(sizes)
-    return [size / total for size in sizes]

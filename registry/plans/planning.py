@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.plans.means import mean_of, trials_of, with_effect
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
 _SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
@@ -33,7 +31,8 @@ class Stratum:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
-    `span` the range of the metric, None without bounds; `exact`: no cell has any noise."""
+    `span` the range of the metric, None without bounds; `exact`: no cell has any noise; `null`: the error that the test
+    takes under equality, where that is another one."""
 
     gap: float
     stderr: float | None
@@ -41,6 +40,7 @@ class Measured:
     strata: tuple[Stratum, ...]
     span: float | None = None
     exact: bool = False
+    null: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +68,18 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
     if found.span is not None and wanted > found.span:
         told = f"the metric has a range of {found.span:g}, and the effect is {wanted:g}"
         return impossible(plan, "beyond_scale", told)
-    plan = replace(plan, detectable=forms.detectable(found.stderr, goal))
+    plan = replace(plan, detectable=forms.detectable(found.stderr, goal, found.null))
     trials = _trials_alike(found.strata)
     plan = replace(
         plan,
-        needed=_scaled(found.stderr, wanted, goal, trials),
-        cautious=_scaled(found.stderr, found.near, goal, trials) if found.near > 0 else None,
+        needed=_scaled(found, wanted, goal, trials),
+        cautious=_scaled(found, found.near, goal, trials) if found.near > 0 else None,
     )
     return _allocated(_limited(plan, means), found.strata, means)
 
 
-def _scaled(stderr: float, effect: float, goal: Goal, trials: float | None) -> Needed:
-    factor = forms.factor(stderr, effect, goal)
+def _scaled(found: Measured, effect: float, goal: Goal, trials: float | None) -> Needed:
+    factor = forms.factor(found.stderr or 0.0, effect, goal, found.null)
     if math.isinf(factor):
         return Needed(effect)
     return Needed(effect, factor, None if trials is None else forms.whole(factor * trials))
@@ -147,11 +147,7 @@ def within_means(plan: Plan, means: Means) -> Plan:
     """A plan that was made without regard to what there is to spend, by this."""
     if plan.needed is None:
         return plan
-    trials = [one.trials for one in plan.allocation]
-    shares, cells = [one.share for one in plan.allocation], [one.cells for one in plan.allocation]
-    _, spent = _split(trials, shares, cells, means.budget)
-    allocation = tuple(replace(one, trials=each) for one, each in zip(plan.allocation, spent, strict=True))
-    return _limited(replace(plan, affordable=_affordable(plan.total, means), allocation=allocation), means)
+    return _limited(replace(plan, affordable=_affordable(plan.total, means)), means)
 
 
 def _affordable(total: int | None, means: Means) -> bool | None:
@@ -160,40 +156,6 @@ def _affordable(total: int | None, means: Means) -> bool | None:
 
 def _first(planned: Sequence[PlannedShare]) -> tuple[PlannedShare, ...]:
     return tuple(sorted(planned, key=lambda one: -one.share)[:_MOST_SHARES])
-
-
-def plan_of_peak(source: tuple[str, Grid], goal: Goal, means: Means) -> Plan:
-    """Plan which cells of a grid to measure again to be sure which is best: shares of a budget, by OCBA."""
-    grid_id, grid = source[0], with_effect(source[1])
-    plan = replace(blank("peak", goal, "OCBA (Chen, Lin, Yücesan and Chick 2000)"), assumptions=("independent_cells",))
-    if grid.metric.direction is None:
-        return impossible(plan, "no_direction", "the metric has no better end")
-    places = [place for place, value in enumerate(grid.values) if value is not None]
-    found = [mean_of([(grid, place)], grid.metric) for place in places]
-    if len(found) < 2 or any(not one.stderr for one in found):
-        return impossible(plan, "unknown_noise", "two cells or more with known noise are needed")
-    sign = -1 if grid.metric.direction == "lower" else 1
-    trials = [trials_of(grid, place) for place in places]
-    deviations = [(one.stderr or 0.0) * math.sqrt(count or 1.0) for one, count in zip(found, trials, strict=True)]
-    shares = forms.shares_of_peak([sign * one.value for one in found], deviations)
-    planned = [
-        PlannedShare(
-            share,
-            at=_at(grid, place),
-            grids=(grid_id,),
-            cells=1,
-            trials_now=count,
-            trials=None if means.budget is None else int(share * means.budget),
-        )
-        for place, share, count in zip(places, shares, trials, strict=True)
-    ]
-    return replace(plan, allocation=_first(planned))
-
-
-def _at(grid: Grid, place: int) -> dict[str, str | float]:
-    levels = (axis.levels[i] for axis, i in zip(grid.axes, grid.position(place), strict=True))
-    named = zip((axis.name for axis in grid.axes), levels, strict=True)
-    return {name: level.label if level.number is None else level.number for name, level in named}
 
 
 def impossible(plan: Plan, code: Impossible, reason: str) -> Plan:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
-from registry.plans.means import binomial_stderr, mean_of, trials_of, with_effect
+from registry.plans.noise import binomial_stderr, stderr_of, trials_of, with_effect
 from registry.plans.score_interval import TwoSamples, score_interval
 from registry.results.gates import Policy, Reachable
 from registry.results.terms import Warning
@@ -91,6 +91,8 @@ def _units(policy: Policy, grids: Sequence[tuple[str, Grid]]) -> Iterator[_Unit]
 
 
 def _overall(policy: Policy, parts: Sequence[_Unit]) -> _Unit:
+    if len(parts) == 1:
+        return parts[0]
     errors = [one.stderr for one in parts if one.stderr is not None]
     stderr = math.hypot(*errors) / len(parts) if len(errors) == len(parts) else None
     trials = {one.trials for one in parts}
@@ -106,8 +108,8 @@ def _unit(policy: Policy, value: float, stderr: float | None, trials: float | No
 def _benchmark(policy: Policy, grids: Sequence[Grid]) -> _Unit | None:
     """The mean of all cells on a benchmark; cells weigh by their trials, as Mantel and Haenszel weigh them."""
     cells = [(grid, place) for grid in grids for place, value in enumerate(grid.values) if value is not None]
-    if not cells:
-        return None
+    if len(cells) < 2:
+        return _cell(policy, *cells[0]) if cells else None
     trials = [trials_of(grid, place) for grid, place in cells]
     known = [count for count in trials if count is not None]
     weights = known if len(known) == len(cells) else [1.0] * len(cells)
@@ -136,7 +138,7 @@ def gate_error(grid: Grid, place: int) -> float | None:
     if is_exact(grid, place):
         return 0.0
     by_trials = None if _is_posted(grid, place) else binomial_stderr(grid, place)
-    return mean_of([(grid, place)], grid.metric).stderr if by_trials is None else by_trials
+    return stderr_of(grid, place) if by_trials is None else by_trials
 
 
 def _is_posted(grid: Grid, place: int) -> bool:

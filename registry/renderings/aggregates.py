@@ -5,16 +5,28 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.renderings import sheet
-from registry.renderings.numbers import MISSING, UNDEFINED, fixed, intervals, level_of, places_of
-from registry.renderings.protocols import left_out_line
+from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of
+from registry.renderings.ranking import MARK
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
-from registry.renderings.words import about, assumptions, counted, isolated, label, slice_line, spoken
+from registry.renderings.table import Column, Table, tidy
+from registry.renderings.words import (
+    about,
+    assumptions,
+    counted,
+    isolated,
+    label,
+    left_out_and_warnings,
+    slice_line,
+    spoken,
+)
 from registry.results.aggregates import Aggregates, DimensionLevels, Entry, RowMean
+from registry.results.ranking import Ranking
 from registry.results.terms import Place
 
 AXIS = "axis:"
+_FEWER = (
+    f"{MARK} over fewer slots than other means, which it is not to be compared with; a ranking compares common cells"
+)
 _NAMED = 3
 """Entries and levels that a sentence names."""
 _ASKED = ("experiment", "metric", "reduced_by", "missing", "averaged_over")
@@ -24,34 +36,18 @@ _OF_ENTRY = (
 )  # fmt: skip
 
 
-def aggregates_text(found: Aggregates) -> str:
-    """The table for a terminal."""
-    return sheet.text(page(found))
-
-
-def aggregates_markdown(found: Aggregates) -> str:
-    """The table as Markdown."""
-    return sheet.markdown(page(found))
-
-
-def aggregates_latex(found: Aggregates) -> str:
-    """The table for LaTeX, and as comments what it is made of and leaves out."""
-    return sheet.latex(page(found))
-
-
 def aggregates_csv(found: Aggregates) -> str:
     """One row an entry, those without a value among them; a column for each dimension, and one for a slice where it was
     asked for."""
-    asked = (found.experiment, found.metric, found.value, found.missing, " ".join(found.over))
-    head = [harmless(one) for one in asked]
-    slices = [harmless(one) for one in slice_line(found.slice, short=True)]
+    head = (found.experiment, found.metric, found.value, found.missing, " ".join(found.over))
+    slices = list(slice_line(found.slice, short=True))
     names = [dimension_name(name) for name in found.group_by]
     labels, means = labels_of(found), {one.level: _mean_numbers(one) for one in found.rows}
     nothing: list[float | None] = [None, None, None]
     rows = (
         [
             *head,
-            *(harmless(labels[name][one.at[name]]) for name in found.group_by),
+            *(labels[name][one.at[name]] for name in found.group_by),
             *_numbers(one),
             *means.get(one.at[found.group_by[0]], nothing),
             *slices,
@@ -76,8 +72,7 @@ def _numbers(one: Entry) -> list[str | float | None]:
 
 
 def _mean_numbers(one: RowMean) -> list[float | None]:
-    ends = (one.mean_interval.low, one.mean_interval.high) if one.mean_interval else (None, None)
-    return [one.mean, *ends]
+    return [one.mean, *ends(one.mean_interval)]
 
 
 def dimension_name(dimension: str) -> str:
@@ -145,7 +140,7 @@ def made_of(found: Aggregates) -> str:
 
 
 def left_out(found: Aggregates) -> Iterator[str]:
-    """What was left out in one sentence, what costs the most slots in another, and one about grids."""
+    """What was left out in one sentence, and one about grids."""
     total, shared, left = found.slots.total, found.slots.shared, found.left_out
     column = " of its column" if found.columns else ""
     if found.missing == "available":
@@ -153,34 +148,38 @@ def left_out(found: Aggregates) -> Iterator[str]:
     elif shared == total:
         kept = "The only slot was" if total == 1 else f"All {total:,} slots were"
         of = " that is not set aside" if found.set_aside else " that has cells" if left.empty else ""
-        kept += f" measured for every entry{of}"
+        kept += f" measured for every entry{' of their column' if found.columns and total > 1 else ''}{of}"
     else:
         lost = f"{counted(left.slots, 'slot', 'slots')} with {counted(left.cells, 'measured cell', 'measured cells')}"
         kept = f"Compared on the {shared:,} of {total:,} slots that every entry{column} has; {lost} left out"
     empty = f"; {counted(left.empty, 'entry has', 'entries have')} no cell" if left.empty else ""
     yield f"{kept}{empty}."
-    if dear := [*_dear_entries(found), *_dear_levels(found)]:
-        yield f"Most slots are lacking {' and '.join(dear)}."
     if left.grids:
         whole = counted(left.grids, "grid has", "grids have")
         yield f"{whole} not every axis that is asked for, and {'is' if left.grids == 1 else 'are'} not counted."
 
 
-def _dear_entries(found: Aggregates) -> Iterator[str]:
-    named = [
-        f"{entry_name(one.at)} ({one.missing}" + (f"; without it {one.gain} more would be shared)" if one.gain else ")")
-        for one in found.costs.entries[:_NAMED]
-    ]
-    if named:
-        yield f"in {_and(named)}"
+def beside_ranking(found: Aggregates, ranking: Ranking) -> Iterator[str]:
+    """Over which slots a ranking is that stands above the table, and over which the table: a sentence where these are
+    not the same."""
+    if found.value != "count" and found.slots.total:
+        shared = None if found.missing == "available" else found.slots.shared
+        yield from beside_slots(ranking, shared, "table", "entry", "entries")
 
 
-def _dear_levels(found: Aggregates) -> Iterator[str]:
-    named = [
-        f"{entry_name({one.dimension: one.level})} ({one.lost} of {one.slots})" for one in found.costs.levels[:_NAMED]
-    ]
-    if named:
-        yield f"at {_and(named)}"
+def beside_slots(
+    ranking: Ranking, shared: int | None, what: str, one: str, many: str, where: str = ""
+) -> Iterator[str]:
+    """The same of anything below a ranking, of which all have the `shared` slots, `where` it has a slice of its own;
+    None: each has its own."""
+    compared = ranking.slots.compared if ranking.slots else 0
+    if compared == shared and not where:
+        return
+    if shared is None:
+        below = f"each {one} of the {what} below is over its own"
+    else:
+        below = f"the {what} below is over the {shared:,}{where} that all its {many} have"
+    yield f"This compares names on up to {counted(compared, 'slot', 'slots')}, two on those that both have; {below}."
 
 
 def entry_name(at: Mapping[str, Place]) -> str:
@@ -207,18 +206,13 @@ def doubts(found: Aggregates) -> Iterator[str]:
         reason = next((one.interval_reason for one in found.entries if one.interval_reason), None)
         yield f"no interval: {reason}"
     if any(one.mean is not None for one in found.rows):
-        over = {one.columns for one in found.rows if one.columns}
-        apart = "; not of the same ones for every row, so that a ranking compares them" if len(over) > 1 else ""
-        yield f"mean: over the columns in which a row is compared with another, each alike{apart}"
-    if any(one.new_benchmarks for one in found.entries):
+        yield "mean: over the columns in which a row is compared with another, each alike"
+        if any(over_fewer(found)):
+            yield _FEWER
+    if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):
         yield "new benchmarks: Student's interval, the benchmarks taken as a sample of others like them"
     yield from assumptions(found.assumes) if known else ()
-    derived = dict.fromkeys(one.benchmark for one in found.derived)
-    if derived:
-        yield f"not counted, for they are made of other grids: {', '.join(derived)}"
-    yield from left_out_line(found.incomparable, "counted")
-    for warning in found.warnings:
-        yield f"warning: {warning.detail}"
+    yield from left_out_and_warnings(found, "counted")
 
 
 def _list(found: Aggregates) -> Iterator[Block]:
@@ -273,11 +267,32 @@ def _matrices(found: Aggregates) -> Iterator[Block]:
         yield Table([*keys, *columns], len(keys), dimension_name(across))
 
 
+def mean_texts(found: Aggregates) -> list[str]:
+    """The mean of each row, marked where it is over fewer slots than another one's."""
+    places, marked = value_places(found), over_fewer(found)
+    blank = " " if any(marked) else ""
+    written = [fixed(one.mean, places, UNDEFINED) for one in found.rows]
+    return [f"{text}{MARK if mark else blank}" for text, mark in zip(written, marked, strict=True)]
+
+
+def over_fewer(found: Aggregates) -> list[bool]:
+    """Say of each row whether its mean is over fewer slots than that of another one, in the columns that count."""
+    width = len(found.entries) // max(1, len(found.rows))
+    rows = [found.entries[start : start + width] for start in range(0, len(found.entries), width or 1)]
+    counting = [sum(one.value is not None for one in column) > 1 for column in zip(*rows, strict=True)]
+    slots = [
+        sum(one.n for one, counts in zip(row, counting, strict=True) if counts and one.value is not None)
+        for row in rows
+    ]
+    most = max(slots, default=0)
+    return [one.mean is not None and count < most for one, count in zip(found.rows, slots, strict=False)]
+
+
 def mean_columns(found: Aggregates) -> Iterator[Column]:
     """The mean of each row over the columns, and its interval where any has one."""
     if any(one.mean is not None for one in found.rows):
         places = value_places(found)
-        yield Column("mean", [fixed(one.mean, places, UNDEFINED) for one in found.rows], True)
+        yield Column("mean", mean_texts(found), True)
         if any(one.mean_interval for one in found.rows):
             yield Column("interval", intervals([one.mean_interval for one in found.rows], places), True)
 

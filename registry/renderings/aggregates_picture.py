@@ -10,8 +10,7 @@ from registry.renderings.heatmap.panels import Marks, Planes, planes_of
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.heatmap.svg import planes_svg
 from registry.renderings.heatmap.vega import heatmap_vega
-from registry.renderings.lines.frame import chart_png
-from registry.renderings.protocols import left_out_line
+from registry.renderings.words import left_out_line
 from registry.results.aggregates import Aggregates
 from registry.results.grid import GridDocument, PostedAxis
 
@@ -23,18 +22,19 @@ def aggregates_svg(found: Aggregates) -> str:
     """The picture of a table: the second-last dimension down, the last one across, a panel for each level of a third.
     What was not measured is hatched; where there is no table, so is everything."""
     document = grid_of_table(found)
-    return planes_svg(document, planes_of_table(document, _told(found)), Options())
-
-
-def aggregates_png(found: Aggregates) -> bytes:
-    """The same picture as PNG."""
-    return chart_png(Aggregates, found, aggregates_svg)
+    return planes_svg(document, _planes(document, found), Options())
 
 
 def aggregates_vega(found: Aggregates) -> dict[str, Any]:
     """The same as a Vega-Lite 6 specification."""
     document = grid_of_table(found)
-    return heatmap_vega(document, planes=planes_of_table(document, _told(found)))
+    return heatmap_vega(document, planes=_planes(document, found))
+
+
+def _planes(document: GridDocument, found: Aggregates) -> Planes:
+    planes = planes_of_table(document, _told(found))
+    bare = "not measured or set aside" if found.set_aside else planes.marks.bare
+    return replace(planes, marks=replace(planes.marks, bare=bare))
 
 
 def _told(found: Aggregates) -> str:

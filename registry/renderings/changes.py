@@ -9,14 +9,18 @@ from typing import Any
 from registry.renderings.numbers import (
     UNDEFINED,
     decimals_of,
+    ends,
+    ends_of,
     fixed,
     intervals,
     level_of,
     p_value,
+    places_by_row,
     places_of,
     rough,
     signed,
 )
+from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.trends import named
@@ -33,7 +37,9 @@ _MOST_SILENT = 6
 _MOST_ROWS = 100
 """Rows of a table of steps; what is beyond them is counted."""
 _REASONS = {
-    "noise_unknown": "no noise is known, so no step is called sharp: publish trials, stderr, or repeats with sd",
+    "noise_unknown": (
+        "no step is called sharp where no noise is known: publish trials, a stderr above 0, or repeats that differ"
+    ),
     "no_margin": "no step is called sharp: no margin is set for a metric without bounds",
 }
 
@@ -42,7 +48,7 @@ def blocks(document: Statistics) -> Iterator[Block]:
     """A table of steps for each axis with series."""
     series = document.series
     if not any(one.changes for one in series):
-        yield "No steps: no series has two measured cells."
+        yield f"No steps: {document.series_reason or 'no series has two measured cells'}."
         return
     for along, found in itertools.groupby(series, key=lambda one: one.along):
         yield from _along(document, along, [one for one in found if one.changes])
@@ -52,6 +58,9 @@ def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterat
     steps = [(one, step) for one in series for step in one.changes]
     if not steps:
         return
+    if not any(step.size for _, step in steps):
+        yield f"{isolated(measure(document.metric))} along {isolated(along)}: no two neighbours differ."
+        return
     decided = any(step.sharp is not None for _, step in steps)
     sharp = f"{sum(bool(step.sharp) for _, step in steps)} of " if decided else ""
     counts = f"{sharp}{counted(len(steps), 'step', 'steps')}{' sharp' if decided else ''}"
@@ -59,39 +68,48 @@ def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterat
     silent = decided and not any(step.sharp for _, step in steps)
     shown = steps if len(steps) <= (_MOST_SILENT if silent else _MOST_STEPS) else _outstanding(steps)
     shown = shown[:_MOST_ROWS]
-    yield _table(shown, decimals_of(step.size for _, step in steps))
+    yield _table(shown, places_posted(document, [step.size for _, step in steps]))
     yield Lines(tuple(_legend(document, along, steps, len(steps) - len(shown))))
 
 
 def _outstanding(steps: Sequence[Step]) -> list[Step]:
     """The sharp steps, and the largest of each series with its ties; the sharp ones first where there are many."""
-    largest = {id(one): max(abs(step.size) for step in one.changes) for one, _ in steps}
+    series = {id(one): one for one, _ in steps}
+    largest = {key: max(abs(step.size) for step in one.changes) for key, one in series.items()}
     found = [(one, step) for one, step in steps if step.sharp or abs(step.size) == largest[id(one)]]
     return sorted(found, key=lambda each: not each[1].sharp) if len(found) > _MOST_ROWS else found
 
 
 def _table(steps: Sequence[Step], places: int | None) -> Table:
     found = [step.interval for _, step in steps]
+    # Where posted values have no decimals in common, a step and its intervals have those of their row.
+    own = places_by_row([(step.size, *ends(step.interval)) for _, step in steps], 0.0) if places is None else None
+    sizes = zip(steps, own or [places] * len(steps), strict=True)
     columns = [
         *named([series for series, _ in steps]),
         Column("from", [label(step.from_) for _, step in steps], _numeric(steps)),
         Column("to", [label(step.to) for _, step in steps], _numeric(steps)),
-        Column("step", [signed(step.size, places) for _, step in steps], True),
+        Column("step", [signed(step.size, d) for (_, step), d in sizes], True),
     ]
     if any(found):
-        columns.append(_within(found))
+        columns.append(_within(found, own))
     if any(step.p_holm is not None for _, step in steps):
         columns.append(Column("Holm p", [p_value(step.p_holm) for _, step in steps], True))
     if any(step.detectable is not None for _, step in steps):
         columns.append(Column("could show", [rough(step.detectable) for _, step in steps], True))
     marks = [_mark(one, step) for one, step in steps]
-    return Table([*columns, *([Column("", marks)] if any(marks) else ()), *_picked(steps)])
+    return Table([*columns, *([Column("", marks)] if any(marks) else ()), *_picked(steps, own)])
 
 
-def _within(found: Sequence[Interval | None]) -> Column:
-    ends = places_of([end for one in found if one for end in (one.low, one.high)])
+def _within(found: Sequence[Interval | None], own: Sequence[int | None] | None = None, heading: str = "") -> Column:
+    """Intervals, with the decimals of their rows if these have their own, each with its level where that is no part of
+    the heading."""
+    written = intervals(found, places_of(ends_of(found)) if own is None else own)
     levels = {level_of(one) for one in found if one}
-    return Column(f"{levels.pop()} interval" if len(levels) == 1 else "interval", intervals(found, ends))
+    if len(levels) == 1 and not heading:
+        return Column(f"{levels.pop()} interval", written)
+    cells = [f"{text} at {level_of(one)}" if one else "" for text, one in zip(written, found, strict=True)]
+    return Column(heading or "interval", cells)
 
 
 def _mark(one: Series, step: Change) -> str:
@@ -104,8 +122,9 @@ _KINDS = {"drop": "fall", "rise": "rise"}
 
 
 def _extremes(one: Series, step: Change) -> list[tuple[str, LargestStep]]:
-    """As what the step is the largest of its series; nothing where that has one step."""
-    return _largest(one, step) if len(one.changes) > 1 else []
+    """As what the step is the largest of its series; nothing where all its steps are of one size."""
+    found = _largest(one, step)
+    return found if found and len({each.size for each in one.changes}) > 1 else []
 
 
 def _largest(one: Series, step: Change) -> list[tuple[str, LargestStep]]:
@@ -113,14 +132,12 @@ def _largest(one: Series, step: Change) -> list[tuple[str, LargestStep]]:
     return [(kind, found) for kind, found in extremes if found and LevelSpan(step.from_, step.to) in found.at]
 
 
-def _picked(steps: Sequence[Step]) -> Iterator[Column]:
+def _picked(steps: Sequence[Step], own: Sequence[int | None] | None = None) -> Iterator[Column]:
     """The intervals that allow for having picked the largest steps, each at its level."""
     found = [next((largest.interval for _, largest in _extremes(one, step)), None) for one, step in steps]
+    found = [None if within == step.interval else within for within, (_, step) in zip(found, steps, strict=True)]
     if any(found):
-        ends = places_of([end for one in found if one for end in (one.low, one.high)])
-        written = intervals(found, ends)
-        cells = [f"{text} at {level_of(one)}" if one else "" for text, one in zip(written, found, strict=True)]
-        yield Column("picked, interval", cells)
+        yield _within(found, own, "picked, interval")
 
 
 def _numeric(steps: Sequence[Step]) -> bool:
@@ -134,8 +151,11 @@ def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) 
     if any(step.sharp is not None for _, step in steps) and margin is not None:
         size = fixed(margin, decimals_of([margin]), UNDEFINED)
         yield f"sharp: a step of {size} or more with Holm p < {params.alpha:g}"
-    if any(step.p_holm is not None for _, step in steps):
-        yield f"Holm p: over all steps of the grid along {along}"
+    if any(step.sharp for _, step in steps):
+        yield "interval of a sharp step: allows for so many of all steps having been called sharp (Benjamini–Yekutieli)"
+    if tested := [step for _, step in steps if step.p_holm is not None]:
+        plain = "" if all(step.sharp for step in tested) else "; the interval of another step is of that step alone"
+        yield f"Holm p: over all steps of the grid along {along}{plain}"
     if any(step.detectable is not None for _, step in steps):
         power = 100 * params.power
         yield f"could show: a step of this size would have had p < alpha with power {power:g} %, before Holm"
@@ -159,7 +179,7 @@ def csv(document: Statistics) -> str:
     """One row a step."""
     series = document.series
     axes = list(dict.fromkeys(name for one in series for name in one.at))
-    after = ["from", "to", "size", "sharp", "largest", "p", "p_holm", "low", "high", "detectable"]
+    after = ["from", "to", "size", "sharp", "largest", "p", "p_holm", "low", "high", "level", "detectable"]
     rows = ([document.grid, document.revision, *_row(one, step, axes)] for one in series for step in one.changes)
     return tidy(["grid", "revision", "along"], rows, axes, after, only=document.slice)
 
@@ -168,5 +188,9 @@ def _row(one: Series, step: Change, axes: Sequence[str]) -> list[Any]:
     interval, largest = step.interval, [kind for kind, _ in _largest(one, step)]
     cells = [one.along, *(one.at.get(name) for name in axes), step.from_, step.to, step.size]
     cells += [step.sharp, " ".join(largest) or None, step.p]
-    cells += [step.p_holm, *((interval.low, interval.high) if interval else (None, None)), step.detectable]
+    cells += [
+        step.p_holm,
+        *((interval.low, interval.high, interval.level) if interval else [None] * 3),
+        step.detectable,
+    ]
     return [harmless(cell) for cell in cells]

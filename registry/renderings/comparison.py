@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings import sheet
-from registry.renderings.items import FLIPS, item_blocks
 from registry.renderings.numbers import (
     UNDEFINED,
     decimals_of,
+    ends,
+    ends_of,
     fixed,
     intervals,
     level_of,
+    levels_of,
+    named_interval,
     p_value,
     places_of,
     rough,
     signed,
 )
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import (
     assumptions,
@@ -38,38 +40,26 @@ from registry.renderings.words import (
     versus,
     why_not,
 )
-from registry.results.comparison import CellGap, ComparedGrid, Comparison, GapTest, GapTrend, LevelGap
+from registry.results.comparison import CellGap, ComparedGrid, Comparison, Flips, GapTest, GapTrend, ItemPairs, LevelGap
 from registry.results.statistics import AxisDocument
-from registry.results.terms import Interval
 
-_SIGNS = ("sign_flip", "sign_flip_normal")
-_INTERVALS = {"fisher": "Newcombe's", "pooled_z": "Newcombe's", "mcnemar": "Bonett and Price's"}
-
-
-def comparison_text(document: Comparison) -> str:
-    """The comparison for a terminal."""
-    return sheet.text(page(document))
-
-
-def comparison_markdown(document: Comparison) -> str:
-    """The comparison as Markdown."""
-    return sheet.markdown(page(document))
+_FLIPS = ("both", "only_contender", "only_baseline", "neither")
+_NOTHING = "no outcomes of items were posted"
+_INTERVALS = {"mcnemar": "Tango's"}
 
 
 def comparison_csv(document: Comparison) -> str:
     """One row a common cell: its coordinate, both values, the gap and its test."""
     axes = [axis["name"] for axis in document.axes]
-    after = ["baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test", *FLIPS]
+    after = ["baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test", *_FLIPS]
     return tidy([], (_row(cell, axes) for cell in document.cells), axes, after)
 
 
 def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
-    low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
     found = [*(cell.at.get(axis) for axis in axes), cell.baseline, cell.contender, cell.gap]
     flips = cell.items.flips if cell.items else None
-    found += [cell.better, low, high, cell.p, cell.p_holm, cell.test]
-    found += [getattr(flips, name) if flips else None for name in FLIPS]
-    return [harmless(one) for one in found]
+    found += [cell.better, *ends(cell.interval), cell.p, cell.p_holm, cell.test]
+    return [*found, *(getattr(flips, name) if flips else None for name in _FLIPS)]
 
 
 def page(document: Comparison) -> Iterator[Block]:
@@ -81,7 +71,7 @@ def page(document: Comparison) -> Iterator[Block]:
     yield from slice_line(document.slice)
     yield Lines(tuple(_sides(document)))
     yield Lines(tuple(_findings(document)))
-    yield from item_blocks(document)
+    yield from _items(document)
     yield from _margins(document)
     yield from _trends(document)
     yield from _cells(document)
@@ -126,23 +116,23 @@ def _findings(document: Comparison) -> Iterator[str]:
 
 def _places(document: Comparison) -> int | None:
     within = document.test.interval if document.test else None
-    return places_of([document.mean, document.median, *_ends(within)])
+    return places_of([document.mean, document.median, *ends(within)])
 
 
 def _test(test: GapTest, places: int | None) -> str:
     if test.status != "ok":
         return f"no test: {why_not(test)}"
-    ends = test.interval
-    about = f" {intervals([ends], places)[0]} ({100 * ends.level:g} %)" if ends else ""
+    within = test.interval
+    about = f" {intervals([within], places)[0]} ({level_of(within)})" if within else ""
     seen = f"; could have shown {rough(test.detectable)}" if test.detectable is not None else ""
     return f"{named_test(test.name)}: {signed(test.difference, places)}{about}, p {p_value(test.p)}{seen}"
 
 
 def _odds(document: Comparison) -> Iterator[str]:
-    ratio = document.mantel_haenszel.odds_ratio if document.mantel_haenszel else None
+    ratio = document.odds_ratio
     if ratio and ratio.value is not None and ratio.interval:
-        ends = ratio.interval
-        yield f"odds ratio {ratio.value:.3g} [{ends.low:.3g}, {ends.high:.3g}] over all cells"
+        within = ratio.interval
+        yield f"odds ratio {ratio.value:.3g} [{within.low:.3g}, {within.high:.3g}] over all cells"
     elif ratio:
         yield f"odds ratio: {ratio.reason}"
     if document.breslow_day and document.breslow_day.p is not None:
@@ -167,7 +157,7 @@ def _margins(document: Comparison) -> Iterator[Block]:
 def _margin(axis: str, levels: Sequence[LevelGap]) -> Table:
     tests = [level.test for level in levels]
     found = [test.interval if test else None for test in tests]
-    places = places_of([*(level.mean for level in levels), *(end for one in found for end in _ends(one))])
+    places = places_of([*(level.mean for level in levels), *ends_of(found)])
     columns = [
         Column(axis, [label(level.level) for level in levels], True),
         Column("cells", [str(level.n_common) for level in levels], True),
@@ -194,19 +184,11 @@ def _margin_notes(axis: str, levels: Sequence[LevelGap]) -> Iterator[str]:
     tests = [level.test for level in levels if level.test and level.test.name]
     within = [(test.name, test.interval) for test in tests if test.interval]
     if within:
-        yield f"interval: {level_of(within[0][1])}, " + either(
-            "Student's t over the cells" if name in _SIGNS else named_test(name) for name, _ in within
-        )
+        yield f"interval: {levels_of([ends for _, ends in within])}, {either(named_test(name) for name, _ in within)}"
     if tests:
         yield f"Holm p: {either(named_test(test.name) for test in tests)}, over the levels of {isolated(axis)}"
-    if any(name in _SIGNS for name, _ in within):
-        yield "Student's t takes the gaps as normally distributed, the sign flip does not: they may disagree"
     if silent := [test for test in tests if attainable_p(test) is None]:
         yield f"Holm p {UNDEFINED}: {why_not(silent[0])}"
-
-
-def _ends(interval: Interval | None) -> tuple[float, ...]:
-    return (interval.low, interval.high) if interval else ()
 
 
 def _trends(document: Comparison) -> Iterator[Block]:
@@ -219,13 +201,13 @@ def _trend(trend: GapTrend, axes: Sequence[AxisDocument]) -> str:
     if trend.slope is None or trend.mann_kendall is None:
         return f"along {trend.along}: {trend.reason}"
     within, test = trend.slope_interval, trend.mann_kendall
-    places = places_of([trend.slope, *_ends(within)])
+    places = places_of([trend.slope, *ends(within)])
     law = "exact p" if test.method == "exact" else "p"
     p = f"{law} {p_value(test.p)}" if trend.status == "ok" else str(trend.reason)
-    ends = f" {intervals([within], places)[0]}" if within else ""
+    reach = f" {intervals([within], places)[0]}" if within else ""
     series = counted(trend.series_count, "series", "series")
     per = slope_per(axes, trend.along, trend.x_scale)
-    return f"per {per}: {signed(trend.slope, places)}{ends} over {series}; {p}"
+    return f"per {per}: {signed(trend.slope, places)}{reach} over {series}; {p}"
 
 
 def _cells(document: Comparison) -> Iterator[Block]:
@@ -247,9 +229,8 @@ def _cell_columns(cells: Sequence[CellGap]) -> Iterator[Column]:
     yield Column("contender", [fixed(cell.contender, values) for cell in cells], True)
     yield Column("gap", [signed(cell.gap, values) for cell in cells], True)
     found = [cell.interval for cell in cells]
-    if known := [one for one in found if one]:
-        places = places_of([end for one in known for end in _ends(one)])
-        yield Column(f"{100 * known[0].level:g} % interval", intervals(found, places))
+    if any(found):
+        yield Column(named_interval(found), intervals(found, places_of(ends_of(found))))
         yield Column("Holm p", [p_value(cell.p_holm) for cell in cells], True)
 
 
@@ -258,3 +239,61 @@ def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
     if tests:
         yield "interval: " + either(_INTERVALS.get(test) or named_test(test) for test in tests)
         yield f"Holm p: {either(map(named_test, tests))}, each cell by itself, over all tested cells"
+
+
+def _items(document: Comparison) -> Iterator[Block]:
+    """The flips in words and as a table; nothing where neither grid has outcomes of items."""
+    found = document.items
+    if found is None or found.reason == _NOTHING:
+        return
+    yield Heading("Item by item", 2)
+    if not found.paired:
+        yield f"not paired, and taken as independent samples: {found.reason}"
+        return
+    right, wrong = _words_of(document)
+    if found.flips:
+        yield _in_words(found, right, wrong)
+        yield _flips(found.flips, right, wrong)
+    yield Lines(tuple(_item_notes(found)))
+
+
+def _words_of(document: Comparison) -> tuple[str, str]:
+    """What an outcome of 1 is, and one of 0."""
+    return ("right", "wrong") if document.baseline.metric.get("direction") == "higher" else ("1", "0")
+
+
+def _in_words(found: ItemPairs, right: str, wrong: str) -> str:
+    """Who is right where the other is wrong, in a sentence."""
+    flips = found.flips
+    if flips is None:
+        return ""
+    cells = f" in {found.cells} cells" if found.cells > 1 else ""
+    return (
+        f"The same {counted(found.items, 'item', 'items')}{cells} in both: the contender is {right} and the baseline"
+        f" {wrong} {_times(flips.only_contender)}, the other way round {_times(flips.only_baseline)}; both are {right}"
+        f" {_times(flips.both)}, neither {_times(flips.neither)}."
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times" if count else "never"
+
+
+def _flips(flips: Flips, right: str, wrong: str) -> Table:
+    """The 2 x 2 table: the contender in rows, the baseline in columns."""
+    return Table(
+        [
+            Column("", [f"contender {right}", f"contender {wrong}"]),
+            Column(f"baseline {right}", [f"{flips.both:,}", f"{flips.only_baseline:,}"], True),
+            Column(f"baseline {wrong}", [f"{flips.only_contender:,}", f"{flips.neither:,}"], True),
+        ]
+    )
+
+
+def _item_notes(found: ItemPairs) -> Iterator[str]:
+    if found.mcnemar:
+        yield f"McNemar: exact p {p_value(found.mcnemar.p)}, mid-p {p_value(found.mcnemar.mid_p)}"
+    elif found.flips:
+        yield "an item that is in several cells is one cluster of the error"
+    if found.caution:
+        yield f"caution: {found.caution}"

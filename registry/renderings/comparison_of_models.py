@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, rough, signed
+from registry.renderings.numbers import UNDEFINED, ends, ends_of, intervals, level_of, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.comparison import model_comparison_verdict
 from registry.renderings.words import (
     about,
@@ -16,6 +15,7 @@ from registry.renderings.words import (
     attainable_p,
     counted,
     either,
+    left_out_and_warnings,
     measure,
     named_test,
     said,
@@ -40,16 +40,6 @@ _LISTED = 12
 """Benchmarks of one side alone that are named; the rest is counted."""
 
 
-def model_comparison_text(document: ModelComparison) -> str:
-    """The comparison for a terminal."""
-    return sheet.text(page(document))
-
-
-def model_comparison_markdown(document: ModelComparison) -> str:
-    """The comparison as Markdown."""
-    return sheet.markdown(page(document))
-
-
 def model_comparison_csv(document: ModelComparison) -> str:
     """One row a benchmark that both have: its grids, its cells, the difference and its test."""
     head = ["benchmark", "status", *(f"{side}_{name}" for side in _SIDES for name in _GRID), *_NUMBERS, *_TEST]
@@ -59,12 +49,9 @@ def model_comparison_csv(document: ModelComparison) -> str:
 def _row(one: BenchmarkGap) -> list[Any]:
     found: list[Any] = [one.benchmark, one.status, *_grid(one.baseline), *_grid(one.contender)]
     found += [one.n_common, one.wins, one.ties, one.losses, one.mean, one.median]
-    test = one.test
-    ends = test.interval if test else None
-    found += [test.name, test.difference] if test else [None, None]
-    found += [ends.low, ends.high] if ends else [None, None]
-    found += [test.p, test.p_holm, test.detectable] if test else [None, None, None]
-    return [harmless(value) for value in found]
+    if (test := one.test) is None:
+        return [*found, *[None] * len(_TEST)]
+    return [*found, test.name, test.difference, *ends(test.interval), test.p, test.p_holm, test.detectable]
 
 
 def _grid(side: PairedGrid | None) -> list[Any]:
@@ -81,8 +68,8 @@ def page(document: ModelComparison) -> Iterator[Block]:
     yield from _benchmarks(document)
     if alone := tuple(_alone(document)):
         yield Lines(alone)
-    if doubts := tuple(_doubts(document)):
-        yield Lines(doubts)
+    if notes := (*assumptions(document.assumes), *left_out_and_warnings(document, "compared")):
+        yield Lines(notes)
 
 
 def _title(document: ModelComparison) -> str:
@@ -104,7 +91,8 @@ def _scope(document: ModelComparison) -> Iterator[str]:
 
 def _whole(whole: WholeGap) -> Iterator[str]:
     """All benchmarks together, one line a statistic."""
-    yield f"over {counted(whole.benchmarks, 'benchmark', 'benchmarks')}, which weigh the same: {_pair(whole)}"
+    alike = ", which weigh the same" if whole.benchmarks > 1 else ""
+    yield f"over {counted(whole.benchmarks, 'benchmark', 'benchmarks')}{alike}: {_pair(whole)}"
     if whole.p is not None:
         yield "these two by themselves: a ranking of more names corrects for all of its pairs"
     if whole.benchmarks > 1 and whole.new_benchmarks and whole.estimand == "difference":
@@ -119,7 +107,7 @@ def _whole(whole: WholeGap) -> Iterator[str]:
 
 
 def _pair(pair: Pair) -> str:
-    places = places_of([pair.difference, *((pair.interval.low, pair.interval.high) if pair.interval else ())])
+    places = places_of([pair.difference, *ends(pair.interval)])
     found = signed(pair.difference, places) if pair.estimand == "difference" else f"lead {signed(pair.lead, 2)}"
     about = f" {intervals([pair.interval], places)[0]} ({level_of(pair.interval)})" if pair.interval else ""
     if pair.status != "ok" or pair.p is None:
@@ -156,8 +144,7 @@ def _benchmarks(document: ModelComparison) -> Iterator[Block]:
 def _table(rows: Sequence[BenchmarkGap]) -> Table:
     tests = [row.test for row in rows]
     found = [test.interval if test else None for test in tests]
-    ends = [end for one in found if one for end in (one.low, one.high)]
-    places = places_of([*(test.difference for test in tests if test), *ends])
+    places = places_of([*(test.difference for test in tests if test), *ends_of(found)])
     columns = [Column("benchmark", [row.benchmark for row in rows])]
     variants = [row.baseline.variant if row.baseline else "" for row in rows]
     if len(set(variants)) > 1:
@@ -199,12 +186,3 @@ def _alone(document: ModelComparison) -> Iterator[str]:
         if names:
             more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
             yield f"only the {word} has: {', '.join(names[:_LISTED])}{more}"
-
-
-def _doubts(document: ModelComparison) -> Iterator[str]:
-    yield from assumptions(document.assumes)
-    derived = dict.fromkeys(one.benchmark for one in document.derived)
-    if derived:
-        yield f"not compared, for they are made of other grids: {', '.join(derived)}"
-    for warning in document.warnings:
-        yield f"warning: {warning.detail}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import counted, label
 from registry.results.peaks import AxisCoverage, Coverage, LevelCoverage
 from registry.results.statistics import Statistics
@@ -24,6 +24,8 @@ def blocks(document: Statistics) -> Iterator[Block]:
     cells, possible = found.cells, found.possible
     share = f" ({100 * cells / possible:.0f} %)" if possible else ""
     yield f"{cells:,} of {counted(possible, 'cell', 'cells')} measured{share}"
+    if cells in (0, possible):
+        return
     for name, axis in found.by.items():
         if axis.levels:
             yield _table(name, axis.levels, possible, _other_is_ordered(document, name))
@@ -63,10 +65,7 @@ def listed(levels: Sequence[Place]) -> str:
 
 
 def _sums(name: str, axis: AxisCoverage) -> Iterator[str]:
-    complete, total = axis.complete, len(axis.levels)
-    if total and len(complete) == total:
-        yield f"{name}: every level is complete"
-        return
+    complete = axis.complete
     yield f"{name}: complete at {listed(complete)}" if complete else f"{name}: no level is complete"
     if axis.empty:
         yield f"{name}: no cell at {listed(axis.empty)}"
@@ -87,11 +86,8 @@ def csv(document: Statistics) -> str:
     """One row a level of each axis."""
     header = ["grid", "revision", "axis", "level", "count", "first", "last", "holes"]
     rows = (
-        [
-            *(document.grid, document.revision, harmless(name), harmless(level.level), level.count),
-            *(harmless(level.first), harmless(level.last), len(level.holes)),
-        ]
+        [document.grid, document.revision, name, one.level, one.count, one.first, one.last, len(one.holes)]
         for name, axis in (document.coverage.by.items() if document.coverage else ())
-        for level in axis.levels
+        for one in axis.levels
     )
     return tidy(header, rows, only=document.slice)

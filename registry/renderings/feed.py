@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -21,7 +22,8 @@ import orjson
 from registry.grids.grid import Level
 from registry.grids.protocol import Protocol
 from registry.grids.slices import Slice, kept_positions, mask_of, slice_text
-from registry.renderings.numbers import around, plain_number, wilson
+from registry.renderings.numbers import Noise, interval_of, plain_number
+from registry.renderings.rows import Field, Kind, Row
 from registry.renderings.table import axis_names
 
 NAMED = ("experiment", "benchmark", "model", "variant")
@@ -32,10 +34,10 @@ PROTOCOL = "protocol"
 """How the grid was measured, as JSON text; after all that every feed has, for it came after the others."""
 SLICE = "slice"
 """What the cells are cut to, in words: the last column where they are."""
-_BESIDE = ("at", "repeats", "sd")
+_KINDS: dict[str, Kind] = {"trials": "whole", "updated_at": "instant"}
+_REPEATED = ("repeats", "sd")
+_BESIDE = ("at", *_REPEATED)
 """What the cells of one grid have in JSON besides the columns."""
-_KEPT_AXES = 2_048
-"""Of axes that are written with more characters nothing is kept."""
 _PART = 65_536
 """Characters of an array that are read at once."""
 Joined = Mapping[tuple[str, str], str]
@@ -44,32 +46,42 @@ Joined = Mapping[tuple[str, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a feed: the axes of all its grids, and what their columns are called."""
+    """The columns of a feed, for the axes of all its grids."""
 
+    fields: tuple[Field, ...]
     axes: tuple[str, ...]
-    names: tuple[str, ...]
-    """A text and a number for each axis."""
-    joined: Joined | None = None
+    joined: Joined | None
     """The names that aliases stand for; None: names are as they were posted."""
-    wanted: Slice = ()
+    wanted: Slice
     """The slice that cells are cut to."""
-
-    @property
-    def last(self) -> tuple[str, ...]:
-        """The columns after those of the measured. The names as they were posted are always there where names are
-        joined, whether or not one is, so that the columns do not depend on an alias."""
-        return (*(() if self.joined is None else AS_SENT), PROTOCOL, *((SLICE,) if self.wanted else ()))
+    of_one: bool
+    """Whether they are of one grid, whose cells have their repeats besides."""
 
     @property
     def header(self) -> tuple[str, ...]:
-        return (*IDENTITY, *self.names, *MEASURED, *self.last)
+        return tuple(field.name for field in self.fields)
 
 
-def columns_of(axes: Sequence[str], joined: Joined | None = None, wanted: Slice = ()) -> Columns:
-    """The columns for these axes; an axis whose name is taken is `axis_<name>`."""
-    taken = (*IDENTITY, *MEASURED, *AS_SENT, PROTOCOL, *_BESIDE, *((SLICE,) if wanted else ()))
-    names = (name + suffix for name in axis_names(axes, taken, ("", "_num")) for suffix in ("", "_num"))
-    return Columns(tuple(axes), tuple(names), joined, wanted)
+def columns_of(
+    axes: Sequence[str], joined: Joined | None = None, wanted: Slice = (), *, of_one: bool = False
+) -> Columns:
+    """The columns for these axes; an axis whose name is taken is `axis_<name>`. The names as they were posted are
+    there where names are joined, whether or not one is, so that the columns do not depend on an alias."""
+    last = (*(() if joined is None else AS_SENT), PROTOCOL, *((SLICE,) if wanted else ()))
+    fields = [
+        *(Field(name, "whole" if name == "revision" else "text") for name in IDENTITY),
+        *fields_of_axes(axes, (*IDENTITY, *MEASURED, *AS_SENT, *last, *_BESIDE)),
+        *(Field(name, _KINDS.get(name, "number")) for name in MEASURED),
+        *(Field(name, "text") for name in last),
+        *(Field(name, "number") for name in (_REPEATED if of_one else ())),
+    ]
+    return Columns(tuple(fields), tuple(axes), joined, wanted, of_one)
+
+
+def fields_of_axes(axes: Sequence[str], taken: Sequence[str]) -> Iterator[Field]:
+    """A text and a number for each axis; `axis_<name>` where a name is taken."""
+    for axis, name in zip(axes, axis_names(axes, taken, ("", "_num")), strict=True):
+        yield from (Field(name, "level", f"The level of {axis}."), Field(f"{name}_num", "number", "Its number."))
 
 
 def names_of(row: Any, joined: Joined | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -81,47 +93,36 @@ def names_of(row: Any, joined: Joined | None) -> tuple[tuple[str, ...], tuple[st
 
 
 Place = tuple[tuple[str, float | None], ...]
-"""A coordinate: a text and a number for each axis of the grid."""
+"""A text and a number for each of some levels or axes."""
 Measured = tuple[float | None, int | None, float | None, float | None, float | None]
 """Value, trials, standard error, and the ends of the interval."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """One grid's cells, ready to be written one after the other: no list of them is ever made."""
-
-    identity: tuple[Any, ...]
-    levels: tuple[Place, ...]
-    """The levels of each axis."""
-    slots: tuple[int | None, ...]
-    """For each axis of the feed its place among the grid's axes."""
-    measured: Iterator[Measured]
-    """What is known of each cell, row-major; to be read once."""
-    updated_at: str
-    last: tuple[str | None, ...]
-    """What all the cells have in the last columns; of a protocol JSON with sorted keys."""
-    repeated: dict[str, Iterator[Any]]
-    """`repeats` and `sd` of each cell, where a grid has them; to be read once."""
-
-    @property
-    def count(self) -> int:
-        """How many cells there are, measured or not."""
-        return math.prod(map(len, self.levels))
-
-    def places(self) -> Iterator[Place]:
-        """The coordinate of each cell, row-major."""
-        return itertools.product(*self.levels)
-
-
-def cells_of(row: Any, columns: Columns) -> Cells:
-    """The cells in a row of `registry.operations.export`."""
+def rows_of(row: Any, columns: Columns, *, explicit: bool = False) -> Iterator[Row]:
+    """The measured cells of a row of `registry.operations.export`, row-major, or with `explicit` all of them; none of a
+    grid that has nothing of the slice."""
     own, levels = axes_of(row.axes)
-    slots = tuple(own.index(name) if name in own else None for name in columns.axes)
+    found: Iterator[Any] = zip(_measured(row), _repeated(row) if columns.of_one else itertools.repeat(()), strict=False)
+    if columns.wanted:
+        cut = _cut(own, levels, columns.wanted)
+        if cut is None:
+            return
+        levels, found = cut[0], itertools.compress(found, cut[1])
     names, sent = names_of(row, columns.joined)
-    identity = (str(row.id), row.number, *names, row.metric["name"], row.metric["unit"] or None)
-    repeated = {name: _numbers(text) for name in ("repeats", "sd") if (text := getattr(row, name)) is not None}
+    head = (str(row.id), row.number, *names, row.metric["name"], row.metric["unit"] or None)
     last = (*sent, protocol_text(row.protocol), *((slice_text(columns.wanted),) if columns.wanted else ()))
-    return Cells(identity, levels, slots, _measured(row), instant_text(row.updated_at), last, repeated)
+    tail = (instant_text(row.updated_at), *last)
+    for place, (measured, beside) in zip(_places(own, levels, columns.axes), found, strict=True):
+        if explicit or measured[0] is not None:
+            yield (*head, *place, *measured, *tail, *beside)
+
+
+def _places(own: tuple[str, ...], levels: tuple[Place, ...], axes: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    """The coordinate of each cell, row-major: texts and numbers in the order of the columns, None for an axis that the
+    grid does not have."""
+    at = [2 * own.index(axis) + part if axis in own else -1 for axis in axes for part in (0, 1)]
+    chosen = operator.itemgetter(*at) if at else lambda _: ()
+    return (chosen((*itertools.chain.from_iterable(place), None)) for place in itertools.product(*levels))
 
 
 def protocol_text(protocol: Protocol | None) -> str | None:
@@ -132,22 +133,6 @@ def protocol_text(protocol: Protocol | None) -> str | None:
 def instant_text(instant: datetime) -> str:
     """An instant as every feed writes it: in UTC, to the microsecond."""
     return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def sliced_cells(row: Any, columns: Columns) -> Cells | None:
-    """Like `cells_of`, cut to the slice of the columns; None when the grid has nothing of it."""
-    cells = cells_of(row, columns)
-    if not columns.wanted:
-        return cells
-    names = tuple(axis["name"] for axis in orjson.loads(row.axes))
-    found = _cut(names, cells.levels, columns.wanted)
-    if found is None:
-        return None
-    levels, mask = found
-    repeated: dict[str, Iterator[Any]] = {
-        name: itertools.compress(numbers, mask) for name, numbers in cells.repeated.items()
-    }
-    return replace(cells, levels=levels, measured=itertools.compress(cells.measured, mask), repeated=repeated)
 
 
 @lru_cache(maxsize=64)
@@ -161,20 +146,11 @@ def _cut(names: tuple[str, ...], levels: tuple[Place, ...], wanted: Slice) -> tu
     return tuple(cut), bytes(mask_of([len(one) for one in levels], kept))
 
 
-def _axes_of(axes: str) -> tuple[tuple[str, ...], tuple[Place, ...]]:
-    """The names of the axes, and their levels."""
+def axes_of(axes: str) -> tuple[tuple[str, ...], tuple[Place, ...]]:
+    """The names of the axes in PostgreSQL's text of them, and their levels."""
     found = orjson.loads(axes)
     levels = (tuple(_level(level) for level in axis["levels"]) for axis in found)
     return tuple(axis["name"] for axis in found), tuple(levels)
-
-
-_kept = lru_cache(maxsize=64)(_axes_of)
-"""Grids of an experiment share their axes."""
-
-
-def axes_of(axes: str) -> tuple[tuple[str, ...], tuple[Place, ...]]:
-    """The names of the axes in PostgreSQL's text of them, and their levels."""
-    return _kept(axes) if len(axes) <= _KEPT_AXES else _axes_of(axes)
 
 
 def _level(level: Any) -> tuple[str, float | None]:
@@ -205,9 +181,6 @@ def interval_at(row: Any, place: int, value: float) -> tuple[float | None, float
     return _with_noise(value, *known, _whole(row.metric))[3:]
 
 
-Noise = tuple[int | None, float | None, int | None, float | None]
-
-
 def _noise(row: Any) -> Iterator[Noise]:
     """Trials, standard error, repeats and their standard deviation of each cell; without end where none has its own."""
     trials = itertools.repeat(row.trials) if row.cell_trials is None else _numbers(row.cell_trials)
@@ -226,18 +199,35 @@ def _measured(row: Any) -> Iterator[Measured]:
         yield (None, None, None, None, None) if found is None else _with_noise(float(found), *known, whole)
 
 
+def _repeated(row: Any) -> Iterator[tuple[int | None, float | None]]:
+    """Repeats of each cell and their standard deviation; without end where none has any."""
+    return zip(_numbers(row.repeats), _numbers(row.sd), strict=False)
+
+
 def _with_noise(
     value: float, count: int | None, error: float | None, times: int | None, sd: float | None, whole: float | None
 ) -> Measured:
-    noise = (
-        error
-        if error is not None
-        else sd / math.sqrt(times)
-        if sd is not None and times is not None and times > 1
-        else None
-    )
-    if noise is not None:
-        return value, count, float(noise), *around(value, float(noise))
-    if count and whole is not None:
-        return value, count, None, *wilson(value, count, whole)
-    return value, count, None, None, None
+    if error is None and sd is not None and times is not None and times > 1:
+        error = sd / math.sqrt(times)
+    low, high = interval_of(value, whole, (count, error, times, sd)) or (None, None)
+    return value, count, None if error is None else float(error), low, high
+
+
+def cells_of_grid(columns: Columns, rows: Iterable[Row]) -> Iterator[dict[str, Any]]:
+    """The cells of one grid as objects: besides the columns its coordinate as `at`, and its repeats with their standard
+    deviation where there are any."""
+    first, names = len(IDENTITY), columns.header
+    last = first + 2 * len(columns.axes)
+    for row in rows:
+        found = {name: one for name, one in zip(names, row, strict=True) if one is not None or name not in _REPEATED}
+        levels = map(level_at, row[first:last:2], row[first + 1 : last : 2])
+        yield found | {"at": dict(zip(columns.axes, levels, strict=True))}
+
+
+def level_at(label: str, number: float | None) -> Any:
+    """A level as the interface sends it: a number, a label, or both where they differ."""
+    if number is None:
+        return label
+    if label != plain_number(number):
+        return {"label": label, "number": number}
+    return int(number) if number.is_integer() and abs(number) < 1e15 else number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,23 +35,9 @@ class Case:
         return self.passes is None and self.verdict not in ("not_comparable", "pending", "failed")
 
 
-def gate_text(gate: Gate) -> str:
-    """The verdict for a terminal."""
-    return text(_case(gate))
-
-
-def gate_markdown(gate: Gate) -> str:
-    """The verdict as Markdown."""
-    return markdown(_case(gate))
-
-
-def _case(gate: Gate) -> Case:
+def case_of(gate: Gate) -> Case:
+    """What is told of a verdict as it is answered."""
     return Case(gate.baseline, gate.contender, gate.verdict, gate.passes, gate.sentence, gate)
-
-
-def page(case: Case, form: str) -> str:
-    """The verdict in one of `FORMATS`."""
-    return FORMATS[form](case)
 
 
 def text(case: Case) -> str:
@@ -132,3 +118,14 @@ def _property(told: str) -> str:
 
 
 FORMATS: Mapping[str, Callable[[Case], str]] = {"text": text, "markdown": markdown, "github": github}
+
+
+def variables(cases: Sequence[Case]) -> str:
+    """Lines `name=value` for the steps that follow: the verdict, the worst of several, and the trials of a cell that
+    decide all that is open, or by how much they are multiplied (`26.4x`); empty where no case says."""
+    worst = next((one for passes in (False, None) for one in cases if one.passes is passes), cases[0])
+    needed = [one.gate.trials_needed for one in cases if one.gate is not None and one.gate.trials_needed is not None]
+    trials = max((one.trials or 0 for one in needed), default=0)
+    factor = max((one.factor or 0 for one in needed), default=0)
+    said_needed = str(trials) if trials else f"{factor:.3g}x" if factor else ""
+    return f"verdict={worst.verdict}\nneeded={said_needed}\n"

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-import orjson
-
-from registry.renderings import sheet
-from registry.renderings.feed import PROTOCOL, protocol_text
-from registry.renderings.numbers import MISSING, decimals_of, fixed, plain_number
+from registry.renderings.numbers import MISSING, Noise, decimals_of, fixed, plain_number
 from registry.renderings.sheet import Block, Heading
-from registry.renderings.table import Column, Table, axis_names, harmless, tidy
+from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, label, measure, protocol_line, said, slice_line, title, with_unit
-from registry.results.grid import Carried, GridDocument, Name, PostedAxis
+from registry.results.grid import Carried, GridDocument, PostedAxis, PostedMetric
 
 _LONGEST_ROW = 12
-
-
-def grid_text(document: GridDocument) -> str:
-    """The grid as aligned tables of two axes each."""
-    return sheet.text(page(document))
-
-
-def grid_markdown(document: GridDocument) -> str:
-    """The grid as pipe tables of two axes each."""
-    return sheet.markdown(page(document))
 
 
 def page(document: GridDocument) -> Iterator[Block]:
@@ -91,51 +74,6 @@ def _plane(rows: PostedAxis, columns: PostedAxis, part: list[list[float | None]]
 
 
 _CARRIED: tuple[Carried, ...] = ("trials", "stderr", "repeats", "sd")
-_IDENTITY: tuple[Name, ...] = ("experiment", "benchmark", "model", "variant")
-
-
-def cells_csv(document: GridDocument) -> str:
-    """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it
-    carries, the protocol where there is one, and the slice where it is cut to one."""
-    axes = document["axes"]
-    header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
-    only = document.get("slice")
-    after = ("value", *_CARRIED, PROTOCOL, *(("slice",) if only else ()))
-    names = axis_names([axis["name"] for axis in axes], (*header, *after), ("", "_num"))
-    columns_of_axes = [column for axis, name in zip(axes, names, strict=True) for column in _columns_of(axis, name)]
-    known = given(document)
-    protocol = protocol_text(document.get("protocol"))
-    last = () if protocol is None else (protocol,)
-    metric = document["metric"]
-    identity = [
-        str(document["id"]),
-        document["revision"],
-        *(document[name] for name in _IDENTITY),
-        metric["name"],
-        metric["unit"],
-    ]
-    head = tuple(map(harmless, identity))
-    levels = [[_level_cells(axis, level) for level in axis["levels"]] for axis in axes]
-    columns = [flat(document["values"], len(axes)), *(carried(document, name) for name in known)]
-    rows = (
-        (*head, *itertools.chain.from_iterable(at), *measured, *last)
-        for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
-        if measured[0] is not None
-    )
-    return tidy([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows, only=only)
-
-
-def _columns_of(axis: PostedAxis, name: str) -> tuple[str, ...]:
-    return (name, f"{name}_num") if axis["kind"] == "numeric" else (name,)
-
-
-def _level_cells(axis: PostedAxis, level: Any) -> tuple[Any, ...]:
-    """A level as CSV writes it: the label, and on a numeric axis its number."""
-    if axis["kind"] != "numeric":
-        return (harmless(label(level)),)
-    if isinstance(level, dict):
-        return harmless(level["label"]), level["number"]
-    return level, level
 
 
 def footer(document: GridDocument, values: Sequence[float | None]) -> str:
@@ -175,79 +113,23 @@ def reasons_in(document: GridDocument) -> list[str]:
     return [said(entry["reason"]) for entry in document.get("reasons", ())]
 
 
+def noise_of_cells(document: GridDocument) -> list[Noise]:
+    """What is known of the noise of each cell, row-major."""
+    count = len(flat(document["values"], len(document["axes"])))
+    names: tuple[Carried, ...] = ("trials", "stderr", "repeats", "sd")
+    columns = [carried(document, one) if document.get(one) is not None else [None] * count for one in names]
+    return list(zip(*columns, strict=True))
+
+
+def whole_of(metric: PostedMetric) -> float | None:
+    """What is all of a proportion; None of what is none."""
+    upper = metric.get("upper")
+    return float(upper) if upper in (1, 100) and metric.get("lower", 0) == 0 else None
+
+
 def carried(document: GridDocument, name: Carried) -> list[Any]:
     """Numbers that the cells carry under a name, row-major; one number stands for every cell."""
     nested, depth = document[name], len(document["axes"])
     if isinstance(nested, list):
         return flat(nested, depth)
     return [nested] * len(flat(document["values"], depth))
-
-
-Kind = Literal["text", "level", "number", "whole", "instant"]
-Row = tuple[Any, ...]
-_ROWS = 2_048
-"""Rows that are written at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A column: its name, what its values are, and what it means."""
-
-    name: str
-    kind: Kind
-    about: str
-    nullable: bool = True
-
-
-def csv_of_rows(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[bytes]:
-    """A header, then the rows. Numbers read back as the same doubles; text that a spreadsheet would run is quoted."""
-    yield _lines([[harmless(field.name) for field in fields]])
-    kinds = [field.kind for field in fields]
-    for block in blocks(iter(rows)):
-        yield _lines([_cells(kinds, row) for row in block])
-
-
-def _lines(rows: Iterable[Sequence[Any]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()
-
-
-def _cells(kinds: Sequence[Kind], row: Row) -> list[Any]:
-    beside = (*row[1:], None)
-    return [
-        value if kind == "level" and number is not None and is_plain(value) else harmless(value)
-        for kind, value, number in zip(kinds, row, beside, strict=True)
-    ]
-
-
-def is_plain(label: str) -> bool:
-    """Whether a label is nothing but a number, which runs no formula."""
-    return label.lstrip("-").replace(".", "", 1).isdecimal()
-
-
-def blocks(rows: Iterator[Any], size: int = _ROWS) -> Iterator[list[Any]]:
-    """The rows, so many at once and no more."""
-    while block := list(itertools.islice(rows, size)):
-        yield block
-
-
-def ndjson_of_rows(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[bytes]:
-    """An object a line, with every column; null where it is empty."""
-    for block in blocks(_objects(fields, rows)):
-        yield b"\n".join(block) + b"\n"
-
-
-def json_of_rows(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[bytes]:
-    """`{"items": [...]}` with an object a row."""
-    yield b'{"items":['
-    between = b""
-    for block in blocks(_objects(fields, rows)):
-        yield between + b",".join(block)
-        between = b","
-    yield b"]}"
-
-
-def _objects(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[bytes]:
-    names = [field.name for field in fields]
-    return (orjson.dumps(dict(zip(names, row, strict=True))) for row in rows)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
 
+from registry.grids.intake.sent_cells import decimals
+from registry.results.grid import PostedMetric
 from registry.results.terms import Interval
 
 MISSING = "·"
@@ -16,12 +18,15 @@ UNDEFINED = "—"
 _NOISE, _SIGNIFICANT = 12, 6
 """Digits of the largest value beyond which a difference is arithmetic, and those shown of machine precision."""
 _WIDEST = 15
+_DUST = 5e-16
+"""Share of the largest value that its own rounding may be."""
 
 
 def decimals_of(values: Iterable[float]) -> int | None:
     """The most decimals that any of the values was posted with; arithmetic noise (0.30000000000000004) has none.
 
-    Values of machine precision keep six significant digits of the largest. `None`: no fixed notation is readable.
+    Values of machine precision keep six significant digits of the largest. `None`: no fixed notation is readable, or it
+    would write a small value, which no rounding of the largest explains, as 0.
     """
     found = [value for value in values if value]
     if not found:
@@ -31,15 +36,9 @@ def decimals_of(values: Iterable[float]) -> int | None:
     if not -_NOISE < magnitude < _WIDEST:
         return None
     most = max(0, _NOISE - 1 - magnitude)
-    posted = max(_decimals(round(value, most)) for value in found)
-    return posted if posted < most else max(0, _SIGNIFICANT - 1 - magnitude)
-
-
-def _decimals(value: float) -> int:
-    written = repr(float(value))
-    mantissa, _, exponent = written.partition("e")
-    fraction = mantissa.partition(".")[2].rstrip("0")
-    return max(0, len(fraction) - int(exponent or 0))
+    posted = decimals([round(value, most) for value in found])
+    places = posted if posted < most else max(0, _SIGNIFICANT - 1 - magnitude)
+    return None if any(_DUST * largest < abs(value) < 0.5 * 10.0**-places for value in found) else places
 
 
 def fixed(value: float | None, decimals: int | None, absent: str = MISSING) -> str:
@@ -69,6 +68,17 @@ def places_of(values: Iterable[float | None]) -> int | None:
     return 2 - magnitude if magnitude <= 0 else max(0, 3 - magnitude)
 
 
+def places_by_row(rows: Sequence[Sequence[float | None]], least: float = 1e-12) -> list[int | None]:
+    """The decimals to write the computed values of each row with: those of all rows, or its own where it is a thousand
+    times smaller than the largest; not below the share `least` of that, where it may be arithmetic."""
+    sizes = [max((abs(value) for value in row if value), default=0.0) for row in rows]
+    largest, common = max(sizes, default=0.0), places_of(value for row in rows for value in row)
+    return [
+        places_of(row) if least * largest < size < 1e-3 * largest else common
+        for row, size in zip(rows, sizes, strict=True)
+    ]
+
+
 def p_value(p: float | None) -> str:
     """A p-value to four decimals; what is smaller says so."""
     if p is None:
@@ -81,7 +91,8 @@ def rough(value: float | None) -> str:
     if not value:
         return UNDEFINED if value is None else "0"
     magnitude = math.floor(math.log10(abs(value)))
-    return f"{value:.2g}" if not -_NOISE < magnitude < _WIDEST else f"{value:.{max(0, 1 - magnitude)}f}"
+    short_of = f"{value:.2g}"
+    return f"{float(short_of):.{max(0, 1 - magnitude)}f}" if -_NOISE < magnitude < _WIDEST else short_of
 
 
 class _Confident(Protocol):
@@ -102,12 +113,34 @@ def level_of(found: _Confident) -> str:
     return f"{100 * found.level:.4g} %"
 
 
-def intervals(found: Sequence[Interval | None], decimals: int | None) -> list[str]:
-    """Intervals as `[low, high]`, their ends padded so that they stand below each other."""
-    ends = [(fixed(one.low, decimals), fixed(one.high, decimals)) if one else None for one in found]
-    low = max((len(end[0]) for end in ends if end), default=0)
-    high = max((len(end[1]) for end in ends if end), default=0)
-    return [f"[{end[0]:>{low}}, {end[1]:>{high}}]" if end else UNDEFINED for end in ends]
+def ends(interval: Interval | None) -> tuple[float, float] | tuple[None, None]:
+    """The ends of an interval, None of none."""
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def ends_of(found: Iterable[Interval | None]) -> list[float | None]:
+    """The ends of several."""
+    return [end for one in found for end in ends(one)]
+
+
+def levels_of(found: Iterable[_Confident | None]) -> str:
+    """The levels of several intervals, the lowest first: `95 %`, `95 % or 96.67 %`."""
+    return " or ".join(f"{100 * level:.4g} %" for level in sorted({one.level for one in found if one}))
+
+
+def named_interval(found: Iterable[_Confident | None]) -> str:
+    """The heading of intervals: `95 % interval`."""
+    return f"{levels_of(found)} interval".lstrip()
+
+
+def intervals(found: Sequence[Interval | None], decimals: int | Sequence[int | None] | None) -> list[str]:
+    """Intervals as `[low, high]`, of so many decimals all or each, their ends padded so that they stand below each
+    other."""
+    places = decimals if isinstance(decimals, Sequence) else [decimals] * len(found)
+    told = [(fixed(one.low, d), fixed(one.high, d)) if one else None for one, d in zip(found, places, strict=True)]
+    low = max((len(both[0]) for both in told if both), default=0)
+    high = max((len(both[1]) for both in told if both), default=0)
+    return [f"[{both[0]:>{low}}, {both[1]:>{high}}]" if both else UNDEFINED for both in told]
 
 
 def rounded(value: float) -> str:
@@ -144,9 +177,49 @@ def wilson(value: float, trials: float, whole: float) -> tuple[float, float]:
     return low, high
 
 
-def around(value: float, stderr: float) -> tuple[float, float]:
-    """The interval of a value with a standard error."""
-    return value - Z * stderr, value + Z * stderr
+_STUDENT = (12.70620474, 4.30265273, 3.18244631, 2.77644511, 2.57058184, 2.44691185, 2.36462425, 2.30600414, 2.26215716)
+
+
+def student(df: int) -> float:
+    """The 97.5 % point of Student's law, to 1e-5: a table of the first degrees of freedom, then the expansion around
+    the normal one (Abramowitz and Stegun 1964, 26.7.5)."""
+    if df <= len(_STUDENT):
+        return _STUDENT[df - 1]
+    z = Z
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return float(z + sum(term / df**power for power, term in enumerate(terms, start=1)))
+
+
+Noise = tuple[int | None, float | None, int | None, float | None]
+"""Trials, standard error, repeats and their standard deviation of a cell."""
+
+
+def interval_of(value: float, whole: float | None, noise: Noise) -> tuple[float, float] | None:
+    """The 95 % interval of one cell by itself: Wilson's of its trials where it is a proportion of `whole`, Student's of
+    its repeats, else of its standard error; None where nothing is known, or the error is 0."""
+    trials, stderr, repeats, sd = noise
+    if trials and whole:
+        return wilson(value, trials, whole)
+    reach = Z * (stderr or 0.0)
+    if sd and repeats and repeats > 1:
+        reach = student(repeats - 1) * sd / math.sqrt(repeats)
+    return (value - reach, value + reach) if reach else None
+
+
+def count_of(value: float, metric: PostedMetric, trials: int | None, decimals: int | None) -> int | None:
+    """How many of the trials a score with so many decimals is: 437 for 44.1 % of 990. None where it is no share of
+    them, or where several counts would be rounded to it."""
+    whole = metric["upper"] if metric["lower"] == 0 and metric["upper"] in (1, 100) else None
+    if not trials or not whole or decimals is None:
+        return None
+    count, tick = round(value / whole * trials), 10.0**-decimals
+    near = abs(whole * count / trials - value) <= 0.5001 * tick
+    return count if near and whole / trials > tick else None
 
 
 def rank_range(low: int | None, high: int | None) -> str:

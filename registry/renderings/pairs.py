@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, rough, signed
+from registry.renderings.numbers import UNDEFINED, ends_of, intervals, named_interval, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
-from registry.renderings.words import counted, said
+from registry.renderings.words import attainable_p, counted, named_test
 from registry.results.pairs import Pair
 
 _LISTED = 40
 """Pairs that never met, as far as they are written out."""
+_SHOWS = "could show (Holm)"
+"""As strictly as Holm asks of the first of all pairs; what a pair could show by itself is less."""
 
 
 def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "benchmark") -> Iterator[Block]:
@@ -22,7 +24,7 @@ def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "b
     if met:
         yield Heading("Pairs, a minus b", 2)
         yield _pair_table(met)
-        tests = list(dict.fromkeys(_test(pair.test) for pair in met if pair.test))
+        tests = list(dict.fromkeys(named_test(pair.test) for pair in met if pair.test))
         whole = names is None or len(pairs) == names * (names - 1) // 2
         over = counted(_tested(met), "pair", "pairs") if whole else f"every tested pair of all {names:,} names"
         told = f"test: {', '.join(tests) or 'none'}; Holm p over {over}"
@@ -48,7 +50,7 @@ def _pair_table(pairs: Sequence[Pair]) -> Table:
             Column("ties", [str(pair.ties) for pair in pairs], True),
             Column("losses", [str(pair.losses) for pair in pairs], True),
             *_estimates(pairs),
-            Column("Holm p", [p_value(_p(pair)) for pair in pairs], True),
+            Column("Holm p", [p_value(attainable_p(pair)) for pair in pairs], True),
         ]
     )
 
@@ -59,13 +61,11 @@ def _estimates(pairs: Sequence[Pair]) -> Iterator[Column]:
         yield Column("lead", [signed(pair.lead, 2) for pair in pairs], True)
         return
     found = [pair.interval for pair in pairs]
-    ends = [end for one in found if one for end in (one.low, one.high)]
-    places = places_of([*(pair.difference for pair in pairs), *ends])
-    level = next((f"{level_of(one)} interval" for one in found if one), "interval")
+    places = places_of([*(pair.difference for pair in pairs), *ends_of(found)])
     yield Column("difference", [signed(pair.difference, places) for pair in pairs], True)
-    yield Column(level, intervals(found, places))
+    yield Column(named_interval(found), intervals(found, places))
     if _could_show(pairs):
-        yield Column("could show", [rough(pair.detectable) for pair in pairs], True)
+        yield Column(_SHOWS, [rough(pair.detectable) for pair in pairs], True)
 
 
 def _differ(pairs: Sequence[Pair]) -> bool:
@@ -82,21 +82,11 @@ def _legend(pairs: Sequence[Pair], group: str) -> Iterator[str]:
     elif _differ(pairs):
         yield f"difference: within each {group}, then the mean over {group}s; order, interval and p are about it"
     if _could_show(pairs):
-        yield "could show: a true difference of this size would have had p < alpha with power 80 %, before Holm"
+        yield f"{_SHOWS}: the only true difference would, of this size, have had Holm p < alpha with power 80 %"
 
 
 def _tested(pairs: Sequence[Pair]) -> int:
     return sum(pair.p_holm is not None for pair in pairs)
-
-
-def _test(name: str) -> str:
-    """A test by the names of its authors."""
-    return said(name).replace("mantel haenszel", "Mantel–Haenszel").replace("sign flip", "exact sign flip")
-
-
-def _p(pair: Pair) -> float | None:
-    """A p-value that could have been significant."""
-    return pair.p_holm if pair.status == "ok" else None
 
 
 def _doubts(pairs: Sequence[Pair]) -> list[str]:

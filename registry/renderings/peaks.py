@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, level_of, p_value
+from registry.renderings.numbers import UNDEFINED, fixed, level_of, p_value, places_of
+from registry.renderings.precision import places_posted
 from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, harmless, tidy
@@ -23,12 +24,14 @@ def blocks(document: Statistics) -> Iterator[Block]:
     if peaks is None or peaks.best is None:
         yield f"No peaks: {(peaks.reason if peaks else None) or 'not computed'}."
         return
-    decimals = decimals_of(_values(peaks, peaks.best))
+    decimals = places_posted(document, _values(peaks, peaks.best))
     yield from _best(document, peaks, peaks.best, decimals)
     yield Lines((*_runner_up(peaks.runner_up, decimals, peaks.best.ties), *_noise(document, peaks, decimals)))
     yield from _guaranteed(document, peaks, decimals)
+    sizes = {axis["name"]: len(axis["levels"]) for axis in document.axes if "levels" in axis}
     for axis, levels in (peaks.by or {}).items():
-        if levels:
+        # Of one level it is the best cell, and of levels with one cell each it is the grid again.
+        if len(levels) > 1 and any(size > 1 for name, size in sizes.items() if name != axis):
             yield _by(axis, levels, decimals)
 
 
@@ -46,7 +49,7 @@ def _best(document: Statistics, peaks: Peaks, best: Best, decimals: int | None) 
     yield f"best {isolated(measure(document.metric))}: {fixed(best.value, decimals)}{tied}"
     rows = best.at[:_LISTED]
     if any(rows):
-        yield Table([*axis_columns(rows), *_chances(peaks, rows)])
+        yield Table(axis_columns(rows))
     if best.ties > len(rows):
         yield f"and {best.ties - len(rows)} more"
 
@@ -71,14 +74,20 @@ def _runner_up(runner: RunnerUp | None, decimals: int | None, ties: int) -> Iter
 
 def _noise(document: Statistics, peaks: Peaks, decimals: int | None) -> Iterator[str]:
     """Lines about the best of as many equal cells by chance alone, and the peak without its luck."""
-    shrunken, finer = peaks.shrunken, None if decimals is None else decimals + 1
-    if floor := floor_of_noise(document.metric, peaks, decimals):
+    shrunken, finer = peaks.shrunken, finer_than(decimals, peaks)
+    if not is_shown(peaks) and (floor := floor_of_noise(document.metric, peaks, decimals)):
         yield f"noise floor: {floor}"
     if shrunken:
         value, mean = fixed(shrunken.value, finer), fixed(shrunken.mean, finer)
         yield f"shrunken for noise: {value} (towards the mean {mean})"
     if peaks.noise_reason:
         yield f"no best set and no floor of noise: {peaks.noise_reason}"
+
+
+def finer_than(decimals: int | None, peaks: Peaks) -> int | None:
+    """Decimals of what is computed from values: one more than these, as far as that says anything."""
+    places = places_of([peaks.best.value if peaks.best else None, peaks.expected_max_if_equal])
+    return None if decimals is None or places is None else min(decimals, places) + 1
 
 
 def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Iterator[Block]:
@@ -88,9 +97,11 @@ def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Ite
     if within is None or cells == 1:
         return
     size, rows = within.size, within.at[:_LISTED]
-    sure = f"with {level_of(within)} confidence the best"
-    all_in = ", so none is ruled out" if size == cells else ""
-    yield f"{sure} is this cell (Gupta):" if size == 1 else f"{sure} is among these {size:,} cells (Gupta){all_in}:"
+    sure, all_in = f"with {level_of(within)} confidence the best", ", so none is ruled out" if size == cells else ""
+    if is_shown(peaks):
+        yield f"{sure} is this cell (Gupta)." if size == 1 else f"{sure} is among these {size:,} cells (Gupta){all_in}."
+        return
+    yield f"{sure} is among these {size:,} cells (Gupta){all_in}:"
     values = [_value(peaks, at) for at in rows]
     if any(rows):
         shown = Column("value", [fixed(value, decimals, UNDEFINED) for value in values], True)
@@ -104,6 +115,11 @@ def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Ite
                 "neither keeps a rate of error by itself; the set does",
             )
         )
+
+
+def is_shown(peaks: Peaks) -> bool:
+    """Whether every cell but the best ones is ruled out as the best."""
+    return bool(peaks.best and peaks.best_set and peaks.best_set.size <= peaks.best.ties)
 
 
 def _value(peaks: Peaks, at: At) -> float | None:

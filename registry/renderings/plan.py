@@ -18,7 +18,7 @@ _ASSUMED = {
     "normal_law": "the estimate follows the normal law",
     "posted_numbers": "the posted numbers are true",
 }
-COLUMNS = ("benchmark", "model", "at", "share", "cells", "trials_now", "trials")
+COLUMNS = ("benchmark", "share", "cells", "trials_now", "trials")
 OUTCOME = ("affordable", "impossible", "reason")
 """What is said of the whole plan, in each row of a sheet."""
 NEXT = ("benchmark", "model", "at", "why")
@@ -54,8 +54,7 @@ def _sentences(plan: Plan) -> Iterator[str]:
     if plan.needed is not None:
         yield _takes(plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show")
     if plan.cautious is not None:
-        near = "if the truth is at the end of its interval" if plan.kind == "claim" else None
-        yield _takes(plan.cautious, near or "if it is as small as the interval leaves it,")
+        yield _takes(plan.cautious, "if it is as small as the interval leaves it,")
     if plan.next_cells:
         more = f", and {plan.next_cells_left_out:,} more" if plan.next_cells_left_out else ""
         yield f"to be measured first, as the claim is about them: the cells below{more}"
@@ -94,7 +93,7 @@ def _first(cells: Sequence[NextCell]) -> Table:
 def _shares(shares: Sequence[PlannedShare]) -> Table:
     rows = [tuple("" if cell is None else str(cell) for cell in row) for row in rows_of(shares)]
     kept = [i for i in range(len(COLUMNS)) if any(row[i] for row in rows)]
-    return Table([Column(COLUMNS[i].replace("_", " "), [row[i] for row in rows], i > 2) for i in kept])
+    return Table([Column(COLUMNS[i].replace("_", " "), [row[i] for row in rows], i > 0) for i in kept])
 
 
 def sheet(plan: Plan) -> tuple[Sequence[str], list[list[Any]]]:
@@ -110,15 +109,4 @@ def sheet(plan: Plan) -> tuple[Sequence[str], list[list[Any]]]:
 
 def rows_of(shares: Sequence[PlannedShare]) -> list[list[Any]]:
     """A row for each share, under `COLUMNS`."""
-    return [
-        [
-            one.benchmark,
-            one.model,
-            place(one.at) if one.at else None,
-            round(one.share, 4),
-            one.cells,
-            one.trials_now,
-            one.trials,
-        ]
-        for one in shares
-    ]
+    return [[one.benchmark, round(one.share, 4), one.cells, one.trials_now, one.trials] for one in shares]

@@ -1,4 +1,4 @@
-"""Say the methods, policies and targets of a ranking, and ranks under others."""
+"""Methods, policies and targets of a ranking in words, ranks under others, and what a gate asks of a contender."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from registry.renderings.numbers import UNDEFINED, p_value
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
-from registry.renderings.words import counted, said
+from registry.renderings.words import counted, isolated, said
 from registry.results.gates import Definition, Policy
 from registry.results.pairs import Friedman, OtherRank, PolicyAgreement, PolicySensitivity
 from registry.results.ranking import Ranking
@@ -96,6 +96,20 @@ def _friedman(found: Friedman, chi2: float, group: str) -> Iterator[str]:
 
 
 _PER = {"overall": "over all benchmarks", "benchmark": "on every benchmark", "cell": "in every cell"}
+_OF_SOME = {"overall": "over", "benchmark": "on each of", "cell": "in every cell of"}
+_MOST_BENCHMARKS = 5
+"""Benchmarks that a sentence names one by one."""
+
+
+def benchmarks_in_words(definition: Definition, suite: str) -> str:
+    """The benchmarks that a baseline is of, by the `suite` that has exactly these if there is one; "" of all."""
+    names = [isolated(one) for one in sorted(definition.benchmarks)]
+    if suite:
+        return f"the {counted(len(names), 'benchmark', 'benchmarks')} of the suite {isolated(suite)}"
+    if len(names) > _MOST_BENCHMARKS:
+        kept = _MOST_BENCHMARKS - 1
+        names[kept:] = [f"{len(names) - kept:,} other benchmarks"]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def subject_in_words(definition: Definition) -> str:
@@ -107,10 +121,11 @@ def subject_in_words(definition: Definition) -> str:
     return subject.model or f"{len(subject.grids or ())} pinned revisions"
 
 
-def policy_in_words(definition: Definition) -> Iterator[str]:
-    """What a contender must show, sentence by sentence."""
-    policy = definition.policy
-    yield f"A contender passes when it is shown {_shown(policy)}, {_PER[policy.per]}."
+def policy_in_words(definition: Definition, suite: str = "") -> Iterator[str]:
+    """What a contender must show, sentence by sentence; `suite` has exactly the baseline's benchmarks."""
+    policy, some = definition.policy, benchmarks_in_words(definition, suite)
+    where = f"{_OF_SOME[policy.per]} {some}" if some else _PER[policy.per]
+    yield f"A contender passes when it is shown {_shown(policy)}, {where}."
     yield f"Each one-sided test has the level {100 * policy.alpha:g} %{_looks(policy)}."
     if policy.missing == "matched":
         share = f"{100 * policy.common_share:g} %"

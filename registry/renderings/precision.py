@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 
-from registry.renderings.numbers import p_value
+from registry.renderings.numbers import decimals_of, p_value
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import axis_columns, counted, label
 from registry.results.peaks import Precision
 from registry.results.statistics import Statistics
 
+_AS_COMPUTED = 5
+"""Decimals from which on values of a proportion were computed rather than written by somebody."""
 _LISTED = 40
 """Values that contradict the trials, as far as text lists them."""
 
@@ -21,25 +24,35 @@ def blocks(document: Statistics) -> Iterator[Block]:
     if found is None or found.decimals is None:
         yield f"No precision: {(found.reason if found else None) or 'not computed'}."
         return
-    yield Lines(tuple(_lines(found, found.decimals)))
+    upper = document.metric.get("upper") if document.metric.get("lower") == 0 else None
+    yield Lines(tuple(_lines(found, found.decimals, is_proportion=upper in (1, 100))))
     off = (found.off_lattice or ())[:_LISTED]
     if off:
         cells = axis_columns([one.at for one in off])
         yield Table([*cells, Column("value", [label(one.value) for one in off], True)])
 
 
-def _lines(found: Precision, decimals: int) -> Iterator[str]:
+def places_posted(document: Statistics, values: Iterable[float]) -> int | None:
+    """The decimals to write posted values with: theirs; of computed quotients no more than tell neighbouring counts of
+    the trials that explain them apart."""
+    places, found = decimals_of(values), document.precision
+    if places is None or found is None or not found.implied_trials or (found.decimals or 0) < _AS_COMPUTED:
+        return places
+    upper = document.metric.get("upper") or 1
+    return min(places, max(1, 1 + math.ceil(math.log10(found.implied_trials / upper))))
+
+
+def _lines(found: Precision, decimals: int, *, is_proportion: bool) -> Iterator[str]:
     yield f"decimals: {max(0, decimals)}"
-    smallest = found.implied_trials
-    if smallest is not None:
+    smallest, count = found.implied_trials, found.off_lattice_count
+    if count is None and smallest is not None:
         others = ", ".join(str(one) for one in found.candidates if one != smallest)
         yield f"implied trials: {smallest} is the smallest number that explains every value" + (
             f", then {others}" if others else ""
         )
         yield f"chance that a random value lies on that lattice: {p_value(found.chance)}"
-    else:
+    elif count is None and is_proportion:
         yield "implied trials: none, no number below the printed resolution explains every value"
-    count = found.off_lattice_count
     if count == 0:
         yield "the given trials explain every value"
     elif count:

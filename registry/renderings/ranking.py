@@ -6,15 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, fixed, intervals, places_of, rank_range, signed
+from registry.renderings.numbers import UNDEFINED, ends, fixed, intervals, levels_of, places_of, rank_range, signed
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, policy_blocks, target
-from registry.renderings.protocols import left_out_line
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, why_untested
-from registry.renderings.words import about, assumptions, counted, said, slice_line
+from registry.renderings.words import (
+    about,
+    assumptions,
+    counted,
+    left_out_and_warnings,
+    said,
+    slice_line,
+)
 from registry.results.ranking import Ranked, Ranking, Slots
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
@@ -33,25 +39,16 @@ _NAMED = (
     "mean_low",
     "mean_high",
 )
-_BY_BENCHMARK = ("experiment", "metric", "by", "benchmark", "name", "score", "cells", "low", "high")
 MARK = "*"
 FEWER = (
     f"{MARK} over fewer cells than other names' means, which it is not to be compared with; ranks compare common cells"
 )
+_OTHER_MARK = "†"
+OTHER = f"{_OTHER_MARK} over a name's own cells, where the score beside it is over the cells that all names have"
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
 """Pairs that never met, as far as they are written out."""
-
-
-def ranking_text(ranking: Ranking) -> str:
-    """The ranking for a terminal."""
-    return sheet.text(page(ranking))
-
-
-def ranking_markdown(ranking: Ranking) -> str:
-    """The ranking as Markdown."""
-    return sheet.markdown(page(ranking))
 
 
 def ranking_latex(ranking: Ranking) -> str:
@@ -62,33 +59,23 @@ def ranking_latex(ranking: Ranking) -> str:
 def ranking_csv(ranking: Ranking) -> str:
     """One row a name, in the order of the ranking; with columns for a suite, a slice and what changed where they were
     asked for, and then with a row for each name that is gone."""
-    policy = (
-        ranking.experiment,
-        ranking.by,
-        ranking.method,
-        ranking.missing,
-        ranking.alpha,
-        ranking.target,
-        ranking.metric,
-    )
-    head = [harmless(one) for one in policy]
+    head = [getattr(ranking, name) for name in _POLICY]
     asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
-    also = {name: harmless(said) for name, said in asked.items() if said}
+    also = {name: said for name, said in asked.items() if said}
     change = change_cells(ranking.change) if ranking.change else {}
     own = {one.name: _row(one) for one in ranking.ranking}
     absent = [None] * (len(_NAMED) - 2)
     rows = (
-        [*head, *own.get(name, [None, harmless(name), *absent]), *also.values(), *change.get(name, ())]
+        [*head, *own.get(name, [None, name, *absent]), *also.values(), *change.get(name, ())]
         for name in dict.fromkeys([*own, *change])
     )
     return tidy([*_POLICY, *_NAMED, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
 def _row(one: Ranked) -> list[str | int | float | None]:
-    place = [one.rank, harmless(one.name), one.score, one.rank_low, one.rank_high, harmless(" ".join(one.group))]
-    ends = (one.mean_interval.low, one.mean_interval.high) if one.mean_interval else (None, None)
+    place = [one.rank, one.name, one.score, one.rank_low, one.rank_high, " ".join(one.group)]
     counts = [one.component, one.cells, one.compared, one.wins, one.ties, one.losses, one.pool]
-    return [*place, *counts, one.mean, *ends]
+    return [*place, *counts, one.mean, *ends(one.mean_interval)]
 
 
 def page(ranking: Ranking) -> Iterator[Block]:
@@ -149,24 +136,25 @@ def _compared(slots: Slots) -> str:
 
 
 def _order(ranking: Ranking) -> Table:
+    """The columns of every form of a ranking but CSV: the name is the second, whatever an axis is called."""
     rows = ranking.ranking
-    places = places_of(row.score for row in rows)
+    places, parts = places_of(row.score for row in rows), [row.component or 0 for row in rows]
     columns = [
         Column("rank", [_whole(row.rank) for row in rows], True),
+        Column((ranking.by or "model").removeprefix("axis:"), [row.name for row in rows]),
+        *_means(ranking),
         Column("rank range", [rank_range(row.rank_low, row.rank_high) for row in rows]),
         Column("group", [letters_text(row.group) for row in rows]),
-        Column((ranking.by or "model").removeprefix("axis:"), [row.name for row in rows]),
         Column("score", [_score(ranking, row, places) for row in rows], True),
         *_stderr(rows, places),
-        *_means(rows),
         Column("cells", [cells_text(row) for row in rows], True),
         Column("wins", [_whole(row.wins) for row in rows], True),
         Column("ties", [_whole(row.ties) for row in rows], True),
         Column("losses", [_whole(row.losses) for row in rows], True),
         *_leave_one_out(ranking),
     ]
-    parts = [row.component or 0 for row in rows]
-    return Table([Column("component", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
+    component = Column("component", [str(part + 1) for part in parts], True)
+    return Table([*columns, component] if any(parts) else columns)
 
 
 def cells_text(row: Ranked) -> str:
@@ -196,23 +184,35 @@ def _stderr(rows: Sequence[Ranked], places: int | None) -> Iterator[Column]:
         yield Column("stderr", [fixed(row.stderr, places, UNDEFINED) for row in rows], True)
 
 
-def _means(rows: Sequence[Ranked]) -> Iterator[Column]:
+def _means(ranking: Ranking) -> Iterator[Column]:
     """How good each name is by itself, with the interval of that."""
-    if means := mean_texts(rows):
+    rows = ranking.ranking
+    if means := mean_texts(ranking):
         yield Column("mean", means, True)
         if any(row.mean_interval for row in rows):
             places = places_of(row.mean for row in rows)
             yield Column("interval", intervals([row.mean_interval for row in rows], places))
 
 
-def mean_texts(rows: Sequence[Ranked]) -> list[str]:
-    """The mean of each name, marked where it is over fewer cells than another one's; empty where there are none."""
+def mean_texts(ranking: Ranking) -> list[str]:
+    """The mean of each name, marked where it is over fewer cells than another one's, or over others than a score that
+    is a mean too; empty where there are none."""
+    rows = ranking.ranking
     if all(row.mean is None for row in rows):
         return []
-    places, marked = places_of(row.mean for row in rows), [*map(over_fewer(rows), rows)]
-    blank = " " if any(marked) else ""
+    places, fewer, other = places_of(row.mean for row in rows), over_fewer(rows), over_others(ranking)
+    marks = [f"{MARK if fewer(row) else ''}{_OTHER_MARK if other(row) else ''}" for row in rows]
+    wide = max(map(len, marks))
     written = [fixed(row.mean, places, UNDEFINED) for row in rows]
-    return [f"{one}{MARK if mark else blank}" for one, mark in zip(written, marked, strict=True)]
+    return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
+
+
+def over_others(ranking: Ranking) -> Callable[[Ranked], bool]:
+    """Return what says of a name whether its score is a mean over other cells than its mean."""
+    total = ranking.slots.total if ranking.slots else 0
+    ragged = any(row.cells is not None and row.cells < total for row in ranking.ranking)
+    others = ragged and ranking.method == "mean" and ranking.missing != "available"
+    return lambda row: others and row.mean is not None
 
 
 def over_fewer(rows: Sequence[Ranked]) -> Callable[[Ranked], bool]:
@@ -245,6 +245,12 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"no pair was tested, so every rank is left open: {reason or 'no noise'}"
     else:
         yield from _groups(ranking)
+    levels = [one.interval for one in ranking.pairs if one.interval and one.interval.level - 1 + ranking.alpha > 1e-9]
+    if levels:
+        yield (
+            f"{levels_of(levels)} interval: of a pair that is shown, 1 - alpha x shown / tested pairs: of these, picked"
+            " by being shown, no more than alpha are expected to miss (Benjamini–Yekutieli)"
+        )
     pools = sorted({row.pool for row in ranking.ranking if row.pool is not None})
     if pools:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
@@ -253,6 +259,8 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"mean: of a name's own compared cells, {alike}; interval:{sure}, were these cells run again"
     if any(map(over_fewer(ranking.ranking), ranking.ranking)):
         yield FEWER
+    if any(map(over_others(ranking), ranking.ranking)):
+        yield OTHER
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)
@@ -275,24 +283,7 @@ def _groups(ranking: Ranking) -> Iterator[str]:
 def _doubts(ranking: Ranking) -> Iterator[str]:
     """Notes on assumptions, on what was left out, and on what a reader should look at."""
     yield from assumptions(ranking.assumes) if ranking.ranking else ()
-    derived = dict.fromkeys(one.benchmark for one in ranking.derived)
-    if derived:
-        yield f"not ranked, for they are made of other grids: {', '.join(derived)}"
-    yield from left_out_line(ranking.incomparable, "ranked")
-    for warning in ranking.warnings:
-        yield f"warning: {warning.detail}"
-
-
-def by_benchmark_csv(ranking: Ranking) -> str:
-    """One row a benchmark and name."""
-    head = [harmless(one) for one in (ranking.experiment, ranking.metric, ranking.by)]
-    rows = (
-        [*head, harmless(part.benchmark), harmless(one.name), one.score, one.cells]
-        + ([one.interval.low, one.interval.high] if one.interval else [None, None])
-        for part in ranking.by_benchmark
-        for one in part.names
-    )
-    return tidy(_BY_BENCHMARK, rows)
+    yield from left_out_and_warnings(ranking, "ranked")
 
 
 def by_benchmark_blocks(ranking: Ranking) -> Iterator[Block]:

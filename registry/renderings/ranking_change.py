@@ -6,7 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, rank_range, signed
+from registry.renderings.numbers import (
+    UNDEFINED,
+    ends,
+    ends_of,
+    intervals,
+    named_interval,
+    p_value,
+    places_of,
+    rank_range,
+    signed,
+)
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, sentence
@@ -51,7 +61,10 @@ def change_blocks(ranking: Ranking) -> Iterator[Block]:
 
 def change_cells(change: RankingChange) -> dict[str, list[Any]]:
     """The cells of the columns of what changed, by name."""
-    return {one.name: [change.since, one.before, one.verdict, one.difference, *_ends(one)] for one in change.names}
+    return {
+        one.name: [change.since, one.before, one.verdict, one.difference, *ends(one.interval), one.p_holm]
+        for one in change.names
+    }
 
 
 def _differs(one: NameChange) -> bool:
@@ -113,22 +126,15 @@ def _by(ranking: Ranking, one: NameChange) -> str:
     return f" by {yardstick.sized(size.size)}{size.brackets(yardstick)}"
 
 
-def _ends(one: NameChange) -> list[float | None]:
-    return [*((one.interval.low, one.interval.high) if one.interval else (None, None)), one.p_holm]
-
-
 def _table(rows: Sequence[NameChange], by: str) -> Table:
     found = [one.interval for one in rows]
-    places = places_of(
-        [*(one.difference for one in rows), *(end for one in found if one for end in (one.low, one.high))]
-    )
-    level = next((f"{level_of(one)} interval" for one in found if one), "interval")
+    places = places_of([*(one.difference for one in rows), *ends_of(found)])
     columns = [
         Column(by, [one.name for one in rows]),
         Column("rank then", [_rank(one.before, one.rank_low_before, one.rank_high_before) for one in rows], True),
         Column("rank now", [_rank(one.now, one.rank_low, one.rank_high) for one in rows], True),
         Column("now less then", [signed(one.difference, places) for one in rows], True),
-        Column(level, intervals(found, places)),
+        Column(named_interval(found), intervals(found, places)),
         Column("Holm p", [p_value(one.p_holm) for one in rows], True),
         Column("verdict", [said(one.verdict) for one in rows]),
     ]

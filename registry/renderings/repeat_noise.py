@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from registry.renderings.numbers import UNDEFINED, fixed, level_of, rough
+from registry.renderings.numbers import UNDEFINED, fixed, level_of, places_of, rough
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import about
@@ -33,11 +33,41 @@ def page(document: RepeatNoise) -> Iterator[Block]:
         )
     )
     yield Lines(tuple(one.sentence for one in shown))
+    if document.floors:
+        yield floors(document)
+
+
+def floors(document: RepeatNoise) -> Lines:
+    """From where on one more run is worse than chance, a sentence a cell."""
+    return Lines(tuple(one.sentence for one in document.floors))
 
 
 def rows(document: RepeatNoise) -> tuple[tuple[str, ...], list[list[object]]]:
     """The names of columns, and a row a benchmark."""
     return COLUMNS, [_row(one) for one in document.benchmarks]
+
+
+FLOORS = ("benchmark", "model", "variant", "at", "runs", "mean", "sd", "limit", "finds", "questions_sd")
+
+
+def rows_of_floors(document: RepeatNoise) -> tuple[tuple[str, ...], list[list[object]]]:
+    """The names of columns, and a row a floor."""
+    at = [", ".join(f"{axis} {level}" for axis, level in one.at.items()) for one in document.floors]
+    return FLOORS, [
+        [
+            one.benchmark,
+            one.model,
+            one.variant,
+            here,
+            one.runs,
+            one.mean,
+            one.sd,
+            one.limit,
+            one.finds,
+            one.questions_sd,
+        ]
+        for one, here in zip(document.floors, at, strict=True)
+    ]
 
 
 def _row(one: BenchmarkNoise) -> list[object]:
@@ -64,7 +94,8 @@ def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> 
     if bound is not None:
         # The noise of a cell at the end of its scale reaches beyond that; no value does.
         expected, most = (max(expected, bound), max(most, bound)) if lower else (min(expected, bound), min(most, bound))
-    finer = None if decimals is None else decimals + 1
+    places = places_of([best, expected, most])
+    finer = None if decimals is None or places is None else min(decimals, places) + 1
     beyond = (most - best if lower else best - most) > 1e-9 * abs(most)
     side, word = ("above", "lower") if lower else ("below", "higher")
     verdict = f"this one is {word}" if beyond else f"this one is not {word}, so it proves nothing by itself"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from registry.renderings import table as tables
 from registry.renderings.table import Table, display_width, one_line
@@ -26,6 +27,7 @@ class Lines:
 
 
 Block = Heading | Lines | Table | str
+T = TypeVar("T")
 
 
 def text(blocks: Iterable[Block]) -> str:
@@ -58,6 +60,15 @@ def markdown(blocks: Iterable[Block]) -> str:
 def latex(blocks: Iterable[Block]) -> str:
     """The tables of the page for LaTeX, and the rest of it as comments."""
     return "".join(map(_latex, blocks))
+
+
+def forms(page: Callable[[T], Iterable[Block]]) -> dict[str, Callable[[T], str]]:
+    """What writes such a page in each form."""
+    return {
+        "txt": lambda found: text(page(found)),
+        "md": lambda found: markdown(page(found)),
+        "tex": lambda found: latex(page(found)),
+    }
 
 
 def _latex(block: Block) -> str:

@@ -7,7 +7,7 @@ import io
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,11 +85,12 @@ def folds(widths: Sequence[int], keys: int, gap: int, width: int) -> list[list[i
     head, rest = list(range(keys)), list(range(keys, len(widths)))
     room = max(1, width - sum(widths[i] + gap for i in head) + gap)
     total = sum(widths[i] + gap for i in rest)
-    count = -(-total // room)
-    if count <= 1:
-        return [head + rest]
-    size = max(1, -(-len(rest) // count))
-    return [head + rest[start : start + size] for start in range(0, len(rest), size)]
+    for count in range(max(1, -(-total // room)), len(rest) + 1):
+        size = -(-len(rest) // count)
+        blocks = [rest[start : start + size] for start in range(0, len(rest), size)]
+        if size == 1 or all(sum(widths[i] + gap for i in block) <= room for block in blocks):
+            return [head + block for block in blocks]
+    return [head + rest]
 
 
 def aligned(column: Column) -> list[str]:
@@ -160,9 +161,6 @@ def escaped_heading(text: str) -> str:
     return _CLOSING.sub(r"\1\\\2", escaped(text))
 
 
-_AT_ONCE = 100
-"""Rows that are written at once: one may hold a protocol of 16 KiB."""
-_SLICE = "slice"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -178,27 +176,15 @@ def tidy(
     meant, it in words as the last column of each row, `slice`.
 
     The header and what comes after keep their names whatever an axis is called. Numbers are written so that they read
-    back as the same double; `None` is an empty cell. The caller passes text through `harmless`, once for each distinct
-    text rather than once for each cell.
+    back as the same double; `None` is an empty cell; text is `harmless`.
     """
-    names = axis_names(axes, (*header, *after, *((_SLICE,) if only else ())))
-    return "".join(pieces((*header, *names, *after), rows, only))
-
-
-def pieces(
-    header: Sequence[str], rows: Iterable[Sequence[Any]], only: Mapping[str, Sequence[str]] | None = None
-) -> Iterator[str]:
-    """CSV as it is written: the header, then some rows at once; of a slice as in `tidy`."""
-    if only:
-        said = harmless(slice_text(slice_of(only)))
-        header, rows = (*header, _SLICE), ((*row, said) for row in rows)
-    left = iter(rows)
-    some: list[Iterable[Any]] = [map(harmless, header)]
-    while some:
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(some)
-        yield out.getvalue()
-        some = list(itertools.islice(left, _AT_ONCE))
+    said = {"slice": slice_text(slice_of(only))} if only else {}
+    names = (*header, *axis_names(axes, (*header, *after, *said)), *after, *said)
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(
+        map(harmless, row) for row in itertools.chain([names], ((*row, *said.values()) for row in rows))
+    )
+    return out.getvalue()
 
 
 def harmless(value: Any) -> Any:

@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings import sheet
 from registry.renderings.numbers import UNDEFINED, level_of, plain_number
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.words import label, measure, place, slice_line
 from registry.results.courses import Crossing, CrossingInterval, Threshold
+from registry.results.statistics import SeriesThresholds, Thresholds
 from registry.results.terms import Place
-from registry.results.thresholds import LevelCounts, SeriesThresholds, Thresholds
 
 _LISTED = 3
 """Crossings of a series that text names; CSV and JSON have all."""
 _COLUMNS = ("level", "side", "first_failing", "first_reaching", "sustained_from", "sustained_until", "recovers")
-
-
-def thresholds_text(document: Thresholds) -> str:
-    """The crossings for a terminal."""
-    return sheet.text(page(document))
-
-
-def thresholds_markdown(document: Thresholds) -> str:
-    """The crossings as Markdown."""
-    return sheet.markdown(page(document))
 
 
 def thresholds_csv(document: Thresholds) -> str:
@@ -52,7 +41,6 @@ def page(document: Thresholds) -> Iterator[Block]:
     yield Heading(f"Thresholds — {measure(document.metric)}", 1)
     yield from slice_line(document.slice)
     yield f"grid {document.grid} · revision {document.revision}"
-    yield from _counts(document.counts)
     crossings = _crossings(document)
     if not crossings:
         yield "No series: no axis with an order has a measured cell."
@@ -73,20 +61,6 @@ def page(document: Thresholds) -> Iterator[Block]:
         columns.append(Column(f"{level} interval", [_range(one) for one in within]))
     yield Table(columns, keys=2)
     yield Lines(tuple(_legend(found)))
-
-
-def _counts(found: Sequence[LevelCounts]) -> Iterator[Block]:
-    """How many cells lie above each level, as a sentence each."""
-    lines = []
-    for one in found:
-        within = one.interval
-        truly = f"; truly {within.low:.0f} to {within.high:.0f} ({100 * within.level:g} %)" if within else ""
-        at = one.cells - one.above - one.below
-        equal = f", {at} at it" if at else ""
-        share = f"{one.above} of {one.cells} cells ({100 * one.share_above:.1f} %)"
-        lines.append(f"above {plain_number(one.level)}: {share}{equal}{truly}")
-    if lines:
-        yield Lines(tuple(lines))
 
 
 def _where(crossings: Sequence[Crossing]) -> str:

@@ -3,68 +3,65 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings import splits
 from registry.renderings.notes import Notes, why
 from registry.renderings.numbers import (
     UNDEFINED,
     decimals_of,
+    ends,
     fixed,
     intervals,
     level_of,
     p_value,
-    places_of,
-    plain_number,
+    places_by_row,
+    rounded,
     signed,
 )
+from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
+from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.table import Column, Table, harmless, tidy
-from registry.renderings.words import counted, direction, isolated, label, measure, slope_per
-from registry.results.courses import Series, SeriesShape
+from registry.renderings.words import direction, isolated, label, measure, slope_per
+from registry.results.courses import Series
+from registry.results.parameters import Parameters
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
-from registry.results.trend_tests import GridTrend, MannKendall
+from registry.results.trend_tests import MannKendall
 
-_FEW = {"likelihood_ratio_chi2", "monotone_chi2"}
 _METHODS = {
-    "least_squares": "by least squares, for most pairs of values tie",
-    "logit": "by the fitted binomial regression",
-    "pooled_repeats": "by regression on the runs",
+    "newcombe": "of these two cells, with Newcombe's interval",
+    "welch": "of the runs of these two cells, by Welch's t",
+    "z": "of these two cells, by their standard errors",
     "theil_sen": "the slope times the length of the axis",
-    "weighted": "by weighted regression",
+    "least_squares": "by least squares, for most pairs of values tie",
 }
+"""How a change is computed. Of a table with several ways the first is told below it, the others at their rows."""
 
 
 def blocks(document: Statistics) -> Iterator[Block]:
     """A table for each axis with series, and what its columns mean."""
     series = document.series
-    if document.lost is not None:
-        many, than = document.lost.of, plain_number(document.lost.more_than)
-        if not series:
-            yield f"None of {counted(many, 'series', 'series')} lost more than {than}."
-            return
-        yield f"Only the {len(series)} of {many} series that lost more than {than}, as they were measured."
     if not series:
-        yield "No series: no axis with an order has a measured cell."
+        yield f"No series: {document.series_reason or 'no axis with an order has a measured cell'}."
         return
     if document.series_left_out:
         yield f"Not all series are here: {document.series_left_out:,} more, beyond the limits, were not analysed."
     for along, found in itertools.groupby(series, key=lambda one: one.along):
         yield from _along(document, along, list(found))
-    yield from splits.blocks(document)
 
 
 def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterator[Block]:
     notes = Notes()
     yield f"{isolated(measure(document.metric))} along {isolated(along)}, {len(series)} series"
     names = named(series)
-    left = _left(series) if document.lost else ()
-    yield Table([*names, *_course(series), *left, *_tests(series), *_words(series, notes)], keys=len(names))
+    words = _words(series, notes, document.params.alpha)
+    yield Table([*names, *_course(document, series), *_tests(series), *words], keys=len(names))
     yield from notes.lines()
-    if document.lost is None:
-        yield from _whole(document.grid_trend, along)
+    if len({one.noise for one in series}) > 1 and document.peaks and (reason := document.peaks.noise_reason):
+        yield f"A series with a cell of unknown noise is judged as if none were known: {reason}"
+    yield from _whole(document, along)
     yield Lines(tuple(_legend(document, series, slope_per(document.axes, along, _scale(series)))))
 
 
@@ -80,61 +77,59 @@ def named(series: Sequence[Series]) -> list[Column]:
     return [Column(name, [label(one.at[name]) for one in series]) for name in fixed_axes]
 
 
-def _course(series: Sequence[Series]) -> Iterator[Column]:
-    """How many points there are, where they start and end, the fitted change and the slope with their intervals."""
-    ends = decimals_of(value for one in series for value in _values(one) if value is not None)
+def _course(document: Statistics, series: Sequence[Series]) -> Iterator[Column]:
+    """How many points there are, where they start and end, the changes of the ends and along a line, and the slope,
+    with their intervals."""
+    ends = places_posted(document, [value for one in series for value in _values(one)])
+    own = [places_posted(document, _values(one)) if ends is None else ends for one in series]
     yield Column("points", [str(one.count) for one in series], True)
-    yield Column("first", [fixed(one.first, ends, UNDEFINED) for one in series], True)
+    yield Column("first", [fixed(one.first, d, UNDEFINED) for one, d in zip(series, own, strict=True)], True)
     yield Column("", ["→"] * len(series))
-    yield Column("last", [fixed(one.last, ends, UNDEFINED) for one in series], True)
-    changes = [one.fitted_change for one in series]
+    yield Column("last", [fixed(one.last, d, UNDEFINED) for one, d in zip(series, own, strict=True)], True)
+    changes = [one.end_change or one.fitted_change for one in series]
     if any(changes):
         values = [one.value if one else None for one in changes]
-        yield from _estimate("change", values, [one.interval if one else None for one in changes])
-    yield from _estimate("slope", [one.slope for one in series], [one.slope_interval for one in series])
+        yield from _estimate("change", values, [one.interval if one else None for one in changes], own)
+    yield from _estimate("slope", [one.slope for one in series], [one.slope_interval for one in series], own)
 
 
-def _left(series: Sequence[Series]) -> Iterator[Column]:
-    """What is left of the first value, with its interval."""
-    shares = [one.retained for one in series]
-    written = [fixed(one.value, 3) if one else UNDEFINED for one in shares]
-    within = intervals([one.interval if one else None for one in shares], 3)
-    yield Column(
-        "last/first",
-        [f"{share} {end}".removesuffix(f" {UNDEFINED}") for share, end in zip(written, within, strict=True)],
-    )
-
-
-def _estimate(name: str, values: Sequence[float | None], within: Sequence[Interval | None]) -> Iterator[Column]:
-    """Numbers with their intervals, in one column so that a table which is folded keeps them together."""
-    places = places_of([*values, *(end for one in within if one for end in (one.low, one.high))])
-    written, ends = [signed(value, places) for value in values], intervals(within, places)
+def _estimate(
+    name: str, values: Sequence[float | None], within: Sequence[Interval | None], posted: Sequence[int | None]
+) -> Iterator[Column]:
+    """Numbers with their intervals, in one column so that a table which is folded keeps them together. Where the values
+    that they are made of have no decimals in common, no row is too small for its own; what a row's own values have no
+    fixed notation for has none here."""
+    rows = [(value, *ends(one)) for value, one in zip(values, within, strict=True)]
+    found = places_by_row(rows) if len(set(posted)) == 1 else places_by_row(rows, 0.0)
+    places = [None if of is None else d for of, d in zip(posted, found, strict=True)]
+    written, told = [signed(value, d) for value, d in zip(values, places, strict=True)], intervals(within, places)
     wide = max(map(len, written))
     levels = [level_of(one) for one in within if one]
     if not levels:
         yield Column(name, written, True)
         return
-    cells = [f"{value:>{wide}} {end}".removesuffix(f" {UNDEFINED}") for value, end in zip(written, ends, strict=True)]
+    cells = [f"{value:>{wide}} {end}".removesuffix(f" {UNDEFINED}") for value, end in zip(written, told, strict=True)]
     yield Column(f"{name}, {levels[0]} interval", cells)
 
 
-def _values(one: Series) -> list[float | None]:
-    return [one.first, one.last, one.summary.min, one.summary.max]
+def _values(one: Series) -> list[float]:
+    return [value for value in (one.first, one.last, one.summary.min, one.summary.max) if value is not None]
 
 
 def _tests(series: Sequence[Series]) -> Iterator[Column]:
-    """Numbers that the direction follows from: of one series its p, of several their false-discovery rate."""
-    if len(series) > 1:
+    """Numbers that the direction follows from: the false-discovery rate, of one series without noise its p."""
+    if has_q(series):
         yield Column("q", [p_value(one.q) for one in series], True)
         return
-    yield Column(_law(series), [p_value(_p(one, _by_noise(series))) for one in series], True)
+    yield Column(name_of_p(series), [p_value(attainable_p(one.mann_kendall)) for one in series], True)
 
 
-def _p(one: Series, by_noise: bool) -> float | None:
-    return one.trend_p if by_noise else attainable_p(one.mann_kendall)
+def has_q(series: Sequence[Series]) -> bool:
+    """Return whether q may be more than the p of a series by itself."""
+    return len(series) > 1 or _by_noise(series)
 
 
-def _law(series: Sequence[Series]) -> str:
+def name_of_p(series: Sequence[Series]) -> str:
     """The name of the p-value: of the test on the known noise, or where there is none of Mann and Kendall's."""
     return "trend p" if _by_noise(series) else "exact p" if _exact(series) else "MK p"
 
@@ -152,12 +147,26 @@ def attainable_p(test: MannKendall | None) -> float | None:
     return test.p if test and test.status == "ok" else None
 
 
-def _words(series: Sequence[Series], notes: Notes) -> Iterator[Column]:
-    yield Column("direction", [direction(one) for one in series])
-    yield Column("shape", [shape(one.shape) for one in series])
-    marks = [notes.mark(*_reasons(one, _by_noise(series))) for one in series]
+def _words(series: Sequence[Series], notes: Notes, alpha: float) -> Iterator[Column]:
+    yield Column("direction", [direction(one, alpha) for one in series])
+    if any(one.onset and one.onset.by is not None for one in series):
+        yield Column("gets worse", [onset(one) for one in series])
+    usual = next(iter(_ways(series)), None)
+    marks = [notes.mark(*_reasons(one, _by_noise(series)), _way(one, usual)) for one in series]
     if any(marks):
         yield Column("", marks)
+
+
+def _ways(series: Sequence[Series]) -> list[str]:
+    """The methods of the changes, in the order of `_METHODS`."""
+    found = {change.method for one in series if (change := one.end_change or one.fitted_change)}
+    return sorted(found, key=[*_METHODS, *found].index)
+
+
+def _way(one: Series, usual: str | None) -> str | None:
+    """How the change of a series is computed, where not in the usual way of its table."""
+    change = one.end_change or one.fitted_change
+    return None if change is None or change.method == usual else f"change: {_METHODS.get(change.method, change.method)}"
 
 
 def _reasons(one: Series, by_noise: bool) -> list[str | None]:
@@ -165,110 +174,152 @@ def _reasons(one: Series, by_noise: bool) -> list[str | None]:
     if one.reason:
         return [one.reason]
     test = why(one.logit, "trend p") if by_noise else why(one.mann_kendall, "exact p")
-    absent = {
-        "change": one.fitted_change.reason if one.fitted_change else None,
-        "slope interval": one.slope_interval_reason,
-    }
+    change = one.fitted_change.reason if one.fitted_change else None
+    absent = {"change": change, "slope interval": one.slope_interval_reason}
+    if change and change == one.slope_interval_reason:
+        absent, own = {"intervals": change}, one.mann_kendall.reason
+        if test and own and change.startswith(own):
+            test, absent = None, {"exact p and intervals": own}
     told = [f"{what}: {reason}" for what, reason in absent.items() if reason]
     no_slope = "slope: undefined" if one.slope is None else None
-    return [test, why(one.shape, "shape"), why(one.weighted, "trend p"), *told, no_slope]
+    return [test, why(one.weighted, "trend p"), *told, no_slope]
 
 
-def shape(found: SeriesShape | None) -> str:
-    """The shape, and where it bends or breaks."""
-    if not found or not found.kind:
-        return UNDEFINED
-    return f"{found.kind} at {label(found.at)}" if found.at is not None else found.kind
+def onset(one: Series) -> str:
+    """Between which levels a lasting decline begins."""
+    found = one.onset
+    if found is None or found.until is None or found.by is None:
+        return ""
+    return f"after {label(found.until)}, by {label(found.by)}"
 
 
-def _whole(trends: Mapping[str, GridTrend], along: str) -> Iterator[Block]:
+def _whole(document: Statistics, along: str) -> Iterator[Block]:
     """The trend of all series together, if there are several."""
-    found = trends.get(along)
-    if found is None or found.rows == 1:
+    found = document.grid_trend.get(along)
+    if found is None or found.rows < 2:
         return
-    law = "exact p" if found.method == "exact" else "p"
-    reason = why(found, "All series together, no test")
-    yield reason or f"All series together: S = {found.s}, {law} {p_value(found.p)}"
+    law = ("adjusted " if document.opened else "") + ("exact p" if found.method == "exact" else "p")
+    together = "All series together" + (", by the sums of their columns" if found.over == "columns" else "")
+    yield why(found, f"{together}, no test") or f"{together}: S = {found.s}, {law} {p_value(found.p)}"
 
 
 def _legend(document: Statistics, series: Sequence[Series], unit: str) -> Iterator[str]:
-    methods = sorted({one.fitted_change.method for one in series if one.fitted_change})
-    if methods:
-        told = " or ".join(_METHODS.get(method, method) for method in methods)
-        yield f"change: from the first level to the last, {told}"
-    yield f"slope: Theil–Sen, per {unit}"
-    yield from _deciding(document, series)
+    changes = [one.end_change or one.fitted_change for one in series]
+    if ways := _ways(series):
+        still = [change for one, change in zip(series, changes, strict=True) if "creasing" not in one.direction]
+        held = any(one.interval and 0.0 in (one.interval.low, one.interval.high) for one in still if one)
+        reaches = "; it reaches to 0 where no trend is shown" if held else ""
+        if any(map(_ends_at_0, series)):
+            reaches += "; where it ends at 0 beside a trend, as for ties, the test is the finer of both and excludes 0"
+        how = _METHODS.get(ways[0], ways[0]) + (", where no note says otherwise" if len(ways) > 1 else "")
+        yield f"change: from the first level to the last, {how}{reaches}"
+    if any(one.slope is not None for one in series):
+        yield f"slope: of a straight line (Theil–Sen), per {unit}"
+    if any(_tested_p(one) is not None for one in series):
+        yield from _deciding(document, series)
+    yield from _inconclusive(series, document.params)
+    shown = [one.onset for one in series if one.onset and one.onset.by is not None]
+    if shown and (level := shown[0].level):
+        margin = f"by more than {rounded(shown[0].margin)}" if shown[0].margin else "by any amount"
+        side = "below" if shown[0].goes == "falls" else "above"
+        sure = f"with {100 * level:.4g} % confidence"
+        yield f"gets worse: {side} the first value {margin} for good, after the one level and by the other, {sure}"
+
+
+def _ends_at_0(one: Series) -> bool:
+    """Whether a series is shown to move by a test that excludes the 0 at which the interval of its change ends."""
+    within = one.fitted_change.interval if one.fitted_change and one.end_change is None else None
+    return "creasing" in one.direction and within is not None and 0.0 in (within.low, within.high)
+
+
+def _tested_p(one: Series) -> float | None:
+    """The p that was adjusted to q; of a series by itself its test's."""
+    return one.trend_p if one.q is None else one.q
 
 
 def _tested(series: Sequence[Series]) -> str:
     """The test behind the p-values, by what is known of the noise."""
     if any(one.logit for one in series):
-        tests = {one.logit.test for one in series if one.logit}
-        few = "; chi-squared where few cells keep one course" if tests & _FEW else ""
+        tests = {one.logit.test for one in series if one.logit and one.logit.status == "ok"}
+        if tests == {"fisher"}:
+            return "Fisher's exact test of two cells"
+        few = "; chi-squared where a monotone course fits" if "monotone_chi2" in tests else ""
+        few += "; Fisher's of two cells" if "fisher" in tests else ""
         firth = "; Firth's where the successes are separated" if "firth_likelihood_ratio" in tests else ""
         return f"binomial regression on the trials, allowing for overdispersion{few}{firth}"
     if _by_noise(series):
-        runs = any(one.noise == "repeats" for one in series)
-        return "t on the runs, their variance pooled" if runs else "regression weighted by the standard errors"
+        raised = any(one.weighted and one.trend_p != one.weighted.p for one in series)
+        scatter = "; no less than by least squares where cells scatter about any monotone course" if raised else ""
+        if any(one.noise == "repeats" for one in series):
+            return f"t on the runs, each cell with the variance of its own{scatter}"
+        return f"regression weighted by the standard errors{scatter}"
     law = "" if _exact(series) else ", exact unless the series is long"
     return f"Mann–Kendall{law}, two-sided, ties included"
 
 
 def _family(document: Statistics, series: Sequence[Series]) -> str:
-    return f"these {len(series)} series" if document.lost is None else "all series along this axis"
+    if len(series) == 1:
+        return "this series"
+    tested = sum(one.q is not None for one in series)
+    return f"these {tested} series" if tested == len(series) else f"the {tested} of {len(series)} series that have one"
 
 
 def _deciding(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
     """Notes on what the direction follows from, and what its words claim."""
-    params, many = document.params, len(series) > 1
+    params, many = document.params, has_q(series)
     margin = params.equivalence
     needs = f"; increasing and decreasing need {'q' if many else 'p'} < {params.alpha:g}"
-    yield f"{_law(series)}: {_tested(series)}" + (" (in CSV and JSON)" if many else needs)
+    yield f"{name_of_p(series)}: {_tested(series)}" + (" (in CSV and JSON)" if many else needs)
     if many:
-        yield f"q: that p after Benjamini–Hochberg over {_family(document, series)}{needs}"
+        opens = ", no less than the p at which anything is said along this axis" if document.opened else ""
+        yield f"q: that p after Benjamini–Hochberg over {_family(document, series)}{opens}{needs}"
     words = {one.direction for one in series}
     if "flat" in words and margin is not None:
-        yield f"flat: the interval of the change lies within ± {fixed(margin, decimals_of([margin]))}"
-    if "inconclusive" in words:
-        power = 100 * params.power
-        yield f"inconclusive: no trend was shown; could have shown: found with power {power:g} % if it were there"
+        yield f"flat: any two cells are shown to differ by less than {fixed(margin, decimals_of([margin]))}"
 
 
-COLUMNS = (
-    *("count", "from", "to", "first", "last", "slope", "slope_low", "slope_high"),
-    *("change", "change_low", "change_high", "retained", "retained_low", "retained_high", "detectable", "noise"),
-    *("mann_kendall_s", "mann_kendall_p", "min_attainable_p", "mann_kendall_status"),
-    *("trend_p", "q", "direction", "shape", "shape_at"),
-)
+def _inconclusive(series: Sequence[Series], params: Parameters) -> Iterator[str]:
+    if any(one.direction == "inconclusive" for one in series):
+        shown = any(one.direction == "inconclusive" and one.detectable is not None for one in series)
+        could = f"; could have shown: found with power {100 * params.power:g} % if it were there, along a line"
+        yield "inconclusive: no trend was shown" + (could if shown else "")
+
+
+_PLAIN = ("count", "first", "last", "slope", "detectable", "noise", "trend_p", "q", "direction")
+_BESIDE = ("along", "x_scale", "series_left_out")
+COLUMNS = [one.name for one in MEASURED["trends"] if one.name not in _BESIDE and not one.name.endswith("_num")]
 """What a table says of a series, besides which one it is."""
 
 
 def csv(document: Statistics) -> str:
     """One row a series."""
     axes = list(dict.fromkeys(name for one in document.series for name in one.at))
-    split = document.params.split is not None
-    left = document.series_left_out
-    rows = ([*_row(document, one, axes), *(splits.cells_of(one) if split else ()), left] for one in document.series)
-    after = (*COLUMNS, *(splits.COLUMNS if split else ()), "series_left_out")
-    return tidy(["grid", "revision", "along"], rows, axes, after, only=document.slice)
+    rows = ([*_row(document, one, axes), document.series_left_out] for one in document.series)
+    return tidy(["grid", "revision", "along"], rows, axes, (*COLUMNS, "series_left_out"), only=document.slice)
 
 
 def _row(document: Statistics, one: Series, axes: Sequence[str]) -> list[Any]:
-    cells = [document.grid, document.revision, one.along, *(one.at.get(name) for name in axes), *cells_of(one)]
+    told = cells_of(one)
+    cells = [document.grid, document.revision, one.along, *map(one.at.get, axes), *(told[name] for name in COLUMNS)]
     return [harmless(cell) for cell in cells]
 
 
-def cells_of(one: Series) -> tuple[Any, ...]:
-    """The cells of a series in `COLUMNS`."""
-    change, test, left = one.fitted_change, one.mann_kendall, one.retained
-    return (
-        *(one.count, one.from_, one.to, one.first, one.last, one.slope, *_ends(one.slope_interval)),
-        *(change.value if change else None, *_ends(change.interval if change else None)),
-        *(left.value if left else None, *_ends(left.interval if left else None)),
-        *(one.detectable, one.noise, test.s, test.p, test.min_attainable_p, test.status),
-        *(one.trend_p, one.q, one.direction, one.shape.kind, one.shape.at),
-    )
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)
+def cells_of(one: Series) -> dict[str, Any]:
+    """The cells of a series by the names in `COLUMNS`."""
+    test, onset = one.mann_kendall, one.onset
+    found = {name: getattr(one, name) for name in _PLAIN} | {
+        "from": one.from_,
+        "to": one.to,
+        "mann_kendall_s": test.s,
+        "mann_kendall_p": test.p,
+        "min_attainable_p": test.min_attainable_p,
+        "mann_kendall_status": test.status,
+        "onset_until": onset and onset.until,
+        "onset_by": onset and onset.by,
+    }
+    within = {"slope": one.slope_interval}
+    for name, estimate in (("change", one.fitted_change), ("end_change", one.end_change), ("retained", one.retained)):
+        found[name], within[name] = (estimate.value, estimate.interval) if estimate else (None, None)
+    for name, interval in within.items():
+        found[f"{name}_low"], found[f"{name}_high"] = ends(interval)
+    return found

@@ -1,7 +1,12 @@
-"""Say what answers have in common: counts, units, slices, tests, assumptions."""
+"""Phrases that several renderings share: titles, levels, slices, names of tests, assumptions, counts.
+
+Numbers are written in `numbers.py`, what an answer adds below in `notes.py`, the texts of a heat map in
+`heatmap/words.py`.
+"""
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,9 +15,12 @@ from registry.grids.protocol import Protocol, written
 from registry.grids.slices import slice_of, slice_text, with_slice
 from registry.renderings.numbers import UNDEFINED, plain_number, rough
 from registry.renderings.table import Column
-from registry.results.comparison import GapTest
+from registry.results.aggregates import Aggregates
+from registry.results.comparison import GapTest, ModelComparison
 from registry.results.courses import Series
-from registry.results.terms import SliceDocument
+from registry.results.pairs import Pair
+from registry.results.ranking import Ranking
+from registry.results.terms import Incomparable, ProtocolDifference, SliceDocument
 
 
 def title(document: Mapping[str, Any]) -> str:
@@ -132,26 +140,36 @@ def _numeric(cells: Sequence[Mapping[str, Any]], name: str) -> bool:
     return not any(isinstance(at.get(name), str) for at in cells)
 
 
-_WORDS = {"insufficient_points": "too few points"}
-
-
-def direction(one: Series) -> str:
-    """The direction; where nothing was shown, the smallest change that would have been: `(could have shown 4.1)`."""
+def direction(one: Series, alpha: float) -> str:
+    """The direction, and whether it is one along a line; where nothing was shown, the smallest change that would have
+    been: `(could have shown 4.1)`; where nothing could be, whether points are too few or tie."""
     found = one.direction
-    word = _WORDS.get(found, said(found))
+    word = said(found)
+    if found == "insufficient_points":
+        word = "too many ties" if 2 / math.factorial(min(one.count, 20)) < alpha else "too few points"
+    if bent(one):
+        return f"{word}, not along a line"
     seen = one.detectable
     return f"{word} (could have shown {rough(seen)})" if found == "inconclusive" and seen is not None else word
 
 
-def differs(one: Series) -> bool:
-    """Whether the cells of a series were shown to differ at all: only then a shape says more than a constant."""
-    return one.direction not in ("inconclusive", "flat", "constant")
+def bent(one: Series) -> bool:
+    """Whether a series is shown to move, and its cells miss a line by more than their noise."""
+    return "creasing" in one.direction and one.fitted_change is None and one.end_change is not None
 
 
 _SENTENCES = {
     "independent_trials": "the trials of a cell are taken as independent; publish design_effect if they are not",
     "design_effect_of_repeats": (
         "repeats vary by more than their trials explain: errors of trials are larger by as much as the repeats show"
+    ),
+    "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
+    "equal_noise": (
+        "the repeats of all cells have about one noise: where that of few repeats differs tenfold, a report errs in up "
+        "to 10 %; steps, declines, sets of best cells and thresholds pool it"
+    ),
+    "rows_share_nothing": (
+        "the cells of a level share no shock, as that of one bad checkpoint in every row; it would count once for each"
     ),
     "independent_levels": (
         "the scatter about a course is taken as independent from level to level; a curve that drifts slowly, as over "
@@ -172,18 +190,17 @@ def assumptions(assumes: Sequence[str], design_effect: float | None = None) -> I
 
 
 _TESTS = {
-    "cochran_mantel_haenszel": "Cochran–Mantel–Haenszel",
-    "fisher": "Fisher's exact test",
     "clustered_t": "t of the items' differences, clustered by item",
-    "mantel_haenszel": "Mantel–Haenszel",
     "mcnemar": "McNemar's exact test",
     "paired_items": "t of the items' differences on each benchmark",
     "paired_t": "t of the items' differences",
-    "pooled_z": "z with the trials pooled",
+    "score": "score test",
     "sign_flip": "exact sign flip",
     "sign_flip_normal": "sign flip by the normal law",
     "sign_flip_normal_over_benchmarks": "sign flip over the benchmarks by the normal law",
     "sign_flip_over_benchmarks": "exact sign flip over the benchmarks",
+    "t_over_benchmarks": "Student's t over the benchmarks",
+    "t_over_cells": "Student's t over the cells",
     "z": "z",
     "welch": "Welch's t",
 }
@@ -204,6 +221,41 @@ def either(names: Iterable[str]) -> str:
     return " or ".join(dict.fromkeys(names))
 
 
-def attainable_p(test: GapTest | None) -> float | None:
+def attainable_p(test: GapTest | Pair | None) -> float | None:
     """A p-value that could have been significant."""
     return test.p_holm if test and test.status == "ok" else None
+
+
+_MOST_LEFT_OUT = 12
+
+
+def left_out_and_warnings(found: Aggregates | Ranking | ModelComparison, done: str) -> Iterator[str]:
+    """Grids that are not `done`, for what they are made of or how they were measured, and the warnings."""
+    if derived := dict.fromkeys(one.benchmark for one in found.derived):
+        yield f"not {done}, for they are made of other grids: {', '.join(derived)}"
+    yield from left_out_line(getattr(found, "incomparable", None), done)
+    for warning in found.warnings:
+        yield f"warning: {warning.detail}"
+
+
+def left_out_line(found: Sequence[Incomparable] | None, done: str) -> Iterator[str]:
+    """`not ranked, for they were measured otherwise: m1 on GSM8K (shots 3, not 5)`; `done` says what they are not."""
+    if not found:
+        return
+    named = "; ".join(_named(one) for one in found[:_MOST_LEFT_OUT])
+    more = f"; and {len(found) - _MOST_LEFT_OUT:,} more" if len(found) > _MOST_LEFT_OUT else ""
+    yield f"not {done}, for they were measured otherwise: {named}{more}"
+
+
+def _named(one: Incomparable) -> str:
+    names = " · ".join(isolated(name) for name in (one.model, one.variant) if name)
+    why = ", ".join(map(_differing, one.differs)) or "no protocol"
+    return f"{names} on {isolated(one.benchmark)} ({why})"
+
+
+def _differing(one: ProtocolDifference) -> str:
+    key = isolated(one.key)
+    if one.contender is None:
+        return f"{key} not said"
+    other = "" if one.baseline is None else f", not {isolated(written(one.baseline))}"
+    return f"{key} {isolated(written(one.contender))}{other}"

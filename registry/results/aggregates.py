@@ -17,7 +17,6 @@ from registry.results.terms import (
     Instant,
     Interval,
     LeftOutByProtocol,
-    LevelName,
     Place,
     Presence,
     Reason,
@@ -133,33 +132,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryCost:
-    """An entry that lacks slots which others have."""
-
-    at: AtEntry
-    missing: Annotated[Count, "Slots that it lacks."]
-    gain: Annotated[Count, "Slots that would be shared besides, were this one entry left out."]
-
-
-@dataclass(frozen=True, slots=True)
-class LevelCost:
-    """A level whose slots not every entry has."""
-
-    dimension: Annotated[str, "Its dimension."]
-    level: LevelName
-    slots: Annotated[Count, "All its slots."]
-    lost: Annotated[Count, "Those that some entry lacks."]
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What keeps slots from being shared, the dearest first, a dozen of each."""
-
-    entries: Annotated[tuple[EntryCost, ...], "Entries that lack slots."] = ()
-    levels: Annotated[tuple[LevelCost, ...], "Levels with slots that some entry lacks."] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Remedy:
     """The smallest set of entries without which any slot is shared; of several, one that leaves the most."""
 
@@ -197,7 +169,6 @@ class Aggregation:
     columns: Annotated[
         tuple[Column, ...], "Of a table of names by something else: what is compared in each column.", Presence.OPTIONAL
     ] = ()
-    costs: Annotated[Costs, Presence.OPTIONAL] = Costs()
     set_aside: Annotated[
         tuple[SetAside, ...],
         "Names without a value, for they cost the others of their column slots.",

@@ -1,4 +1,4 @@
-"""How far one grid, or one model, is from another."""
+"""The documents of comparisons: `Comparison` of two grids, `ModelComparison` of two models, and their parts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 
 from registry.results.courses import XScale
 from registry.results.grid import PostedMetric
-from registry.results.items import CellItems, ItemPairs
 from registry.results.pairs import Pair, WithoutOne
-from registry.results.sensitivity import BreslowDay, GapMantelHaenszel
+from registry.results.sensitivity import BreslowDay, OddsRatio
 from registry.results.statistics import Assumptions, AxisDocument
 from registry.results.terms import (
     About,
@@ -36,13 +35,54 @@ from registry.results.terms import (
 from registry.results.trend_tests import GridTrend, MannKendall
 
 Better = Literal["contender", "baseline", "tie"]
-CellTest = Literal["fisher", "pooled_z", "z", "welch", "mcnemar", "paired_t"]
+CellTest = Literal["score", "z", "welch", "mcnemar", "paired_t"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """Items by what came out of them in both grids, 1 or 0."""
+
+    both: Annotated[Count, "1 in both."]
+    only_contender: Annotated[Count, "1 in the contender alone."]
+    only_baseline: Annotated[Count, "1 in the baseline alone."]
+    neither: Annotated[Count, "0 in both."]
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """McNemar's test of the items that came out differently, two-sided (Fagerland, Lydersen and Laake 2013)."""
+
+    p: Annotated[float, "Exact: the binomial law of one half."]
+    mid_p: Annotated[float, "The same with half of the probability of what was seen; less cautious."]
+
+
+@dataclass(frozen=True, slots=True)
+class CellItems:
+    """Outcomes of the same items in a cell of both grids."""
+
+    items: Annotated[Count, "Different items; one that is in several cells counts once."]
+    flips: Annotated[Flips | None, "Over all cells; null where outcomes are scores."] = None
+    mcnemar: Annotated[
+        McNemar | None, "Null for scores, and where an item is in several cells: these are not independent."
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPairs(CellItems):
+    """Whether these cells were compared item by item. If so, `test` is of the differences of the items: McNemar's in
+    one cell of bits, else Student's t, with errors clustered by the item (Miller 2024, equation 4)."""
+
+    paired: Annotated[bool, "Whether every cell has outcomes of the same items in both grids."] = False
+    cells: Annotated[Count, "Cells that have."] = 0
+    caution: Annotated[str | None, "Why the error may be too small; absent without doubts.", Presence.OMITTED] = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
 class GapTest:
-    """Whether the mean gap differs from 0 for these very cells. With outcomes of the same items by their differences,
-    with trials Mantel–Haenszel with Sato's variance, with standard errors z, else the exact sign-flip test."""
+    """Whether the mean gap differs from 0. For these very cells: with outcomes of the same items by their differences,
+    with trials by the score test, with standard errors by z or Welch's t. For other cells of the kind, where the noise
+    of some cell is not known: `t_over_cells`, Student's t over the cells."""
 
     status: Status
     name: Annotated[str | None, "The test that was used; null: none."] = None
@@ -53,7 +93,6 @@ class GapTest:
     p: P = None
     p_holm: Annotated[float | None, "Holm over the levels of the axis; null for all cells together."] = None
     detectable: Detectable = None
-    min_attainable_p: Annotated[float | None, "The smallest p that so many cells can give."] = None
     reason: Reason = None
 
 
@@ -101,7 +140,8 @@ class CellGap:
     better: Annotated[Better | None, "Which is better; null for a metric without a better end."]
     interval: Annotated[
         Interval | None,
-        "Newcombe's with trials; z or Welch's t with standard errors; Bonett and Price's or t by items.",
+        "By the score test with trials; z or Welch's t with standard errors; Tango's or t by items. Of a gap "
+        "that is shown its level is 1 - R alpha / m, with R shown of m tested cells.",
     ]
     p: Annotated[float | None, "The p-value of the cell; null without noise."]
     p_holm: Annotated[float | None, "Holm over all tested cells."]
@@ -196,7 +236,7 @@ class Gap(Contrast):
     only_in_contender: OnlyIn = OnlyIn()
     by: Annotated[Mapping[str, GapMargin] | None, "By the levels of each axis."] = None
     along: Annotated[tuple[GapTrend, ...], "How the gap changes along each axis with an order."] = ()
-    mantel_haenszel: GapMantelHaenszel | None = None
+    odds_ratio: Annotated[OddsRatio | None, "Over the cells with trials in both grids."] = None
     breslow_day: BreslowDay | None = None
     agreement: Annotated[Agreement | None, "Are the same cells hard for both?"] = None
     assumes: Assumptions = ()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from registry.grids.grid import Direction as Better
 from registry.results.terms import (
     At,
     Count,
@@ -17,11 +15,11 @@ from registry.results.terms import (
     Noise,
     P,
     Place,
-    Presence,
     Reason,
     Status,
 )
 from registry.results.trend_tests import (
+    EndChange,
     FittedChange,
     Heterogeneity,
     Logit,
@@ -30,33 +28,8 @@ from registry.results.trend_tests import (
     Weighted,
 )
 
-ShapeKind = Literal["constant", "linear", "step", "hinge", "complex"]
 Side = Literal["below", "above"]
-ShapeCriterion = Literal["chi2", "bic"]
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeModel:
-    """One of the models that a shape is chosen from."""
-
-    kind: Annotated[ShapeKind, "The course that the model takes."]
-    misfit: Annotated[float, "Chi-squared with known noise, else the residual sum of squares."]
-    parameters: Annotated[Count, "How many numbers were fitted; a position counts as one."]
-    at: Annotated[Place | None, "The first level after a step, or the level of a hinge."]
-    p: P
-    bic: Annotated[float | None, "The Bayesian information criterion; null with known noise."]
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesShape:
-    """The first of constant, linear, step, hinge that fits within the noise, else complex; without trials by BIC."""
-
-    status: Status
-    kind: Annotated[ShapeKind | None, "Null where too few points or no noise forbid an answer."]
-    at: Annotated[Place | None, "The first level after a step, or the level of a hinge; null of other shapes."]
-    criterion: Annotated[ShapeCriterion | None, "What chose the model: the noise (chi2), or bic where it is unknown."]
-    models: Annotated[tuple[ShapeModel, ...], "All that were tried, the simplest first; none with too few points."]
-    reason: Reason = None
+Turn = Literal["falls_then_rises", "rises_then_falls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +129,8 @@ Direction = Literal[
     "slightly_increasing",
     "slightly_decreasing",
     "flat",
+    "falls_then_rises",
+    "rises_then_falls",
     "varies_without_trend",
     "inconclusive",
     "constant",
@@ -183,7 +158,7 @@ class Summary:
     mean_interval: Annotated[
         Interval | None,
         "Of the mean: of these very cells, from their noise where it is known, else Student's, as if the cells were a "
-        "sample; null for a single cell without noise.",
+        "sample; null without noise for a single cell, and for cells that all agree.",
     ]
 
 
@@ -216,7 +191,9 @@ class Series:
     ]
     slope_intercept: Annotated[float | None, "Of the same line, where the axis value is 0; null for a single cell."]
     slope_interval: Annotated[
-        Interval | None, "Sen's; null below five untied points, where it could not hold its level."
+        Interval | None,
+        "Sen's; null below five untied points, where a third of all pairs tie, and where its ends are one number: "
+        "`slope_interval_reason` says why.",
     ]
     slope_interval_reason: Annotated[str | None, "Why there is no interval."]
     slope_points_used: Annotated[Count, "Below `count` where a long series was thinned for the slope."]
@@ -226,21 +203,39 @@ class Series:
     weighted: Annotated[Weighted | None, "Null without standard errors or repeats."]
     heterogeneity: Annotated[Heterogeneity | None, "Null without noise."]
     fitted_change: Annotated[
-        FittedChange | None, "What changed from one end to the other; null where nothing could be fitted."
+        FittedChange | None,
+        "What changed from one end to the other along a line; null where nothing could be fitted, and where the cells "
+        "miss a line by more than their noise (`lack_of_fit_p` below alpha). Its interval agrees with `q` about 0, "
+        "which may be its end.",
     ]
-    detectable: Detectable
+    end_change: Annotated[
+        EndChange | None,
+        "The last cell less the first, whatever lies between; null without noise or a second cell. Its interval holds "
+        "0 where neither a trend nor a variation is shown.",
+    ]
+    detectable: Annotated[
+        float | None,
+        "The change along a line about the mean that is called a trend with probability 80 %, if the other series of "
+        "the axis are flat, in the metric's unit; null without noise, and where no change could be.",
+    ]
     direction: Annotated[
         Direction,
-        "increasing and decreasing: `q` below alpha; slightly: and the fitted change is smaller than the margin of "
-        "equivalence. flat: the interval of `fitted_change` lies within the margin. varies_without_trend: the "
-        "cells differ by more than noise, no trend is shown. inconclusive: nothing is shown; `detectable` says "
-        "what would have been.",
+        "increasing and decreasing: `q` below alpha; slightly: and the change of the fitted line is smaller than the "
+        "margin of equivalence. flat: any two cells are shown to differ by less than the margin. varies_without_trend: "
+        "the cells differ by more than noise, no trend is shown; falls_then_rises, rises_then_falls: and that they "
+        "only fall or only rise is refuted, and one such turn accounts for them. inconclusive: nothing is shown; "
+        "`detectable` says what would have been.",
     ]
-    trend_p: Annotated[P, "Of the test for a trend that fits the noise; null where no p could have been significant."]
+    trend_p: Annotated[
+        P,
+        "Of the test for a trend that fits the noise; null where no p could have been significant. With standard "
+        "errors or repeats, where the cells miss a line by more than their noise and no monotone course fits, no less "
+        "than that of `ols`: levels that scatter are no trend.",
+    ]
     q: Annotated[
         float | None,
-        "`trend_p` after Benjamini and Hochberg over the series of this grid along this axis: the direction "
-        "follows from it.",
+        "`trend_p` after Benjamini and Hochberg over the series of this grid along this axis, and no less than "
+        "`opened` has for the axis: the direction follows from it.",
     ]
     changes: Annotated[
         tuple[Change, ...], "The steps between neighbouring measured cells; the hundred largest of a long series."
@@ -248,8 +243,7 @@ class Series:
     changes_left_out: Annotated[Count, "The steps that `changes` does not list."]
     sharp_reason: Annotated[SharpReason | None, "Why `sharp` is null in every change of this series."]
     largest: Annotated[LargestSteps, "The largest fall and the largest rise, whatever noise says of them."]
-    onset: Annotated[Onset | None, "Where the decline begins; null without noise."]
-    shape: SeriesShape
+    onset: Annotated[Onset | None, "Where a lasting decline begins; null without noise and below three cells."]
     thresholds: Annotated[tuple[Threshold, ...], "One for each level of `params.thresholds`."]
     plateau: Annotated[Plateau | None, "Null without a margin of equivalence."]
     monotone: Monotone
@@ -257,17 +251,6 @@ class Series:
     retained: Annotated[
         Retained | None, "Null for a single cell, where a value is negative, and where the first one is 0."
     ] = None
-    split: Annotated[Split | None, "Only where `split` was asked for, and both parts have cells.", Presence.OMITTED] = (
-        None
-    )
-
-
-def losing(series: Sequence[Mapping[str, Any]], better: Better | None, lost: float) -> list[Mapping[str, Any]]:
-    """Documents of the series whose last value is worse than the first by more than `lost`; none without a better
-    end."""
-    sign = {"higher": 1.0, "lower": -1.0, None: 0.0}[better]
-    # Of decimals a difference has rounding errors: 99.7 less 89.7 is no more than 10.
-    return [one for one in series if round(sign * (one["first"] - one["last"]), 9) > lost] if sign else []
 
 
 SharpReason = Literal["noise_unknown", "no_margin"]
@@ -287,7 +270,11 @@ class Change:
     ]
     p: P
     p_holm: Annotated[float | None, "Holm over all steps of the grid along this axis."]
-    interval: Annotated[Interval | None, "Of this one step: Newcombe's with trials, z or t with errors; null without."]
+    interval: Annotated[
+        Interval | None,
+        "Newcombe's with trials, z or t with errors; null without. Of a sharp step at level 1 - R alpha / m, where R "
+        "of the m steps of the grid along this axis are sharp (Benjamini and Yekutieli 2005).",
+    ]
     detectable: Detectable
 
 
@@ -322,29 +309,19 @@ class LargestSteps:
 
 @dataclass(frozen=True, slots=True)
 class Onset:
-    """Where the decline begins: the first level from which all later cells are worse than the best before it by more
-    than `params.equivalence`, tested as a change is."""
+    """Between which levels a lasting decline begins: the first level from which on every cell is worse than the first
+    one by more than a margin. With probability `level` it lies beyond `until`, and at `by` at the latest."""
 
-    status: Status
-    level: Annotated[Place | None, "Only where `p_holm` is below alpha."] = None
-    candidate: Annotated[Place | None, "The most likely place, whether it is significant or not."] = None
-    size: Annotated[
-        float | None, "The mean from there on less the mean before, in the metric's unit; null without a candidate."
+    goes: Annotated[Literal["falls", "rises"], "Which way is worse: a metric without a better end falls."]
+    margin: Annotated[float, "`params.equivalence` in the metric's unit; 0 where none is set."]
+    p: Annotated[
+        float, "Of the test that one of the last two cells is not worse than the first by more than the margin."
+    ]
+    q: Annotated[float, "Benjamini and Hochberg over the series of this grid along this axis."]
+    until: Annotated[
+        Place | None,
+        "Up to this level every cell is shown to be worse than the first by the margin at most. Null, as `by` and "
+        "`level` are, where `q` is not below alpha: no decline is shown.",
     ] = None
-    p: Annotated[float | None, "Bonferroni over the possible places."] = None
-    p_holm: Annotated[float | None, "Holm over the series along the axis."] = None
-    reason: Reason = None
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """What lies beyond `params.split` less what lies up to it, as means in the metric's unit: of a series, or over the
-    series that have cells on both sides, each with the same weight. A fall within either part counts too."""
-
-    count: Annotated[Count, "Cells of the series; over all, the series with both parts."]
-    before: Annotated[float, "The mean up to it."]
-    after: Annotated[float, "The mean beyond it."]
-    difference: Annotated[float, "`after` less `before`."]
-    interval: Annotated[Interval | None, "Were these cells run again; null without noise."] = None
-    stderr: Annotated[float | None, "Of the difference."] = None
-    df: Annotated[float | None, "Where errors were estimated from repeats."] = None
+    by: Annotated[Place | None, "From this level on every cell is shown to be worse by more than the margin."] = None
+    level: Annotated[float | None, "1 - R alpha / S: R of the S series along this axis are shown to decline."] = None

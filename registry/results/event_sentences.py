@@ -28,8 +28,8 @@ _VERDICTS = {
 _TONES: Mapping[str, Tone] = {"supported": "good", "contradicted": "bad", "opened": "bad", "resolved": "good"}
 _WHY = {
     "passed": "a later verdict passes",
-    "policy_changed": "the policy was changed",
-    "policy_deleted": "the policy was deleted",
+    "policy_changed": "the baseline was replaced",
+    "policy_deleted": "the baseline was deleted",
     "deleted": "the contender is gone",
     "fixed_elsewhere": "fixed elsewhere",
 }
@@ -148,7 +148,6 @@ def _claim(act: str, data: Data) -> EventSentence:
     judged = _VERDICTS.get(verdict, _text(verdict))
     words = {
         "created": "was added",
-        "updated": "has another text or another source",
         "deleted": "was removed",
         "restored": "was restored",
         "judged": f"is {judged}" if _count(data, "judgement") < 2 else f"is still {judged}, with other numbers",

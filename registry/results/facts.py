@@ -33,8 +33,8 @@ class TrendRow(NamedTuple):
     p: float | None
     q: float | None
     direction: str
-    shape: str | None
-    shape_at: Place | None
+    onset_until: Place | None
+    onset_by: Place | None
     sharp_changes: int | None
     """Null where the noise is not known or no margin is set."""
 

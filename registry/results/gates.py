@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from registry.grids.grid import Direction
 from registry.results.comparison import ComparedRevision
 from registry.results.plans import Needed
 from registry.results.terms import About, At, Count, Identifier, Instant, P, Presence, Warning
@@ -20,8 +21,9 @@ OLD_MISSING: Mapping[str, MissingCells] = {"common": "matched"}
 Looks = Literal["fixed", "alpha_spending"]
 Side = Literal["baseline", "contender"]
 Verdict = Literal[
-    "improved", "equivalent", "non_inferior", "worse_within_margin", "regressed", "inconclusive", "not_comparable"
-]
+    "improved", "equivalent", "non_inferior", "worse_within_margin", "regressed", "reached", "missed",
+    "inconclusive", "not_comparable",
+]  # fmt: skip
 NotComparable = Literal[
     "no_common_cells",
     "missing_cells",
@@ -190,7 +192,7 @@ class Gate:
     verdict: Annotated[
         Verdict,
         "improved: better than 0. non_inferior: not worse by the margin. worse_within_margin: worse, by less. "
-        "regressed: worse by more. inconclusive: none of these was shown.",
+        "regressed: worse by more. reached, missed: of a floor. inconclusive: none of these was shown.",
     ]
     passes: Annotated[bool | None, "Whether the policy is shown to hold, or (false) not to; null: neither."]
     sentence: Annotated[str, "The verdict in plain words."]
@@ -198,7 +200,9 @@ class Gate:
     gap: Annotated[float | None, "Over all benchmarks, which weigh the same."] = None
     low: Annotated[float | None, "Above this with confidence 1 - alpha."] = None
     high: Annotated[float | None, "Below this with confidence 1 - alpha."] = None
+    level: Annotated[float, "Of the interval from `low` to `high`, as comparisons have it: 1 - 2 alpha."] = 0.9
     margin: Annotated[float | None, "In the metric's unit, over all benchmarks."] = None
+    direction: Annotated[Direction | None, "The metric's better end."] = None
     unit: Annotated[str | None, "The metric's unit."] = None
     judged: Annotated[Count, "How many benchmarks or cells were judged; 1 over all."] = 0
     paired: Annotated[bool, "Whether all that was judged is of the same items; else samples are independent."] = False

@@ -14,7 +14,6 @@ from registry.results.terms import At, Place, SliceDocument
 
 Carried = Literal["values", "trials", "stderr", "repeats", "sd"]
 """What cells carry: one number for all of them, or numbers nested to the axes."""
-Name = Literal["experiment", "benchmark", "model", "variant"]
 
 
 class PostedMetric(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""The judgement of a claim, in values and in words."""
+"""The judgement of a claim, as `workers/claims/` fills it; and sentences of events, which tell of such judgements."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from registry.results.plans import Impossible
+from registry.results.plans import Impossible, Needed
 from registry.results.terms import Count, Instant, Presence, Warning
 
 MOST_INPUTS = 1_000
@@ -32,13 +32,9 @@ class ClaimNumbers:
     low: Annotated[float | None, "Low end of what noise leaves possible; null: unknown or none."] = None
     high: Annotated[float | None, "High end of it."] = None
     compared_with: Annotated[str, "What is said, in words."] = ""
-    over: Annotated[str | None, "Over which cells means are taken, in words.", Presence.OMITTED] = None
+    over: Annotated[str | None, "Over which cells it is, in words.", Presence.OMITTED] = None
     out_of: Annotated[Count | None, "Of a count: of how many.", Presence.OMITTED] = None
     cells: Annotated[tuple[NamedCell, ...], "Cells that decide it, a dozen at most.", Presence.OPTIONAL] = ()
-    ties: Annotated[Count | None, "How many tie for the posted extreme or with the named one.", Presence.OMITTED] = None
-    smallest_p: Annotated[
-        float | None, "too_few_points: the smallest p that a test of so many points can reach.", Presence.OMITTED
-    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +50,6 @@ class JudgedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """By how much trials grow."""
-
-    factor: Annotated[float, "Times the trials (or repeats) of all cells."]
-    trials: Annotated[Count | None, "Trials of a cell then, where all have as many.", Presence.OMITTED] = None
-
-
-@dataclass(frozen=True, slots=True)
 class TrialsNeeded:
     """What decides a claim that is within the noise."""
 
@@ -69,12 +57,7 @@ class TrialsNeeded:
     one_sum: Annotated[bool, "Whether it hangs on one sum of cells: then the power is this; else at least this."] = (
         False
     )
-    needed: Annotated[Growth | None, "If the posted numbers are true.", Presence.OMITTED] = None
-    cautious: Annotated[
-        Growth | None,
-        "one_sum: if the ends of its own interval are; absent where these decide nothing, or otherwise.",
-        Presence.OMITTED,
-    ] = None
+    needed: Annotated[Needed | None, "If the posted numbers are true.", Presence.OMITTED] = None
     impossible: Annotated[Impossible | None, "Why no number of trials is known to do.", Presence.OMITTED] = None
     why: Annotated[str | None, "The same in a sentence.", Presence.OMITTED] = None
 
@@ -89,14 +72,6 @@ class ClaimInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A word that asks for noise or a printed number, and how it is read."""
-
-    phrase: Annotated[str, "The words, or the JSON pointer to a number in the claim."]
-    read_as: Annotated[str, "What they are taken for."]
-
-
-@dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdict on a claim, with everything needed to judge it again elsewhere."""
 
@@ -107,7 +82,9 @@ class Judgement:
     beyond_noise: Annotated[Verdict, "By simultaneous confidence sets: wrong with a probability of at most `alpha`."]
     reason: ReasonWord
     robust_to_missing: Annotated[bool | None, "Whether the posted verdict stays, whatever the missing cells are."]
-    depends_on_reading: Annotated[bool, "Whether the bare ends of a range, not rounded, give another."]
+    depends_on_reading: Annotated[
+        bool, "Whether the bare numbers of `between`, `<=` and `>=`, not rounded, give another."
+    ]
     alpha: Annotated[float, "Of `beyond_noise`."]
     parts: Annotated[tuple[JudgedPart, ...], "The statements, group by group, a hundred at most.", Presence.OPTIONAL]
     parts_left_out: Annotated[Count, "How many more there are."]
@@ -122,7 +99,6 @@ class Judgement:
         Presence.OMITTED,
     ] = None
     warnings: Annotated[tuple[Warning, ...], "Names that no grid has; doubts about protocols.", Presence.OPTIONAL] = ()
-    read_as: Annotated[tuple[Reading, ...], "How its words and numbers are read.", Presence.OPTIONAL] = ()
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

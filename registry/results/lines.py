@@ -74,12 +74,21 @@ class LinePoint:
     interval: MeanInterval = None
 
 
+HUES = 8
+"""Colours of lines; each is there once more with dashes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """The means of one name along the axis, in the order of the levels."""
 
     name: Annotated[str, "The model, variant, benchmark or level."]
     points: Annotated[tuple[LinePoint, ...], "At the levels that it has a mean at, in their order."]
+    look: Annotated[
+        Count,
+        "Its look in pictures: one of eight colours, from 8 on dashed. It follows when the name was first published in "
+        "the experiment, so that names keep theirs.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from registry.grids.grid import Metric
-from registry.results.terms import Presence
 
+FALSE_ALARM = 0.01
+"""The share of further runs of an unchanged model that fall below its floor."""
 POWER = 0.8
 """The probability with which `detectable` differences would be found."""
 
@@ -28,9 +29,6 @@ class Parameters:
     ] = None
     thresholds: Annotated[tuple[float, ...], "The levels whose crossings are looked for, in the metric's unit."] = ()
     power: Annotated[float, "Of `detectable`: 0.8."] = POWER
-    split: Annotated[float | None, "The number that series are split at, if any was asked for.", Presence.OMITTED] = (
-        None
-    )
 
     @classmethod
     def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:

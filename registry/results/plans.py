@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from registry.results.terms import At, Count, Identifier, Presence
 
-PlanKind = Literal["separate", "peak", "claim", "gate"]
+PlanKind = Literal["separate", "claim", "gate"]
 Impossible = Literal[
     "item_limit",
     "not_worth",
@@ -18,8 +18,6 @@ Impossible = Literal[
     "on_boundary",
     "not_noise",
     "too_large",
-    "not_computed",
-    "failed",
 ]
 
 
@@ -39,9 +37,7 @@ class PlannedShare:
     share: Annotated[float, "0 to 1: where trials make the error smallest."]
     cells: Annotated[int, "Cells that share it."]
     grids: Annotated[tuple[Identifier, ...], "Their grids."]
-    benchmark: Annotated[str | None, "Of a comparison, or of the cell.", Presence.OMITTED] = None
-    model: Annotated[str | None, "Of the cell, for a claim.", Presence.OMITTED] = None
-    at: Annotated[At | None, "The cell, for a peak or a claim.", Presence.OMITTED] = None
+    benchmark: Annotated[str | None, "Theirs.", Presence.OMITTED] = None
     trials_now: Annotated[float | None, "Mean trials of a cell.", Presence.OMITTED] = None
     trials: Annotated[int | None, "What a cell gets of `budget`, else of `total`.", Presence.OMITTED] = None
 
@@ -101,8 +97,7 @@ class Plan:
     needed: Annotated[Needed | None, "For `effect`, else what was measured.", Presence.OMITTED] = None
     cautious: Annotated[
         Needed | None,
-        "For the interval's end nearest to 0, if it excludes 0: what was found is too large on the average. Of a claim "
-        "that hangs on one sum: for the end of that sum's interval which needs more.",
+        "For the interval's end nearest to 0, if it excludes 0: what was found is too large on the average.",
         Presence.OMITTED,
     ] = None
     total: Annotated[int | None, "Trials of all cells, so split, for `needed`.", Presence.OMITTED] = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from registry.results.parameters import FALSE_ALARM, POWER
 from registry.results.terms import About, Count, Input, Instant, Presence, Reason, SliceDocument, Status
 
 
@@ -34,6 +36,23 @@ class BenchmarkNoise:
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """From where on one more run of a cell is worse than chance, by the runs that it has."""
+
+    benchmark: Annotated[str, "The benchmark."]
+    model: Annotated[str, "The model."]
+    variant: Annotated[str, "The variant."]
+    at: Annotated[Mapping[str, str], "The cell."]
+    runs: Annotated[Count, "Repeats of the cell."]
+    mean: Annotated[float, "Of the runs."]
+    sd: Annotated[float, "Of one run: what a rerun of the same questions varies by."]
+    limit: Annotated[float, "One more run of an unchanged model is worse in a share `false_alarm` of cases."]
+    finds: Annotated[float, "A change for the worse by so much lets a run fail with the probability `power`."]
+    questions_sd: Annotated[float | None, "What the score would vary by on as many other questions of the kind."]
+    sentence: Annotated[str, "The same in words."]
+
+
+@dataclass(frozen=True, slots=True)
 class RepeatNoise:
     """What values vary by of themselves."""
 
@@ -43,6 +62,9 @@ class RepeatNoise:
     unit: Annotated[str | None, "Its unit."] = None
     alpha: Annotated[float, "Intervals have the level 1 - alpha."] = 0.05
     benchmarks: Annotated[tuple[BenchmarkNoise, ...], "By name."] = ()
+    floors: Annotated[tuple[Floor, ...], "Of the models that are asked for, where their cells have repeats."] = ()
+    false_alarm: Annotated[float, "Of each floor."] = FALSE_ALARM
+    power: Annotated[float, "Of what a floor finds."] = POWER
     reason: Reason = None
     slice: SliceDocument = None
     inputs: Annotated[tuple[Input, ...], "The grids."] = ()

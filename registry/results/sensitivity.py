@@ -1,4 +1,4 @@
-"""Which axis matters, and the odds of a step."""
+"""Types of a grid's sensitivity, each axis's share of the variance, and of the odds ratios of comparisons."""
 
 from __future__ import annotations
 
@@ -20,18 +20,23 @@ class LevelMean:
     interval: Annotated[
         Interval | None,
         "Of `raw_mean`: from the noise of its cells where it is known, else Student's, as if they were a sample; null "
-        "for one cell without noise.",
+        "without noise for one cell, and for cells that all agree.",
     ]
     mean: Annotated[
         float | None,
-        "Adjusted for the other axes by the additive model; it may leave the metric's bounds. Null where the effects "
-        "of the axes cannot be told apart.",
+        "Adjusted for the other axes by the additive model; it may leave the metric's bounds (`out_of_bounds`). Null "
+        "where the effects of the axes cannot be told apart.",
     ]
     logit_mean: Annotated[
         float | None,
         "Adjusted on the logit scale, so that it stays within the bounds. Null without trials where a value is "
         "at a bound.",
     ]
+    out_of_bounds: Annotated[
+        bool,
+        "Whether `mean` lies outside the metric's bounds, as no mean of the level can: the model extrapolates to cells "
+        "that were never measured. `logit_mean` does not.",
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class AxisShare:
     """The share of the variance of the values that an axis explains."""
 
     share: Annotated[float, "Of the variance; all shares and the residual's sum to 1."]
-    df: Annotated[int, "Degrees of freedom: its measured levels less one."]
+    df: Annotated[int, "Degrees of freedom: its measured levels less one; fewer where cells fall apart into blocks."]
     levels: Annotated[tuple[LevelMean, ...], "The first thousand measured levels."]
     p: Annotated[float | None, "Of the test that the levels of this axis do not differ."] = None
     test: Annotated[
@@ -73,7 +78,8 @@ class Residual:
     df: Annotated[int, "Degrees of freedom."]
     over_noise: Annotated[
         float | None,
-        "Its mean square over the known variance of the cells: about 1 where the rest is noise; null without noise.",
+        "Its mean square over the known variance, weighted by unequal errors: about 1 where the rest is noise; null "
+        "without noise, or where errors differ on over 600 levels.",
     ]
     p: Annotated[P, "On the metric's own scale."]
     logit: Annotated[
@@ -107,21 +113,6 @@ class OddsRatio:
     strata: Strata
     value: Annotated[float | None, "The common odds ratio; null where it is 0 or infinite."] = None
     interval: Interval | None = None
-    reason: Reason = None
-
-
-@dataclass(frozen=True, slots=True)
-class GapMantelHaenszel:
-    """Cells with trials in both grids as strata."""
-
-    status: Status
-    strata: Strata
-    difference: Annotated[float | None, "The risk difference, in the metric's unit."] = None
-    stderr: Annotated[float | None, "Of `difference`."] = None
-    interval: Annotated[Interval | None, "Of `difference`."] = None
-    p: P = None
-    test: Annotated[str | None, "The test that was used; null: none."] = None
-    odds_ratio: OddsRatio | None = None
     reason: Reason = None
 
 

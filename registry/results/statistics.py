@@ -1,4 +1,4 @@
-"""All statistics of one grid."""
+"""All statistics of one grid, and where its series cross levels that were asked about."""
 
 from __future__ import annotations
 
@@ -6,19 +6,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from registry.results.courses import Series, Split
+from registry.results.courses import Direction, Series, Threshold
 from registry.results.grid import PostedAxis, PostedMetric
 from registry.results.parameters import Parameters
 from registry.results.peaks import Coverage, Peaks, Precision
 from registry.results.sensitivity import Sensitivity
-from registry.results.terms import Count, Digest, Identifier, Instant, Keyword, Presence, SliceDocument
+from registry.results.terms import (
+    At,
+    Count,
+    Digest,
+    FirstLevel,
+    Identifier,
+    Instant,
+    Keyword,
+    LastLevel,
+    Presence,
+    SliceDocument,
+    Status,
+)
 from registry.results.trend_tests import GridTrend
 
 Assumptions = Annotated[
     tuple[str, ...],
     "What the tests take for granted, by name: independent_trials (no design_effect was posted), "
-    "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), independent_levels "
+    "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), nearest_counts "
+    "(values are no whole counts out of their trials, and stand for the nearest ones), independent_levels "
     "(no noise is known: a slow drift looks like a trend), "
+    "equal_noise (of repeats: steps, sets of best cells and thresholds pool their variance over the cells; where "
+    "few repeats have noise that differs tenfold, a report errs in up to 10 %), "
+    "rows_share_nothing (no shock, as of one bad checkpoint, is common to the cells of a level), "
     "exchangeable_cells (no noise is known), independent_items (items are draws of one kind), "
     "p(1-p)/questions (the largest variance that counts leave possible).",
     Presence.OPTIONAL,
@@ -28,11 +44,17 @@ AxisDocument = Annotated[PostedAxis, Keyword("$ref", "#/components/schemas/Axis"
 
 
 @dataclass(frozen=True, slots=True)
-class LostFilter:
-    """Series whose last value is worse than the first by more than this; every q is over all of them, as without it."""
+class Opened:
+    """The tests that open a report: of grids in which nothing differs, at most alpha of all reports say anything. No
+    adjusted p (`q`, `p_holm`, of an axis, of a common direction, of an interaction) is less than that of its axis
+    here."""
 
-    more_than: Annotated[float, "As it was asked for."]
-    of: Annotated[Count, "All series."]
+    p: Annotated[float, "That all cells are equal: Simes over the axes."]
+    axes: Annotated[
+        Mapping[str, float],
+        "That nothing differs along an axis: Simes over what is tested along it (trends; variation, steps, onsets; the "
+        "common direction, the axis as a whole), and no less than `p`.",
+    ]
 
 
 PICTURED = ("revision", "peaks")
@@ -50,6 +72,7 @@ class GridStatistics:
         Presence.OPTIONAL,
     ] = None
     assumes: Assumptions = ()
+    opened: Annotated[Opened | None, Presence.OMITTED] = None
     coverage: Annotated[Coverage | None, Presence.OMITTED] = None
     series: Annotated[
         tuple[Series, ...],
@@ -63,11 +86,6 @@ class GridStatistics:
     peaks: Annotated[Peaks | None, Presence.OMITTED] = None
     sensitivity: Annotated[Sensitivity | None, Presence.OMITTED] = None
     precision: Annotated[Precision | None, Presence.OMITTED] = None
-    grid_split: Annotated[
-        Mapping[str, Split] | None,
-        "The splits of all series along an axis together, by its name.",
-        Presence.OMITTED,
-    ] = None
     grid_trend: Annotated[
         Mapping[str, GridTrend],
         "All series along an axis together, by the name of the axis.",
@@ -92,4 +110,39 @@ class Statistics(GridStatistics):
     metric: MetricDocument = field(default_factory=PostedMetric)
     axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()
     slice: SliceDocument = None
-    lost: Annotated[LostFilter | None, "Only where `lost` was asked for.", Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesThresholds:
+    """How one series meets the levels."""
+
+    along: Annotated[str, "The name of the axis."]
+    at: At
+    status: Status
+    count: Annotated[Count, "The measured cells."]
+    from_: FirstLevel
+    to: LastLevel
+    first: Annotated[float, "The value at the first measured level."]
+    last: Annotated[float, "The value at the last measured level."]
+    direction: Annotated[Direction, "Where the series goes, as in its statistics."]
+    thresholds: Annotated[tuple[Threshold, ...], "One for each level that was asked about."]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where the series of a grid cross the levels that were asked about."""
+
+    grid: Annotated[Identifier, "The grid that they are about."]
+    revision: Annotated[Count, "The revision that they are about."]
+    metric: MetricDocument = field(default_factory=PostedMetric)
+    axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()
+    slice: SliceDocument = None
+    params: Annotated[Parameters, Presence.OPTIONAL] = field(default_factory=Parameters)
+    thresholds: Annotated[tuple[float, ...], "The levels that were asked about, in the metric's unit."] = ()
+    series: Annotated[tuple[SeriesThresholds, ...], "Along each axis, or along the one that was asked for."] = ()
+    series_left_out: Annotated[Count, "Series beyond the limits, which were not analysed.", Presence.OPTIONAL] = 0
+    methods_version: Annotated[
+        str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
+    ] = None
+    state: Annotated[Literal["pending", "ready", "failed"], "ready: they are computed."] = "ready"
+    computed_at: Annotated[Instant | None, "When they were computed.", Presence.OMITTED] = None

@@ -57,7 +57,8 @@ Noise = Annotated[
 Detectable = Annotated[
     float | None,
     "The smallest true value that is found significant with probability 80 %: (z of 1 - alpha/2 + z of 0.8) standard "
-    "errors, in the metric's unit; null without noise.",
+    "errors, in the metric's unit, for a step between trials with the continuity of Fisher's test; null without noise, "
+    "and where the scale has no room for it.",
 ]
 
 
@@ -163,9 +164,9 @@ def common_to_all(method: str, missing: str) -> bool:
 def unordered(method: str, missing: str) -> str | None:
     """Why a method has no order under a missing policy, whatever the values are; None where it has one."""
     if method in OF_UNITS and missing == "zero_votes":
-        return "missing votes have wins and ranks, but no means; ask with method=win_rate"
+        return "missing votes have wins and ranks, but no means; ask with the method win rate"
     if missing == "zero_points" and method != "borda":
-        return "only Borda's count gives points; ask with method=borda"
+        return "only Borda's count gives points; ask with the method Borda"
     return None
 
 
@@ -194,7 +195,7 @@ def set_aside_warnings(found: Iterable[SetAside]) -> tuple[Warning, ...]:
         return ()
     said = _listed([lacking_text(one, at) for one, at in places.items()], "; ")
     said = f"Set aside, so that the others keep their slots: {said}."
-    return (Warning("set_aside", f"{said} With set_aside=none they are compared too."),)
+    return (Warning("set_aside", f"{said} With nobody set aside they are compared too."),)
 
 
 def lacking_text(one: SetAside, places: Sequence[str] = ()) -> str:

@@ -21,7 +21,7 @@ from registry.results.terms import About, Count, LeftOutByProtocol, Reason, Slic
 FrontPlace = Annotated[
     Literal["front", "open", "behind"],
     "front: no other mean is at least as good in both and better in one. open: another is, within noise. behind: one "
-    "other is better in both, by one-sided tests, together at 5 %.",
+    "other is better in both, by one-sided tests, at 5 % over all ordered pairs of the picture together.",
 ]
 
 

@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 from registry.results.terms import Count, Interval, P, Reason, Status
 
 ExactOrNormal = Literal["exact", "normal"]
-ChangeMethod = Literal["logit", "weighted", "pooled_repeats", "theil_sen", "least_squares"]
-LogitTest = Literal["likelihood_ratio_f", "likelihood_ratio_chi2", "monotone_chi2", "firth_likelihood_ratio"]
-WeightedTest = Literal["z", "t_pooled_repeats"]
-HeterogeneityTest = Literal["pearson", "pearson_and_likelihood_ratio", "cochran_q", "f_repeats"]
+ChangeMethod = Literal["logit", "weighted", "repeats", "theil_sen", "least_squares"]
+EndMethod = Literal["newcombe", "z", "welch"]
+LogitTest = Literal["likelihood_ratio_f", "likelihood_ratio_chi2", "fisher", "monotone_chi2", "firth_likelihood_ratio"]
+WeightedTest = Literal["z", "t_satterthwaite"]
+HeterogeneityTest = Literal["pearson", "pearson_and_likelihood_ratio", "cochran_q", "brown_forsythe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,30 @@ class MannKendall:
 
 @dataclass(frozen=True, slots=True)
 class FittedChange:
-    """The change from the first to the last level of a series, as a model of its values sees it."""
+    """The change from the first to the last level of a series along the line of a model: not that of the end cells,
+    which is `end_change`."""
 
     value: Annotated[float, "From the first to the last level of the series, in the metric's unit."]
     interval: Annotated[Interval | None, "Null where it cannot be given; `reason` says why."]
     method: Annotated[
         ChangeMethod,
-        "logit: trials. weighted: standard errors. pooled_repeats: repeats, their variance pooled over the series. "
+        "logit: trials. weighted: standard errors. repeats: repeats, each cell with the variance of its own. "
         "theil_sen: noise unknown. least_squares: most pairs of values tie (ordinal or two-valued scores).",
     ]
     reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndChange:
+    """The last cell of a series less its first one, by the noise of these two cells alone."""
+
+    value: Annotated[float, "In the metric's unit."]
+    interval: Annotated[
+        Interval | None,
+        "It reaches to 0 where the tests of the series found no change. Null where the repeats of both cells agree, "
+        "which says nothing of their noise.",
+    ]
+    method: Annotated[EndMethod, "newcombe: trials. z: standard errors. welch: repeats."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +80,10 @@ class Logit:
     status: Status
     test: Annotated[
         LogitTest | None,
-        "likelihood_ratio_f: over max(1, dispersion), F(1, m - 2). likelihood_ratio_chi2: two cells. "
-        "monotone_chi2: three to five cells that a monotone course fits, the larger p of homogeneity and of the "
-        "likelihood ratio without dispersion. firth_likelihood_ratio: the "
-        "successes are separated, so that the ordinary fit is infinite.",
+        "likelihood_ratio_f: over max(1, dispersion), F(1, m - 2). fisher: two cells, and likelihood_ratio_chi2 with a "
+        "design effect. "
+        "monotone_chi2: a monotone course fits, the larger p of homogeneity and of the likelihood ratio without "
+        "dispersion. firth_likelihood_ratio: the successes are separated, so that the ordinary fit is infinite.",
     ] = None
     p: P = None
     slope: Annotated[float | None, "In log-odds for one unit of the axis."] = None
@@ -93,22 +108,25 @@ class Weighted:
     status: Status
     test: Annotated[
         WeightedTest | None,
-        "t_pooled_repeats: the variance comes from the repeats of all cells, and the law is t with `df`.",
+        "t_satterthwaite: each cell has the variance of its own repeats, and the law is t with `df`.",
     ] = None
     slope: Annotated[float | None, "In the metric's unit for one unit of the axis."] = None
     intercept: Annotated[float | None, "In the metric's unit, where the axis value is 0."] = None
     stderr: Annotated[float | None, "The standard error of the slope."] = None
     z: Annotated[float | None, "The slope over its standard error."] = None
-    df: Annotated[float | None, "Degrees of freedom, the repeats less the cells; null for z."] = None
+    df: Annotated[float | None, "Degrees of freedom, Satterthwaite's; null for z."] = None
     p: P = None
     interval: Annotated[Interval | None, "Of the slope."] = None
+    lack_of_fit_p: Annotated[
+        float | None, "Whether the line misses the cells by more than their noise; null below 3."
+    ] = None
     reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """Do the points differ at all? Pearson's chi-squared with trials, Cochran's Q with standard errors, F with
-    repeats."""
+    """Do the points differ at all? Pearson's chi-squared with trials, Cochran's Q with standard errors, Brown and
+    Forsythe's F with repeats."""
 
     status: Status
     test: Annotated[
@@ -116,10 +134,14 @@ class Heterogeneity:
         "pearson_and_likelihood_ratio: where a cell expects fewer than five of one outcome, the larger of both p.",
     ]
     chi2: Annotated[float | None, "The statistic; over `df` it is F where `df_error` is given."] = None
-    df: Annotated[int | None, "Its degrees of freedom, the cells less one."] = None
+    df: Annotated[
+        float | None, "Its degrees of freedom: the cells less one, of brown_forsythe estimated, from 1 to that."
+    ] = None
     p: P = None
-    df_error: Annotated[float | None, "f_repeats: degrees of freedom of the pooled variance."] = None
-    q: Annotated[float | None, "Benjamini–Hochberg over the series of this grid along this axis."] = None
+    df_error: Annotated[float | None, "brown_forsythe: degrees of freedom of the errors."] = None
+    q: Annotated[
+        float | None, "Benjamini–Hochberg over the series of this grid along this axis, and no less than `opened`'s p."
+    ] = None
     reason: Reason = None
 
 
@@ -137,3 +159,13 @@ class GridTrend:
     ]
     method: Annotated[ExactOrNormal, "How p was computed: by the exact null law, or by the normal tail."]
     reason: Reason = None
+    over: Annotated[
+        Literal["series", "columns"],
+        "columns: the levels share more than a line (`shared_p` below alpha), as by one bad checkpoint; S is then of "
+        "the sums over the series.",
+    ] = "series"
+    shared_p: Annotated[
+        float | None,
+        "Whether the means of the levels, over the series that have them all, miss a line by more than noise; null "
+        "below two such series or three levels.",
+    ] = None

@@ -77,7 +77,7 @@ class Delivery:
     type: Annotated[str, "The event's type."]
     state: Annotated[DeliveryState, "pending: it will be sent, again or first; failed: it was given up."]
     next_at: Annotated[Instant | None, "When it is sent next, or when it was due; null: it is settled."]
-    attempts: Annotated[tuple[DeliveryAttempt, ...], "The oldest first, up to the last 20."]
+    attempts: Annotated[tuple[DeliveryAttempt, ...], "The oldest first."]
     created_at: Annotated[Instant, "When it was made."]
 
 

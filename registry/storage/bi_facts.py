@@ -47,8 +47,8 @@ def _trend(one: Series) -> TrendRow:
         p=one.mann_kendall.p if one.trend_p is None else one.trend_p,
         q=one.q,
         direction=one.direction,
-        shape=one.shape.kind,
-        shape_at=one.shape.at,
+        onset_until=one.onset.until if one.onset else None,
+        onset_by=one.onset.by if one.onset else None,
         sharp_changes=None if steps and all(step is None for step in steps) else sum(map(bool, steps)),
     )
 

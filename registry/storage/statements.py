@@ -40,27 +40,35 @@ _LONGEST = 500
 """Characters of a slow statement that are logged."""
 LOOK_EVERY = 0.2
 LAST_GRACE = 0.5
-"""A request past its deadline may still run statements that take no longer than this, to clean up."""
+"""A request whose time is spent may still run statements that take no longer than this, to clean up."""
 
-_request_ends: ContextVar[float] = ContextVar("request_ends", default=math.inf)
 PREPARES = "prepares"
 """Execution option of an engine: whether its connections may keep prepared statements."""
 
 
 @dataclass(slots=True)
 class StatementTimes:
-    """Statements of one request so far, and their seconds, commits among them."""
+    """Statements of one request so far, and their seconds, commits among them; and the seconds that all may take."""
 
     count: int = 0
     seconds: float = 0.0
+    most: float = math.inf
 
 
 _request: ContextVar[StatementTimes | None] = ContextVar("statement_times", default=None)
 
 
-def begin_times() -> None:
-    """Count from nothing what this thread runs from now on: a request begins."""
-    _request.set(StatementTimes())
+@contextlib.contextmanager
+def request_deadline(seconds: float) -> Iterator[None]:
+    """Limit the statements of this context to so many seconds together, whatever the limit of each.
+
+    Only waiting for the database counts: not reading a large body, nor a client's wait for an answer.
+    """
+    token = _request.set(StatementTimes(most=seconds))
+    try:
+        yield
+    finally:
+        _request.reset(token)
 
 
 def times_so_far() -> StatementTimes:
@@ -83,21 +91,6 @@ def note_statement(statement: Any, seconds: float, slow: float) -> None:
         )
         name = sha256(text.encode()).hexdigest()[:12]
         log.warning("slow statement", ms=round(1000 * seconds, 1), statement_id=name, statement=text[:_LONGEST])
-
-
-@contextlib.contextmanager
-def request_deadline(seconds: float) -> Iterator[None]:
-    """Limit the statements of this context to `seconds` from now, whatever their own limit."""
-    token = _request_ends.set(time.monotonic() + seconds)
-    try:
-        yield
-    finally:
-        _request_ends.reset(token)
-
-
-def extend_request(seconds: float) -> None:
-    """Extend the request's deadline: the client is willing to wait that much longer."""
-    _request_ends.set(_request_ends.get() + seconds)
 
 
 class WatchedCursor(cursor):
@@ -153,8 +146,8 @@ class WatchedConnection(connection):
 
     def set_deadline(self) -> float:
         """Start the clock of a statement, and return the time; setting `ends` to infinity stops it."""
-        now = time.monotonic()
-        self.ends = min(now + self._limit, max(_request_ends.get(), now + LAST_GRACE))
+        now, times = time.monotonic(), times_so_far()
+        self.ends = now + min(self._limit, max(times.most - times.seconds, LAST_GRACE))
         return now
 
     def cursor(self, name: Any = None, cursor_factory: Any = None, *args: Any, **options: Any) -> Any:

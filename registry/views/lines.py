@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.results.aggregates import Aggregates, DimensionLevels
-from registry.results.lines import Line, LineLevel, LinePoint, Lines
+from registry.results.lines import HUES, Line, LineLevel, LinePoint, Lines
 from registry.results.terms import Place, Warning
 
 MOST_LINES = 12
 
 
-def lines_of(table: Aggregates, not_shown: Sequence[str] = ()) -> Lines:
+def lines_of(table: Aggregates, not_shown: Sequence[str] = (), order: Sequence[str] = ()) -> Lines:
     """The lines of a table by two dimensions, of which the second is the axis; `not_shown` are the names that there was
-    no room for."""
+    no room for, and `order` is that in which all names get their looks."""
     by, along = table.group_by
     known = {one.dimension: one for one in table.dimensions}
     axis = known.get(along, DimensionLevels(along, ()))
@@ -23,7 +23,8 @@ def lines_of(table: Aggregates, not_shown: Sequence[str] = ()) -> Lines:
             point = LinePoint(one.at[along], one.value, one.n, one.stderr, one.interval)
             points[one.at[by]].append(point)
     labels = _labels(known[by]) if by in known else {}
-    lines = tuple(Line(labels[name], tuple(found)) for name, found in points.items())
+    looks = looks_of([labels[name] for name in points], order)
+    lines = tuple(Line(labels[name], tuple(found), looks[labels[name]]) for name, found in points.items())
     levels = _labels(axis)
     whole = table.slots.shared, table.slots.total - table.slots.shared
     slots = {one.at[along]: (one.shared, one.total - one.shared) for one in table.columns}
@@ -59,6 +60,22 @@ def lines_of(table: Aggregates, not_shown: Sequence[str] = ()) -> Lines:
         methods_version=table.methods_version,
         computed_at=table.computed_at,
     )
+
+
+def looks_of(names: Sequence[str], order: Sequence[str]) -> Mapping[str, int]:
+    """The look of each name, all different up to `2 * HUES` names: below `HUES` while there is one left.
+
+    It is the place of the name in the order; where that is taken, the next that is free. Names are served in their
+    order, so that no later one takes the look of an earlier one.
+    """
+    places = {name: place for place, name in enumerate(order)}
+    found = dict[str, int]()
+    for name in sorted(names, key=lambda one: (places.get(one, len(places)), one)):
+        first = HUES * (len(found) // HUES % 2)
+        place, taken = places.get(name, len(places)) % HUES, set(found.values())
+        free = (first + (place + step) % HUES for step in range(HUES))
+        found[name] = next((one for one in free if one not in taken), first + place)
+    return found
 
 
 def _labels(dimension: DimensionLevels) -> Mapping[Place, str]:

@@ -33,6 +33,7 @@ REGISTERED = [
     "@*.form",
     "@*.page",
     "@pages.*",
+    "@pytest.fixture",
     "@validates*",
 ]
 """Functions with these decorators are called by what they are registered with."""
@@ -56,8 +57,11 @@ CALLED_BY_LIBRARIES = [
     "set_accept_enabled",
     # Celery
     "LastingConsumer", "on_connection_error_after_connected", "safe_say",
-    # Jupyter, transformers
-    "RegistryCallback", "_repr_html_", "control", "on_evaluate", "on_log",
+    # Jupyter, transformers, Inspect, html.parser
+    "RegistryCallback", "RegistryHooks", "enabled", "handle_data", "handle_endtag", "handle_starttag", "on_task_end",
+    "_repr_html_", "control", "on_evaluate", "on_log",
+    # pytest
+    "assert_not_worse",
 ]  # fmt: skip
 USED_BY_TESTS = ["RIVAL_IN", "client_url", "demo_grids", "forget", "pids"]
 

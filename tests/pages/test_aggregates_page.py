@@ -39,6 +39,52 @@ def test_a_heading_sorts_the_rows_by_its_column(public: Project, visitor: Browse
     assert visitor.read(by_x).links("sort=mean")
 
 
+def test_a_mean_over_fewer_slots_than_another_is_marked(public: Project, visitor: Browser) -> None:
+    for model, benchmark, value in (
+        ("a", "x", 1.0),
+        ("a", "y", 9.0),
+        ("b", "x", 6.0),
+        ("b", "y", 2.0),
+        ("c", "x", 8.0),
+    ):
+        public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
+    public.published(experiment="e", model="a", benchmark="own", axes=[], values=7.0, trials=None)
+    available = f"/projects/{public.slug}/{TABLE}&group_by=benchmark&missing=available"
+    text = visitor.computed(available).text
+    assert all(words in text for words in ("a 5.00 ", "b 4.00 ", "c 8.00* ", "* over fewer slots than other means"))
+    given = f"{TABLE.replace('aggregates', 'aggregates.md')}&group_by=benchmark&missing=available"
+    markdown = public.get(f"projects/{public.slug}/{given}").text
+    assert "8.00*" in markdown.replace("\\", "")
+    assert "* over fewer" not in visitor.computed(f"{available}&model=a&model=b").text
+
+
+def test_a_ranking_above_a_table_says_over_which_slots_each_of_both_is(public: Project, visitor: Browser) -> None:
+    values = {"a": (1.0, 9.0, 5.0), "b": (6.0, 2.0, 8.0), "c": (8.0,)}
+    for model, several in values.items():
+        for benchmark, value in zip("xyz", several, strict=False):
+            public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
+    table = f"/projects/{public.slug}/{TABLE}&set_aside=none"
+    told = "This compares names on up to 3 slots, two on those that both have; "
+    assert f"{told}the table below is over the 1 that all its entries have." in visitor.computed(table).text
+    own = visitor.computed(f"{table}&missing=available").text
+    assert f"{told.strip()} each entry of the table below is over its own." in own
+    assert told not in visitor.computed(f"{table}&model=a&model=b").text
+    for model in values:
+        latency = {"name": "latency", "unit": "s", "direction": "lower"}
+        public.published(experiment="e", model=model, benchmark="x", axes=[], values=3.0, trials=None, metric=latency)
+    traded = f"/projects/{public.slug}/results?view=trade-off&experiment=e&metric=accuracy&set_aside=none"
+    page = visitor.computed(traded).text
+    assert f"{told}the picture below is over the 1 that all its points have." in page
+    assert told not in visitor.computed(f"{traded}&model=a&model=b").text
+    whole = visitor.computed(f"{table}&group_by=benchmark&model=a&model=b").text
+    assert "All 3 slots were measured for every entry of their column" in whole
+    means = f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy&set_aside=none&method=mean"
+    page = visitor.computed(means)
+    assert "5.00†" in page.text  # of x, y and z; its score is that of x alone, 1
+    assert "† over a name's own cells, where the score beside it is over the cells that all names have" in page.text
+    assert "†" not in visitor.computed(f"{means}&missing=available").text
+
+
 def test_axes_are_rows_and_columns_and_a_third_dimension_makes_several_tables(guest: Browser) -> None:
     page = guest.computed(f"{ASKED}&group_by=model&group_by=axis:Ratio&group_by=axis:Local%20Window%20Size")
     assert len(page.all("table")) == 2
@@ -55,6 +101,8 @@ def test_nothing_shared_is_said_with_a_way_on(public: Project, visitor: Browser)
         public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}")
     assert "a: no z (1 of 1 slots lacking)" in page.text
+    picture = TABLE.replace("aggregates", "aggregates.svg")
+    assert "not measured or set aside" in public.get(f"projects/{public.slug}/{picture}").text
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}&set_aside=none")
     assert "There is no table: no slot was measured for every entry." in page.text
     assert "Without a the others share 1 slot." in page.text

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select, text, update
+from werkzeug.test import TestResponse
 
 from registry.storage.tables import baselines, events, gate_verdicts, stored_revisions
 from tests.house import Project
@@ -17,6 +18,11 @@ from tests.workers.test_gates import baseline, put
 def page(page: str) -> str:
     """The path of the settings of gates."""
     return f"{page}/alerts"
+
+
+def previewed(admin: Administrator, page: str, **typed: str) -> TestResponse:
+    """The preview that its form leads to."""
+    return admin.browser.opened(admin.send(page, f"{page}/preview", **typed).headers["Location"])
 
 
 def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Project, admin: Administrator) -> None:
@@ -37,7 +43,7 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     for told in (
         "A contender passes when it is shown not to be worse by more than 3 points, over all benchmarks.",
         "A contender with the same scores and trials cannot be shown to pass. At equal scores",
-        "D is better than the baseline main: +10.00, with 95 % confidence above 6.8",
+        "D is better than the baseline main: +10.00 (90 % interval 6.8",
     ):
         assert told in policy, told
     # What fails comes first, the largest loss first, and each sentence stands once.
@@ -68,6 +74,7 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project, admin
     about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A", "margin": "2.5"}
     made = admin.send(page, path, **about)
     assert (made.status_code, made.headers["Location"]) == (303, f"{home}/baselines/best")
+    assert "Contenders are being judged." in admin.browser.read(made.headers["Location"]).text
     set_ = project.get(f"projects/{project.slug}/baselines/best").get_json()
     assert (set_["subject"], set_["policy"]["kind"], set_["policy"]["margin"]) == ({"model": "A"}, "non_inferior", 2.5)
     project.house.compute()
@@ -92,6 +99,55 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project, admin
     assert project.get(f"projects/{project.slug}/baselines/best").status_code == 404
 
 
+def test_a_form_says_which_alerts_another_definition_closes_and_why_they_were_is_news(
+    project: Project, admin: Administrator, page: str
+) -> None:
+    put(project, "A", 70.0)
+    baseline(project, margin=3.0)
+    put(project, "B", 60.0)
+    project.house.compute()
+    assert "1 alert of main is open. Another definition closes it" in admin.browser.read(f"{page}?baseline=main").text
+    assert "Another definition" not in admin.browser.read(page).text
+    assert admin.send(f"{page}?baseline=main", page, margin="40").status_code == 303
+    project.house.compute()
+    told = "An alert of the baseline main was resolved for B ( the baseline was replaced )"
+    assert told in admin.browser.read(f"/projects/{project.slug}/events").text
+
+
+def test_a_baseline_is_set_on_some_benchmarks_or_those_of_a_suite(
+    project: Project, admin: Administrator, page: str
+) -> None:
+    for benchmark in ("X", "Y", "Z"):
+        put(project, "A", 70.0, benchmark)
+    for name, members in (("whole", ["X", "Y"]), ("parts", ["X@Length=1"])):
+        made = project.call("PUT", f"projects/{project.slug}/suites/{name}", json={"benchmarks": members})
+        assert made.status_code == 201, made.text
+    about = {"name": "some", "experiment": "e", "metric": "accuracy", "model": "A"}
+
+    def benchmarks() -> list[str]:
+        found: list[str] = project.get(f"projects/{project.slug}/baselines/some").get_json()["benchmarks"]
+        return found
+
+    assert admin.send(page, **about, benchmarks="Z\n").status_code == 303
+    assert benchmarks() == ["Z"]
+    assert admin.send(f"{page}?baseline=some", page, suite="whole").status_code == 303
+    assert sorted(benchmarks()) == ["X", "Y", "Z"]
+    assert "over X, Y and Z." in admin.browser.read(f"/projects/{project.slug}/baselines/some").text
+    assert admin.open(f"{page}?baseline=some").forms[page]["benchmarks"].split("\n") == benchmarks()
+    assert admin.send(f"{page}?baseline=some", page, benchmarks="").status_code == 303
+    assert benchmarks() == []
+    # One that has exactly the benchmarks of a suite is told, and changed, by the suite.
+    assert admin.send(f"{page}?baseline=some", page, suite="whole").status_code == 303
+    of_suite = "the 2 benchmarks of the suite whole"
+    assert f"over {of_suite}." in admin.browser.read(f"/projects/{project.slug}/baselines/some").text
+    assert f"A, on {of_suite}" in admin.browser.read(f"/projects/{project.slug}/alerts").text
+    form = admin.open(f"{page}?baseline=some").forms[page]
+    assert (form["suite"], form["benchmarks"].strip()) == ("whole", "")
+    for wrong, field in (({"suite": "parts"}, "suite"), ({"benchmarks": "X\nnowhere"}, "benchmarks")):
+        refused = admin.send(page, page, **about | wrong)
+        assert (refused.status_code, list(Forms(refused.text).faults)) == (422, [field]), wrong
+
+
 def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_stores_nothing(
     project: Project, admin: Administrator, page: str
 ) -> None:
@@ -111,28 +167,42 @@ def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_
     project.house.compute()
     before = stored()
     about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "A"}
-    wait = admin.send(page, f"{page}/preview", **about, margin="3")
+    asked = admin.send(page, f"{page}/preview", **about, margin="3").headers["Location"]
+    assert asked.startswith(f"{page}/preview?name=best")
+    assert "_key" not in asked
+    wait = previewed(admin, page, **about, margin="3")
     assert (wait.status_code, "being computed 3. " in " ".join(wait.text.split())) == (200, True)
     project.house.compute()
-    told = " ".join(admin.send(page, f"{page}/preview", **about, margin="3").text.split())
+    told = " ".join(previewed(admin, page, **about, margin="3").text.split())
     assert "Of the 3 contenders last published within 30 days: fails 1, not shown 1, passes 1." in told
     assert "Worse is worse than the baseline best by more than 3 points" in told
     assert "Old is" not in told
     order = [told.index(f">{name}</a></th>") for name in ("Worse", "Close", "Better")]
     assert order == sorted(order)
+    assert "Of the 3 contenders" in admin.browser.read(asked).text, "one comes back to it by its address"
     # What was typed stands in the form, and is saved from there.
     assert Forms(told).forms[page]["margin"] == "3"
-    admin.send(page, f"{page}/preview", **about, margin="20")
+    previewed(admin, page, **about, margin="20")
     project.house.compute()
-    assert "days: passes 3." in " ".join(admin.send(page, f"{page}/preview", **about, margin="20").text.split())
-    wrong = admin.send(page, f"{page}/preview", **about | {"model": "Z"})
+    assert "days: passes 3." in " ".join(previewed(admin, page, **about, margin="20").text.split())
+    wrong = previewed(admin, page, **about | {"model": "Z"})
     assert (wrong.status_code, list(Forms(wrong.text).faults)) == (422, ["model"])
     # Without a model each contender is judged against the one before; the first has none.
-    admin.send(page, f"{page}/preview", **about | {"model": ""}, margin="20")
+    previewed(admin, page, **about | {"model": ""}, margin="20")
     project.house.compute()
-    told = " ".join(admin.send(page, f"{page}/preview", **about | {"model": ""}, margin="20").text.split())
+    told = " ".join(previewed(admin, page, **about | {"model": ""}, margin="20").text.split())
     assert "Of the 3 contenders last published within 30 days: passes 3." in told
     assert stored() == before
+
+
+def test_a_preview_of_nothing_leads_to_its_form_and_one_too_long_for_an_address_is_refused(
+    admin: Administrator, page: str
+) -> None:
+    assert admin.browser.get(f"{page}/preview").headers["Location"] == page
+    names = "\n".join(f"benchmark {number}" for number in range(500))
+    refused = admin.send(page, f"{page}/preview", name="best", experiment="e", metric="m", benchmarks=names)
+    assert (refused.status_code, list(Forms(refused.text).faults)) == (422, ["benchmarks"])
+    assert "benchmark 499" in refused.text
 
 
 def test_a_preview_asks_about_twelve_contenders_and_counts_the_others(
@@ -141,7 +211,7 @@ def test_a_preview_asks_about_twelve_contenders_and_counts_the_others(
     for number in range(15):
         put(project, f"model {number}", 70.0)
     about = {"name": "best", "experiment": "e", "metric": "accuracy", "model": "model 0"}
-    told = " ".join(admin.send(page, f"{page}/preview", **about).text.split())
+    told = " ".join(previewed(admin, page, **about).text.split())
     assert "Of the 12 contenders last published within 30 days: being computed 12. " in told
     assert "2 more were published, and not asked about." in told
 

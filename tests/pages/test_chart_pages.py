@@ -24,10 +24,12 @@ def test_the_page_draws_lines_and_has_their_numbers(demo: Demo, guest: Browser) 
     assert "Whiskers: 95 % intervals" in page.text
 
 
-def test_the_page_holds_the_picture_twice_and_its_downloads_ask_what_it_asked(guest: Browser) -> None:
+def test_the_page_holds_the_picture_for_screen_phone_and_paper_and_its_downloads_ask_what_it_asked(
+    guest: Browser,
+) -> None:
     path = f"{LINES}?{urlencode(WINDOWS | {'at.Ratio': '>=0.2', 'missing': 'available'})}"
     page = guest.computed(path)
-    assert [one["width"] for one in page.all("svg") if one.get("aria-labelledby")] == ["1000", "360"]
+    assert [one["width"] for one in page.all("svg") if one.get("aria-labelledby")] == ["1000", "360", "700"]
     links = page.links("/api/v1/")
     assert [link.partition("?")[0].rpartition("/")[2] for link in links] == [
         "lines", "lines.csv", "lines.txt", "lines.svg", "lines.png", "lines.vl.json",
@@ -46,7 +48,10 @@ def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Bro
     assert "there are Local Window Size, Ratio" in page.text
     assert page.all("select", name="along")
     assert 'no grid of an experiment "x"' in guest.read(f"{LINES}?experiment=x&metric=y", 404).text
-    assert "/y" in guest.read(f"{TRADED}?experiment=window-by-ratio&x=label:a&y=label:b", 422).text
+    assert (
+        "This cannot be answered: y "
+        in guest.read(f"{TRADED}?experiment=window-by-ratio&x=label:a&y=label:b", 422).text
+    )
     assert guest.get(f"{LINES}?{urlencode(WINDOWS | {'at.Depth': '1'})}").status_code == 422
 
 

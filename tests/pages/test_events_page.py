@@ -33,14 +33,23 @@ def test_an_act_is_a_sentence_with_a_link_and_how_long_ago_it_was(
     ages = [given["datetime"] for given in page.all("time") if "data-age" in given]
     assert len(ages) == 3
     assert ages == sorted(ages, reverse=True)
-    # The project leads to it, and both name the feed for readers.
-    overview = visitor.computed(home)
-    assert f"{home}/events" in overview.links()
-    for found, query in ((overview, ""), (visitor.read(f"{home}/events?type=grid.*"), "?type=grid.%2A")):
-        [feed] = found.all("link", rel="alternate")
-        assert feed["type"] == "application/atom+xml"
-        assert feed["href"] == f"/api/v1/projects/{public.slug}/events.atom{query}"
-        assert house.call("GET", feed["href"]).status_code == 200
+    assert f"{home}/events" in visitor.computed(home).links(), "the project leads to it"
+
+
+def test_revised_grids_are_news_though_no_rank_moves_and_beyond_five_they_are_folded(
+    public: Project, visitor: Browser
+) -> None:
+    tell(public, 1, kind="baseline.deleted", baseline="b", version=1)
+    tell(public, *range(8), kind="grid.revised", benchmark="X", model="M", revision=2)
+    tell(public, 1, kind="baseline.deleted", baseline="c", version=1)
+    tell(public, *range(2), kind="grid.revised", benchmark="Y", model="M", revision=3)
+    home = f"/projects/{public.slug}"
+    page = visitor.read(f"{home}/events")
+    assert page.text.count("The grid X · M now has revision 2") == 8
+    assert "3 more grids have a new revision just now The grid X · M now has revision 2" in page.text
+    assert page.text.count("more grid") == 1
+    assert not visitor.read(f"{home}/events?type=grid.revised").all("summary")
+    assert visitor.read(home).text.count("1 more grid has a new revision") == 1, "the overview folds them to one"
 
 
 def test_a_kind_leaves_the_others_out_and_older_events_follow(public: Project, visitor: Browser) -> None:

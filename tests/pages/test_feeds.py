@@ -42,7 +42,7 @@ def test_every_page_of_a_project_has_a_feed_that_answers_and_others_have_none(
         "/experiments/type-by-length", f"/rankings?{scope}", f"/aggregates?{scope}", f"/lines?{scope}&x=Length",
         "/trade-offs?experiment=type-by-length", f"/comparisons?{scope}&baseline_model=a&contender_model=b",
     )  # fmt: skip
-    for path in (*(f"{home}{one}" for one in of_project), f"/grids/{grid['id']}/history"):
+    for path in (*(f"{home}{one}" for one in of_project), f"/grids/{grid['id']}"):
         found = feed_of(Outline(visitor.client.get(path, follow_redirects=True).text))
         assert found, path
         assert public.house.call("HEAD", found["data-feed"], headers=STREAM).status_code == 200, path
@@ -67,7 +67,7 @@ def test_a_share_of_one_grid_opens_no_feed_and_its_page_polls(project: Project, 
     query = address.partition("?")[2]
     assert visitor.get(f"/projects/{project.slug}/events?{query}").status_code == 401
     for path in (f"/data/projects/{project.slug}/events", f"/api/v1/projects/{project.slug}/events"):
-        for accept in ("text/event-stream", "application/json", "application/atom+xml"):
+        for accept in ("text/event-stream", "application/json"):
             answer = visitor.client.get(f"{path}?{query}", headers={"Accept": accept})
             assert answer.status_code in (401, 404)
             assert "Beside it" not in answer.text

@@ -62,20 +62,20 @@ def test_seed_0_is_answered_in_words(guest: Browser, demo: Demo) -> None:
     text = spaced(page.text)
     assert "80.3 90.15 100.0 %" in text  # the lowest, the middle of the colours, the highest
     falls = text[text.index("Falls with Length") : text.index("Rises with Length")]
-    assert re.findall(r"Type (\d)", falls) == ["7", "6", "1", "3", "2"]
-    assert "Type 7 99.7 → 87.3 over 14 points, change −18.21 (95 %: −22.62 to −14.26), q <0.0001" in falls
+    assert re.findall(r"Type (\d)", falls) == ["7", "1", "3", "4", "6", "2"]
+    assert "Type 7 99.7 → 87.3 over 14 points, change −12.40 (95 %: −16.58 to −8.70), q <0.0001" in falls
     assert "Type 4 −7.3 from Length 2 to 3" in text
     assert "Type 1 −5.6 from Length 2 to 3" not in text  # not sharp among the ninety steps of the grid
-    assert "Type 4 98.3 → 90.7" in text[text.index("Varies, no trend shown along Length") :]
+    assert "Type 4 98.3 → 90.7" in falls
     assert "100.0 % at Type 2, Length 1; Type 6, Length 0; Type 6, Length 5" in text
     assert "Type 5 Length 0 … 6" in text
     assert "43 of 140 cells (31 %)" in text
     # What it begins with.
     assert "36 other cells may be the best as well, with 95 % confidence, and 58 are ruled out." in text
-    assert "Along Length 5 of 7 series fall, 1 rises and 1 varies without a trend." in text
+    assert "Along Length 6 of 7 series fall and 1 rises." in text
     assert "43 of 140 cells were never measured." in text
     assert "99.3 % of 300 trials is 298 of 300" in text
-    assert page.description.startswith("Along Length 5 of 7 series fall")
+    assert page.description.startswith("Along Length 6 of 7 series fall")
     first = cells(guest.get(f"{demo.seed0}?show=interval").text)[0][1]
     assert first.startswith("99.397.6–99.8")
 
@@ -203,6 +203,9 @@ def test_grids_of_every_depth_and_size_have_a_page(public: Project, visitor: Bro
     text = visitor.get(page_of(numeric({"x": 80, "y": 80}), [[float(x)] * 80 for x in range(80)])).text
     source = html.unescape(re.search(r'<img src="([^"]+)"', text)[1])
     assert visitor.get(source).content_type == "image/svg+xml"
+    [image] = visitor.read(f"/projects/{public.slug}/experiments/deep%202").all("img")
+    assert "range=0.0%2C79.0" in image["src"], "the range that all heat maps there have"
+    assert visitor.get(image["src"]).content_type == "image/png"
     assert 'role="grid"' not in text
     for rows, columns in ((3, 500), (301, 2)):
         values = [[1000.0 * row + step for step in range(columns)] for row in range(rows)]
@@ -289,17 +292,23 @@ def test_a_cap_on_series_is_said_where_they_are_counted_and_in_every_form(
         assert "4 more, beyond the limits, were not analysed" in told
     rows = list(csv.DictReader(io.StringIO(project.get(f"grids/{grid}/statistics.csv?part=trends").text)))
     assert {row["series_left_out"] for row in rows} == {"4"}
-    assert "3 of the first 3 of 5 series fall" in browser(house).read(f"/grids/{grid}").text
+    assert "the first 3 of 5 series fall" in browser(house).read(f"/grids/{grid}").text
 
 
 def test_what_is_said_of_a_large_grid_is_true_and_its_numbers_are_written_alike(
-    public: Project, visitor: Browser
+    public: Project, visitor: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 50 × 25 scores of 100 trials, with a digit more than such a share has, every tenth is one."""
     values = [[50.0 if column % 10 == 0 else 50.3 for column in range(25)] for _ in range(50)]
     path = f"/grids/{public.published(axes=numeric({'R': 50, 'S': 25}), values=values, trials=100)['id']}"
     page = visitor.computed(path)
     assert "1,100 warnings about the content" in page.text  # 22 of 25 columns
+    assert page.text.count("50.3 is not a whole count out of 100 trials") == 3
+    assert "and 1,097 more of these" in page.text
+    drawn = len([tag for tag, _ in page.attributes if tag == "polyline"])
+    monkeypatch.setattr("registry.pages.grid._MOST_POINTS", 1_249)  # 50 series along 25 levels are 1,250 points
+    fewer = [tag for tag, _ in visitor.read(path).attributes if tag == "polyline"]
+    assert drawn - len(fewer) == 75
     assert "1,250 cells measured" in page.text
     assert "counts out of trials" not in page.text
     shown = page.text.partition("Statistics :")[2].partition(" Trends ")[0]

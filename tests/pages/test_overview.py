@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from tests.house import House, Project
-from tests.pages.conftest import Browser, Demo, browser
+from tests.pages.conftest import Browser, Demo, browser, share
 from tests.workers.test_gates import baseline, put
 
 
@@ -11,7 +14,7 @@ def test_each_experiment_with_data_has_its_verdict_and_those_without_come_last(a
     page = guest.read("/projects/demo")
     told = (
         "R1-Qwen is better than R1-Llama by 2.1 points (95 % interval 0.6 to 3.7) on the 32 of 80 cells",
-        "Core Generalization · Qwen-2.5 3B · Baseline : Along Length 5 of 7 series fall",
+        "Core Generalization · Qwen-2.5 3B · Baseline : Along Length 6 of 7 series fall",
         "are contradicted by their own numbers",
         "The ranking of window-by-ratio by Pass@1 was computed for the first time",
         "1 experiment has no measured cell yet size-by-progress",
@@ -22,6 +25,63 @@ def test_each_experiment_with_data_has_its_verdict_and_those_without_come_last(a
     # AIME24, AIME25 and GPQA D are aliases of three others, so that 17 names are 14 benchmarks.
     assert "3 experiments 5 models 14 benchmarks 18 grids" in page.text
     assert answered.seed0 in page.links()
+
+
+def test_the_first_means_of_a_ranking_are_drawn_beside_its_verdict(public: Project, visitor: Browser) -> None:
+    for number in range(7):
+        for benchmark in "XY":
+            put(public, f"model {number}", 90.0 - 5 * number, benchmark)
+    visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
+    page = visitor.read(f"/projects/{public.slug}")
+    assert len(page.all("svg", **{"class": "whiskers"})) == 5
+    assert "model 0 90.00 90.00, " in page.text
+    assert "model 4 70.00 70.00, " in page.text
+    assert "and 2 more" in page.text
+
+
+def test_where_the_usual_target_cannot_be_tested_the_narrowest_that_is_speaks_as_on_the_results(
+    public: Project,
+) -> None:
+    # A leaderboard does not use the noise of its cells.
+    visitor = browser(replace(public.house, settings=replace(public.house.settings, ranking_work=0)))
+    for benchmark in range(12):
+        for name, lead in (("A", 5.0 + benchmark / 10), ("B", 0.0)):
+            put(public, name, 60.0 + lead, f"benchmark {benchmark}")
+    home, said = f"/projects/{public.slug}", "A is better than B by 5.5 points"
+    results = visitor.computed(f"{home}/results?view=table&experiment=e&metric=accuracy").text
+    assert said in results
+    assert said in visitor.read(home).text
+    order = visitor.read(f"{home}/results?view=ranking&experiment=e&metric=accuracy")
+    assert "The order below is about these cells run again, which nothing here tests" in order.text
+    assert any("target=new_benchmarks" in href for href in order.links())
+
+
+def test_one_name_is_told_by_its_grid_however_large_and_nobody_asks_who_is_best_of_it(
+    public: Project, visitor: Browser
+) -> None:
+    levels = list(range(80))
+    axes = [{"name": name, "kind": "numeric", "levels": levels} for name in ("Row", "Column")]
+    values = [[90.0 - row] * 80 for row in levels]
+    public.published(experiment="large", model="M", axes=axes, values=values, trials=1_000)
+    selected = f"/projects/{public.slug}/results?experiment=large&metric=accuracy"
+    visitor.computed(f"{selected}&view=ranking")
+    overview = visitor.read(f"/projects/{public.slug}").text
+    assert "Along Row 80 series fall." in overview
+    assert "ranked" not in overview
+    assert "Only M has results here" in visitor.read(f"{selected}&view=ranking").text
+    for view in ("table", "heatmaps"):
+        assert "Who is best" not in visitor.computed(f"{selected}&view={view}").text
+
+
+def test_paper_has_the_address_and_the_date_and_not_the_secret_of_a_share(public: Project, visitor: Browser) -> None:
+    home = f"/projects/{public.slug}"
+    assert re.search(rf"http://[^ ]+{home}, \d+ \w+ \d{{4}}, \d\d:\d\d UTC", visitor.read(home).text)
+    opened = share(public, home)
+    [secret] = re.findall(r"share=([^&]+)", opened)
+    printed = re.search(r'<p class="printed">(.*?)</p>', browser(public.house).get(opened).text)
+    assert printed
+    assert f"{home}, <span" in printed[1]
+    assert secret not in printed[1]
 
 
 def test_of_the_only_project_the_front_page_is_the_overview_and_says_what_this_is(own: House) -> None:

@@ -164,6 +164,6 @@ def test_the_largest_notes_leave_a_page_small(public: Project, visitor: Browser)
     labels = {f"label {number}": "https://example.org/" + "x" * 200 for number in range(64)}
     grid = public.published(description="[a](b) " * 1_140, warnings=warnings, labels=labels, source=SOURCE)
     answer = visitor.get(f"/grids/{grid['id']}")
-    assert "and 80 more" in answer.text
+    assert "and 97 more of these" in answer.text
     assert len(answer.data) < 150_000
     assert "This is its beginning" in answer.text

@@ -51,7 +51,7 @@ def test_a_wrong_name_keeps_the_form_and_names_the_right_ones(guest: Browser) ->
         "by=axis:ratio": 'axis "ratio"; did you mean "Ratio"; there are Ratio, Local Window Size',
         "model=R1-Qwen&model=NOPE": 'has the model "NOPE"; there are R1-Llama, R1-Qwen',
         "model=R1-Qwen&by=axis:nope": 'axis "nope"; there are Local Window Size, Ratio',
-        "method=guess": "/method",
+        "method=guess": "This cannot be answered: method must be one of",
     }.items():
         page = guest.read(f"{RANKINGS}?{WINDOWS}&{query}", 422)
         assert told in page.text
@@ -158,3 +158,46 @@ def test_a_name_without_a_cell_of_a_slice_is_left_out_and_the_others_are_ranked(
     text = public.get(f"projects/{public.slug}/rankings.txt?{scope}").text
     assert "best is better than next by 20.0 points" in text
     assert "left out: short (has no cell here)" in text
+
+
+def test_single_numbers_say_why_nothing_could_be_shown_and_a_suite_is_in_the_title(
+    public: Project, visitor: Browser
+) -> None:
+    for model, value in (("a", 1.0), ("b", 2.0), ("c", 3.0)):
+        public.published(experiment="e", model=model, benchmark="x", axes=[], values=value, trials=None)
+    suite = public.call("PUT", f"projects/{public.slug}/suites/core", json={"benchmarks": ["x"]})
+    assert suite.status_code in (200, 201)
+    address = f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy&suite=core"
+    page = visitor.computed(address)
+    assert "no pair was tested, for the noise of some common cell is not known" in page.text
+    assert page.text.startswith("Ranking of e by accuracy, suite core")
+    assert 'title = "{Ranking of e by accuracy, suite core}"' in page.text
+    questions = visitor.computed(f"{address}&target=new_questions").text
+    assert ("no pair was tested" in questions, "not tested" in questions, "not separated" in questions) == (
+        True, True, False,
+    )  # fmt: skip
+
+
+def test_a_trade_off_without_another_quantity_leads_to_experiments_that_have_one(
+    public: Project, visitor: Browser
+) -> None:
+    priced = {"name": "price", "direction": "lower"}
+    public.published(experiment="lone", axes=[], values=1.0, trials=None)
+    public.published(experiment="priced", axes=[], values=1.0, trials=None)
+    public.published(experiment="priced", axes=[], values=2.0, trials=None, metric=priced)
+    page = visitor.read(f"/projects/{public.slug}/results?view=trade-off&experiment=lone&metric=accuracy")
+    assert "publish another metric of these names in this experiment" in page.text
+    assert page.links("view=trade-off&experiment=priced")
+
+
+def test_the_level_of_shown_pairs_and_what_the_pairs_could_show_are_said_by_what_they_are(
+    public: Project, visitor: Browser
+) -> None:
+    """Of 3 pairs 2 are shown: 1 - 0.05 x 2 / 3 = 0.96667."""
+    for model, value in (("A", 90.0), ("B", 50.0), ("C", 49.0)):
+        public.published(experiment="e", benchmark="b", model=model, axes=[], values=value, trials=1000)
+    page = visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
+    assert page.text.count("96.67 % interval: of a pair that is shown, 1 - alpha x shown / tested pairs") == 1
+    assert "could show (Holm)" in page.text
+    pair = "view=compare&experiment=e&metric=accuracy&contender_model=B&baseline_model=C"
+    assert "could show (Holm)" not in visitor.computed(f"/projects/{public.slug}/results?{pair}").text

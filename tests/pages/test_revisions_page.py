@@ -70,30 +70,17 @@ def revised(project: Project, first: dict[str, Any], second: dict[str, Any]) -> 
 @pytest.mark.parametrize("what", DIFFERENCES)
 def test_what_differs_between_two_revisions_is_told(public: Project, visitor: Browser, what: str) -> None:
     first, second, told = DIFFERENCES[what]
-    text = visitor.read(f"{revised(public, first, second)}/revisions/1..2").text
+    page = visitor.read(f"{revised(public, first, second)}/revisions/1..2")
     for one in told:
-        assert one in text
+        assert one in page.text
 
 
-def test_the_history_of_a_cell_is_one_click_from_its_grid(public: Project, visitor: Browser) -> None:
-    grid = revised(public, {}, ONE)
-    assert f"{grid}/history" in visitor.read(grid).links()
-    page = visitor.read(f"{grid}/history?at.type=&at.length=%3E%3D2")
-    assert "type a, length 2 type b, length 2" in page.text
-    rows = [text.strip() for text in page.texts if text.strip() in ("70", "70.0", "70.5", "80.0", "not measured")]
-    assert rows == ["70.5", "not measured", "70.0", "80.0"]
-    # Bold and said: what is other than at the revision before.
-    assert page.text.count("changed") == 2
-    assert "Choose the level of each axis" not in visitor.read(f"{grid}/history").text
-    assert "has no level" in visitor.read(f"{grid}/history?at.length=9", 422).text
-
-
-def test_the_history_of_a_large_grid_begins_with_a_choice(public: Project, visitor: Browser) -> None:
-    axes = [{"name": name, "kind": "numeric", "levels": list(range(40))} for name in "xy"]
-    history = f"/grids/{public.published(axes=axes, values=[[1.0] * 40] * 40, trials=None)['id']}/history"
-    assert "Choose the level of each axis" in visitor.read(history).text
-    assert "These are 40 cells" in visitor.read(f"{history}?at.x=%3E%3D39").text
-    assert "choose at most 1,000" in visitor.read(f"{history}?at.x=%3E%3D1", 422).text
+def test_the_cells_of_each_revision_are_offered_as_csv(public: Project, visitor: Browser) -> None:
+    page = visitor.read(f"{revised(public, {}, ONE)}/revisions/1..2")
+    assert [("80" in visitor.get(href).text, "70.5" in visitor.get(href).text) for href in page.links("cells.csv")] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 @pytest.mark.parametrize(("later", "apart"), [(48.5, 0), (60.5, 1)])

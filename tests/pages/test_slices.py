@@ -10,6 +10,7 @@ from registry.grids.grid import Axis, Level
 from registry.pages.choices import MOST_LEVELS, slice_lists
 from tests.house import Project
 from tests.pages.conftest import WINDOWS, Browser, Demo
+from tests.workers.asking import join
 
 RANKING = f"/projects/demo/rankings?{WINDOWS}"
 PART = urlencode({"at.Local Window Size": "2000", "at.Ratio": "<=0.3"})
@@ -22,6 +23,9 @@ def test_a_ranking_is_asked_for_by_slice_in_its_form(guest: Browser) -> None:
     assert not any(chosen for _, chosen in (*first, *last))
     page = guest.computed(f"{RANKING}&{urlencode({'at.Local Window Size': '>=2000', 'at.Ratio': ''})}")
     assert "Only Local Window Size at least 2000: nothing else is shown or counted." in page.text
+    [model] = [one for one in page.links("view=heatmaps") if "model=R1-Qwen" in one]
+    assert "Only Local Window Size at least 2000" in guest.read(model).text
+    assert not guest.computed(RANKING).links("&model=R1-Qwen")
     first, last = page.options("at.Local Window Size")
     assert [value for value, chosen in first if chosen] == [">=2000"]
     data = page.links("/api/v1/projects/demo/rankings")
@@ -89,12 +93,38 @@ def test_the_page_of_a_grid_shows_a_slice_alone(demo: Demo, guest: Browser) -> N
     assert all("at.Ratio=%3C%3D0.3" in link for link in data)
 
 
+def test_the_only_series_of_a_slice_is_of_these_cells_and_its_p_value_has_one_name(
+    public: Project, visitor: Browser
+) -> None:
+    axes = [{"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5, 6, 7]}]
+    grid = public.published(axes=axes, values=[95.0, 90.0, 80.0, 70.0, 60.0, 50.0, 40.0], trials=500)
+    path = f"/grids/{grid['id']}"
+    told = {path: "the whole grid 95 → 40 over 7", f"{path}?at.Length=%3E%3D2": "these cells 90 → 40 over 6"}
+    for address, whose in told.items():
+        page = visitor.computed(address)
+        assert whose in page.text
+        assert ", q <0.0001" in page.text
+        assert ("these cells" in page.text) is ("at." in address)
+
+
 def test_the_page_of_an_experiment_shows_a_slice_of_every_grid(guest: Browser) -> None:
     page = guest.computed("/projects/demo/experiments/type-by-length?at.Length=%3E%3D12")
     assert "Only Length at least 12: nothing else is shown or counted" in page.text
     pages = [link for link in page.links("/grids/") if "/api/" not in link]
     assert pages
     assert all("at.Length=%3E%3D12" in link for link in pages)
+
+
+def test_heat_maps_write_names_as_the_other_views_do(public: Project, visitor: Browser) -> None:
+    for benchmark, model in (("AIME24", "m"), ("AIME'24", "M"), ("GPQA", "M")):
+        public.published(benchmark=benchmark, model=model, experiment="e")
+    join(public, "benchmark", "AIME24", "AIME'24")
+    join(public, "model", "m", "M")
+    scope = urlencode({"view": "heatmaps", "experiment": "e", "metric": "accuracy"})
+    page = visitor.computed(f"/projects/{public.slug}/results?{scope}")
+    assert len(page.all("section", **{"aria-label": "M · Baseline"})) == 1
+    assert "M · Baseline AIME'24 " in page.text
+    assert page.text.count("AIME24") == 0
 
 
 def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, visitor: Browser) -> None:
@@ -106,6 +136,24 @@ def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, vi
     for asked, shown in (({}, ["22.75", "33.5", "55.25"]), ({"as_of": then}, ["11.25", "33.5"])):
         page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | asked)}").text
         assert [one for one in ("11.25", "22.75", "33.5", "55.25") if one in page] == shown
+
+
+def test_the_bar_takes_an_hour_and_shows_it_again(public: Project, visitor: Browser) -> None:
+    public.published(axes=[], values=1.0)
+    scope = {"view": "ranking", "experiment": "type-by-length", "metric": "accuracy"}
+    for sent, shown in {
+        "2026-01-02": "2026-01-02T00:00",
+        "2026-01-02T14:30": "2026-01-02T14:30",
+        "2026-01-02T14:30:05Z": "2026-01-02T14:30:05",
+        "2026-01-02T15:30:00+01:00": "2026-01-02T14:30",
+    }.items():
+        asked = urlencode(scope | {"as_of": sent, "since": "2025-12-31T08:00"})
+        page = visitor.read(f"/projects/{public.slug}/results?{asked}", 404)  # nothing was there yet
+        fields = {one["name"]: one["value"] for one in page.all("input", type="datetime-local")}
+        assert fields == {"as_of": shown, "since": "2025-12-31T08:00"}
+    exact = urlencode(scope | {"as_of": "2026-01-02T14:30:05.000001Z"})
+    page = visitor.read(f"/projects/{public.slug}/results?{exact}", 404)
+    assert page.all("input", name="as_of")[0]["value"] == "2026-01-02T14:30:05.000001Z"
 
 
 def test_the_grids_of_a_suite_are_listed_by_its_benchmarks(public: Project, visitor: Browser) -> None:

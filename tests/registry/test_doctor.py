@@ -53,13 +53,11 @@ def test_each_process_that_is_missing_or_of_another_release_is_named(house: Hous
     told = found(house, {"role": "dispatcher", "broker_up": False}, {"role": "inline-worker"})
     assert told["workers"][:2] == ("doubtful", "only the inline worker")
     assert told["broker of dispatcher"][0] == "doubtful"
-    for column, check, state in (("version", "versions", "doubtful"), ("methods_version", "methods of workers", "bad")):
-        older = {"role": "worker", "host": "old", "pid": 42, column: "0.0.1"}
-        told = found(house, {"role": "dispatcher"}, older)
-        assert told[check][0] == state
-        assert all(word in told[check][1] + told[check][2] for word in ("old", "42")), told[check]
-    [state, said, _] = found(house, {"role": "worker", "host": "old", "methods_version": "0.0.1"})["methods of workers"]
-    assert (state, "0.0.1 on old" in said) == ("doubtful", True)
+    for column, state in (("version", "doubtful"), ("methods_version", "bad")):
+        told = found(house, {"role": "dispatcher"}, {"role": "worker", "host": "old", "pid": 42, column: "0.0.1"})
+        assert told["versions"][0] == state
+        assert "on old (worker 42)" in told["versions"][1]
+    assert found(house, {"role": "worker", "methods_version": "0.0.1"})["versions"][0] == "doubtful"
 
 
 @pytest.mark.parametrize(
@@ -99,11 +97,6 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({"public_url": NOBODY}, "proxies", "bad"),
     ({"proxies": 1}, "proxies", "doubtful"),
     ({"public_url": NOBODY, "proxies": 1}, "proxies", "good"),
-    ({"hosts": "a.example, *"}, "names", "doubtful"),
-    ({"hosts": "a.example", "cors_origins": "https://wiki.example"}, "names", "good"),
-    ({"max_wait": 60, "proxies": 1}, "times", "doubtful"),
-    ({"max_wait": 60}, "times", "good"),
-    ({"home": Path("/proc/home")}, "home", "doubtful"),
 ]
 
 

@@ -74,6 +74,21 @@ def test_outcomes_are_stored_once_and_read_back(project: Project) -> None:
     assert rows(project, made) == 1
 
 
+def test_the_items_that_came_out_otherwise_are_named_by_their_ids(project: Project) -> None:
+    one, other = grid(project)["id"], grid(project, model="B", values=[75.0, None, None])["id"]
+    post(project, one, FIRST, SECOND)
+    post(project, other, FIRST | {"outcomes": bits(0, 1, 1, 1)})
+    [cell] = project.get(f"grids/{other}/items?against={one}").get_json()["flips"]
+    assert (cell["at"], cell["gained"], cell["lost"]) == ({"Length": 0}, ["q3"], ["q1"])
+    [back] = project.get(f"grids/{one}/items?against={other}").get_json()["flips"]
+    assert (back["gained"], back["lost"]) == (["q1"], ["q3"])
+    assert "flips" not in project.get(f"grids/{one}/items").get_json()
+    assert project.get(f"grids/{one}/items?against_revision=1").get_json()["flips"][1]["gained"] == []
+    stranger = project.house.make_project()
+    hidden = grid(stranger)["id"]
+    assert project.get(f"grids/{one}/items?against={hidden}").status_code == 404
+
+
 def test_cells_may_come_one_by_one_with_other_sets_and_no_other_outcomes(project: Project) -> None:
     made = grid(project)["id"]
     assert post(project, made, FIRST).status_code == 201
@@ -257,7 +272,7 @@ def test_verify_finds_outcomes_that_are_not_those_of_their_cell(own: House) -> N
     own.compute()
 
     def differences() -> list[tuple[str, str]]:
-        *_, tally = verify(own.database, own.settings, None, None, None)
+        *_, tally = verify(own.database, own.settings, None)
         return [(one.check, one.detail) for one in tally.differences]
 
     assert differences() == []

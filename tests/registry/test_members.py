@@ -157,12 +157,6 @@ def test_what_is_named_like_an_average_is_doubted_until_it_is_declared(project: 
     assert doubts(project.published(benchmark="x" * 20 + " \u00a0  mean")) == [("looks_derived", "/benchmark")]
 
 
-def test_many_levels_named_so_raise_twenty_doubts(project: Project) -> None:
-    levels = [f"{i} mean" for i in range(100)]
-    sent = publication(axes=[{"name": "Type", "kind": "nominal", "levels": levels}], values=[50.0] * 100, trials=None)
-    assert len(project.publish(sent).get_json()["warnings"]) == 20
-
-
 def test_the_demonstration_declares_its_average() -> None:
     read = [read_submission({"axes": []} | one, Limits()) for one in demo_grids()]
     [average] = [one for one in read if one.grid.derived]

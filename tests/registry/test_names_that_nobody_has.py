@@ -90,7 +90,8 @@ def test_an_axis_in_other_letters_is_meant_and_found_in_the_question(sweep: Proj
     ):
         place, detail = fault(sweep, path)
         assert (place, 'did you mean "Ratio"' in detail) == (pointer, True)
-    [one] = sweep.get(f"projects/{sweep.slug}/grid/statistics?model=A&along=ratio").get_json()["errors"]
+    grid = sweep.get(f"projects/{sweep.slug}/grids?model=A").get_json()["items"][0]["id"]
+    [one] = sweep.get(f"grids/{grid}/statistics?along=ratio").get_json()["errors"]
     assert one == {"pointer": "/along", "detail": 'the grid has no axis "ratio"; did you mean "Ratio"; there is Ratio'}
 
 

@@ -55,7 +55,20 @@ def test_a_new_name_has_the_first_twin_of_all_that_look_like_it(new: set[str], k
 
 
 AVERAGES = ["Average", "AVG", "avg.", "Mean", "overall", "Total", "Macro avg", "Micro avg", "MMLU average", "x_mean"]
-OTHERS = ["", "GSM8K", "Mean IoU", "Meaning", "Totally new", "Averaged", "demean", "GPQA_D"]
+AVERAGES += ["mean_score", "Average (5-shot)", "Overall score", "macro-avg (all tasks)"]
+OTHERS = [
+    "",
+    "GSM8K",
+    "Mean IoU",
+    "Meaning",
+    "Totally new",
+    "Averaged",
+    "demean",
+    "GPQA_D",
+    "score",
+    "Meaning (5-shot)",
+    "F1 score",
+]
 
 
 def test_a_name_that_ends_in_the_word_for_an_average_looks_derived() -> None:

@@ -104,10 +104,3 @@ def test_a_role_without_rights_is_told_to_get_them(own: House, settings: Setting
     finally:
         with engine.begin() as connection:
             connection.execute(text(f"DROP ROLE {role}"))
-
-
-def test_a_database_that_is_away_is_503_with_a_time_to_come_back(settings: Settings) -> None:
-    client = create_app(replace(settings, database_url="postgresql://127.0.0.1:1/nowhere")).test_client()
-    answer = client.get("/api/v1/projects")
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
-    assert answer.content_type == "application/problem+json"

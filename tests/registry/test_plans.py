@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from registry.plans.score_interval import TwoSamples, score_interval
 from tests.house import ACCURACY, Project
 from tests.workers.asking import described, faults_of
 
@@ -44,22 +45,25 @@ def two(project: Project, first: Any, second: Any, **more: Any) -> list[str]:
 
 
 def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart(project: Project) -> None:
-    """70 and 74 of 100 at 200 trials: se = sqrt(.7 x .3/200 + .74 x .26/200) = 4.4849 points."""
+    """70 and 74 of 100 at 200 trials: se = sqrt(.7 x .3/200 + .74 x .26/200) = 4.4849 points; were both 72, the score
+    test has sqrt(.72 x .28 x 2/200 x 400/399)."""
     pair = dict(zip(("baseline", "contender"), two(project, 70.0, 74.0), strict=True))
     found = planned(project, SEPARATE)
     se = 100 * math.sqrt((0.7 * 0.3 + 0.74 * 0.26) / 200)
-    factor = (2.8015852 * se / 4.0) ** 2
+    null = 100 * math.sqrt(0.72 * 0.28 * 2 / 200 * 400 / 399)
+    seen = 1.959964 * null + 0.8416212 * se
+    factor = (seen / 4.0) ** 2
     assert (found["decidable_now"], found["observed"], found.get("cautious")) == (False, pytest.approx(4.0), None)
     assert found["stderr"] == pytest.approx(se, rel=1e-3)
-    assert found["detectable"] == pytest.approx(2.8015852 * se, rel=1e-3)
-    assert found["needed"]["factor"] == pytest.approx(factor, rel=2e-3)
-    assert found["needed"]["trials"] == pytest.approx(200 * factor, rel=2e-3)
-    assert found["total"] == pytest.approx(400 * factor, rel=2e-3)
+    assert found["detectable"] == pytest.approx(seen)
+    assert found["needed"]["factor"] == pytest.approx(factor)
+    assert found["needed"]["trials"] == pytest.approx(200 * factor, rel=1e-3)
+    assert found["total"] == pytest.approx(400 * factor, rel=1e-3)
     [one] = found["allocation"]
     assert (one["benchmark"], one["share"], one["trials_now"], len(one["grids"])) == ("X", 1.0, 200.0, 2)
     by_ids = planned(project, {"kind": "separate", **pair}, one_sided=True)
     assert (by_ids["observed"], by_ids["one_sided"]) == (pytest.approx(4.0), True)
-    assert by_ids["detectable"] == pytest.approx(2.486475 * by_ids["stderr"])
+    assert by_ids["detectable"] == pytest.approx(1.6448536 * null + 0.8416212 * by_ids["stderr"])
     limited = planned(project, SEPARATE, item_limit=200)
     assert (limited["impossible"], "200 items" in limited["reason"]) == ("item_limit", True)
     assert "impossible" not in planned(project, SEPARATE, item_limit=100_000)
@@ -67,16 +71,14 @@ def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart
         assert planned(project, SEPARATE | {"effect": effect})["impossible"] == "not_worth"
     told = refused(project, SEPARATE | {"contender_model": "Bb"})
     assert "there are B, A" in told["/question/contender_model"]
-    missing = refused(project, PEAK)
-    assert "has no grid" in missing["/question/grid"]
 
 
 def test_a_gap_that_was_found_is_planned_for_the_near_end_of_its_interval_too(project: Project) -> None:
     two(project, 50.0, 70.0)
     found = planned(project, SEPARATE)
-    near = 20.0 - 1.959964 * 100 * math.sqrt((0.25 + 0.21) / 200)
+    near, _ = score_interval(TwoSamples(140, 200, 100, 200), 0.025)
     assert found["decidable_now"] is True
-    assert found["cautious"]["effect"] == pytest.approx(near, rel=1e-2)
+    assert found["cautious"]["effect"] == pytest.approx(100 * near)
     assert found["cautious"]["factor"] > found["needed"]["factor"]
 
 
@@ -147,19 +149,7 @@ def test_a_gap_of_nothing_needs_an_effect_and_one_beyond_the_scale_is_none(proje
     assert planned(project, SEPARATE | {"effect": 1e-7})["impossible"] == "not_worth"
 
 
-def test_the_best_cell_and_its_rival_are_measured_again(project: Project) -> None:
-    axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3]}
-    grid = project.published(experiment="e", axes=[axis], values=[60.0, 57.0, 20.0], trials=100)
-    found = planned(project, {"kind": "peak", "grid": grid["id"]}, budget=1_000)
-    assert [one["at"] for one in found["allocation"]][2] == {"Length": 3.0}
-    assert found["allocation"][0]["share"] == pytest.approx(0.5, abs=0.01)
-    assert sum(one["share"] for one in found["allocation"]) == pytest.approx(1.0)
-
-
-PEAK = {"kind": "peak", "grid": "0193a1b2-0000-7000-8000-000000000001"}
 WITHOUT_A_PLAN: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    ({"kind": "peak"}, {}, "/question/grid"),
-    (PEAK | {"effect": 2}, {}, "/question/effect"),
     (SEPARATE | {"effect": 0}, {}, "/question/effect"),
     ({"kind": "separate", "experiment": "e"}, {}, "/question/metric"),
     (SEPARATE, {"alpha": 0}, "/alpha"),

@@ -46,15 +46,6 @@ def test_a_bad_token_is_told_from_none(project: Project) -> None:
     assert bad.endswith('error="invalid_token"')
 
 
-def test_a_range_beyond_the_end_is_a_problem_with_the_length(project: Project) -> None:
-    path = f"grids/{project.published()['id']}/cells.csv"
-    length = len(project.get(path).data)
-    beyond = project.get(path, headers={"Range": f"bytes={length}-"})
-    assert (beyond.status_code, beyond.content_type) == (416, "application/problem+json")
-    assert beyond.headers["Content-Range"] == f"bytes */{length}"
-    assert beyond.get_json()["type"] == "/docs#problem-range_not_satisfiable"
-
-
 def test_a_resource_that_is_patched_says_in_which_form(project: Project) -> None:
     options = project.call("OPTIONS", f"grids/{uuid.uuid4()}/cells")
     assert options.headers["Accept-Patch"] == "application/json"

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.house import House, Project
 from tests.registry.test_notes import acts
-from tests.workers.asking import computed, join
+from tests.workers.asking import computed
 
 NOTHING = {"binding": [], "free": [], "required": False}
 
@@ -42,18 +42,6 @@ def test_declared_keys_are_read_back_in_the_form_in_which_they_are_compared(proj
     assert logged(project) == [NOTHING | {"binding": ["shots"]}, NOTHING, wanted], "each change once"
 
 
-def test_two_people_do_not_overwrite_each_others_declaration(project: Project) -> None:
-    project.published()
-    tag = project.get(rules(project)).headers["ETag"]
-    first = project.call("PATCH", rules(project), json={"protocol": {"binding": ["shots"]}}, headers={"If-Match": tag})
-    second = project.call("PATCH", rules(project), json={"protocol": {"binding": ["judge"]}}, headers={"If-Match": tag})
-    assert (first.status_code, second.status_code) == (200, 412)
-    assert project.get(rules(project)).get_json()["protocol"]["binding"] == ["shots"]
-    newer = project.call("PATCH", rules(project), json={"protocol": {}}, headers={"If-Match": first.headers["ETag"]})
-    assert newer.status_code == 200
-    assert project.call("PATCH", rules(project), json={"protocol": {}}, headers={"If-Match": "*"}).status_code == 200
-
-
 REFUSED: list[tuple[Any, str]] = [
     ({"binding": "shots"}, "/binding"),
     ({"binding": ["a=b"]}, "/binding/0"),
@@ -77,18 +65,7 @@ def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, subtests
             assert [one["pointer"] for one in answer.get_json()["errors"]] == [f"/protocol{pointer}"]
     assert project.get(rules(project, "type-by-lenght")).status_code == 404, "nobody published it"
     assert declare(project, "type-by-lenght", binding=["shots"]).status_code == 404
-    assert project.call("PATCH", rules(project), "reader", json={"protocol": {}}).status_code == 403
-    assert project.house.call("GET", rules(project)).status_code == 401
     assert logged(project) == []
-
-
-def test_joined_experiments_declare_together_and_until_a_purge(project: Project) -> None:
-    made = [project.published(experiment=experiment) for experiment in ("old", "new/protocol")]
-    join(project, "experiment", "old", "new/protocol")
-    assert declare(project, "old", binding=["shots"]).get_json()["name"] == "new/protocol"
-    for grid in made:
-        assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
-    assert project.get(rules(project, "new/protocol")).get_json()["protocol"]["binding"] == ["shots"]
 
 
 def generations(house: House, project: Project) -> dict[str, int]:

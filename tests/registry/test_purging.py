@@ -135,6 +135,8 @@ def test_a_purged_project_leaves_its_line_in_the_audit_log(own: House) -> None:
     asked(project, first, second)
     alias = {"kind": "model", "alias": "zebra", "name": "yak"}
     assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+    for path in (f"projects/{project.slug}/experiments/type-by-length", f"projects/{project.slug}"):
+        assert project.call("PATCH", path, "admin", json={"description": "of a zebra"}).status_code == 200
     suite = {"benchmarks": ["zebra", "yak"]}
     assert project.call("PUT", f"projects/{project.slug}/suites/zebras", json=suite).status_code == 201
     assert project.call("DELETE", f"projects/{project.slug}?cascade=true", "admin").status_code == 204

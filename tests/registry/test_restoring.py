@@ -62,21 +62,6 @@ def test_restoring_what_is_not_deleted_changes_nothing(house: House, project: Pr
     assert "grid.restored" not in {entry["act"] for entry in acts(project)}
 
 
-def test_only_a_writer_of_its_project_restores_a_grid_once_and_is_recorded(house: House, project: Project) -> None:
-    grid, stranger = deleted(project), house.make_project()
-    path = f"grids/{grid['id']}/restore"
-    assert project.call("POST", path, "reader").status_code == 403
-    assert house.call("POST", path).status_code == 401
-    assert stranger.call("POST", path).status_code == 404
-    assert project.call("POST", "grids/0193a1b2-0000-7000-8000-000000000001/restore").status_code == 404
-    answers = [project.call("POST", path, headers={"Idempotency-Key": "k"}) for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [200, 200]
-    assert "Idempotent-Replayed" in answers[1].headers
-    about = [entry for entry in acts(project) if entry["subject"] == grid["id"]]
-    assert [entry["act"] for entry in about] == ["grid.restored", "grid.deleted"]
-    assert about[0]["detail"]["names"]["model"] == grid["model"]
-
-
 def test_lists_say_what_was_deleted_and_when(project: Project) -> None:
     kept, gone = project.published(model="kept"), deleted(project, model="gone")
     assert [one["id"] for one in listed(project)] == [kept["id"]]

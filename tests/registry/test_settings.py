@@ -75,7 +75,7 @@ TOKEN_DAYS=1000000 36,500
 PROXIES=yes 10|PROXIES=-1 10|SESSION_HOURS=0 8,760|TOKEN_RATE=-1 1,000,000|REPLICA_LAG=600 60|EXPORTS_SIZE=1T whole
 PUBLIC_URL=registry.lab https://|PUBLIC_URL=ftp://registry.lab https://|PUBLIC_URL=https:// https://
 HOSTS=http://a.b name|HOSTS=a.b,c/d name|HOST=http://0.0.0.0 name|CORS_ORIGINS=registry.lab https://
-EMBED_ORIGINS=wiki https://|LOG_LEVEL=LOUD DEBUG|TRACES=yes http://|POOLER=statement session
+EMBED_ORIGINS=wiki https://|LOG_LEVEL=LOUD DEBUG|POOLER=statement session
 PROXY_ADDRESSES=proxy address|PROXY_USER_HEADER=X:Y header|PROXY_SIGN_OUT=sign-out path|OIDC_ISSUER=http://id.lab https://
 WEBHOOK_SCHEMES=ftp https
 WEBHOOK_ALLOW=10.0.0.0/33 network|DATABASE_URL=mysql://h/d postgresql|REDIS_URL=amqp://h redis
@@ -84,8 +84,8 @@ REDIS_URL=redis://h:66666/0 number|DATABASE_URL=postgresql://h:99999/d 5432
 DATABASE_URL=postgresql://h/d?nosuch=1 nosuch
 DATABASE_URL=postgresql://h/d?sslmode=maybe verify-full|REPLICA_URL=postgresql://h/d?sslmode=maybe verify-full
 DATABASE_URL=postgresql://h/d?target_session_attrs=writable read-write|DATABASE_URL= postgresql
-EXPORTS=/dev/null directory|HOME=/dev/null directory|PG_BIN=/dev/null directory|TRACES=http:// 4318
-TRACES=http://h:99999 4318|OIDC_ISSUER=https:// id.example.org|PUBLIC_URL=https://a.b/#x https://
+EXPORTS=/dev/null directory|HOME=/dev/null directory|PG_BIN=/dev/null directory
+OIDC_ISSUER=https:// id.example.org|PUBLIC_URL=https://a.b/#x https://
 """.replace("\n", "|")
     .strip("|")
     .split("|")

@@ -143,7 +143,7 @@ def test_a_list_of_many_grids_is_one_statement_without_arrays(house: House) -> N
 PAGES = {
     "/grids/{grid}": (13, 1),
     "/": (4, 0),
-    "/projects/{few}": (15, 1),
+    "/projects/{few}": (15, 0),
     "/projects/{slug}/search?q=type": (20, 0),
     "/projects/{slug}/models": (6, 0),
     "/projects/{slug}/models/a": (14, 0),

@@ -12,7 +12,7 @@ from registry.api.schemas import SuiteIn
 from registry.grids.slices import member_text, read_members, slice_document
 from tests.house import House, Project
 from tests.workers.asking import faults_of, join
-from tests.workers.test_rankings import answered, ask, records, score
+from tests.workers.test_rankings import answered, ask, score
 
 
 def put(project: Project, name: str, *benchmarks: str) -> int:
@@ -41,7 +41,6 @@ def test_a_suite_has_names_and_a_name(project: Project) -> None:
     for sent in ({"benchmarks": []}, {"benchmarks": ["A", ""]}, {"benchmarks": "A"}, {"benchmarks": ["A"] * 2_001}):
         assert project.call("PUT", f"{path}/x", json=sent).status_code == 422, sent
     assert project.call("PUT", f"{path}/{'x' * 201}", json={"benchmarks": ["A"]}).status_code == 422
-    assert project.call("PUT", f"{path}/x", "reader", json={"benchmarks": ["A"]}).status_code == 403
     assert project.get(path).get_json()["items"] == []
 
 
@@ -81,47 +80,11 @@ def test_what_can_be_no_member_is_refused_at_its_place(project: Project) -> None
         assert wanted in told
 
 
-def test_a_text_that_is_a_name_and_a_member_at_once_is_refused_until_an_alias_tells_them_apart(
-    project: Project,
-) -> None:
-    score(project, "A", 9.0, benchmark="pass@k=1")
-    faults = faults_of(project.call("PUT", f"projects/{project.slug}/suites/x", json={"benchmarks": ["pass@k=1"]}))
-    assert 'reads as levels of "pass" too' in faults["/benchmarks/0"]
-    join(project, "benchmark", "pass@k=1", "pass at 1")
-    assert put(project, "x", "pass at 1") == 201
-    assert answered(project, suite="x")["benchmarks"] == ["pass at 1"]
-
-
-def test_levels_that_no_grid_has_are_told_when_a_suite_is_set(project: Project) -> None:
-    axes = [{"name": "subset", "kind": "nominal", "levels": ["en", "de"]}]
-    score(project, "A", [1.0, 2.0], benchmark="X", axes=axes)
-    sent = {"benchmarks": ["X@subset=en,subset=fr", "Y@subset=en"]}
-    found = project.call("PUT", f"projects/{project.slug}/suites/s", json=sent).get_json()
-    assert found["benchmarks"] == sent["benchmarks"]
-    assert {one["code"]: one["detail"].partition(";")[0] for one in found["warnings"]} == {
-        "unknown_name": 'no grid of this project has the benchmark "Y"',
-        "unknown_level": 'X@subset=en,subset=fr: the axis "subset" has no level "fr"',
-    }
-
-
 def test_members_that_an_alias_has_made_one_are_refused_where_their_levels_differ(project: Project) -> None:
     score(project, "A", 9.0, benchmark="X")
     put(project, "s", "X", "Y@split=dev")
     join(project, "benchmark", "Y", "X")
     assert "made one benchmark" in faults_of(ask(project, suite="s"))["/suite"]
-
-
-def test_a_ranking_over_a_suite_is_that_over_its_benchmarks(project: Project) -> None:
-    """A wins on X and Y, B on Z: over X and Y, A is ahead by 2 wins."""
-    for benchmark, a, b in (("X", 9.0, 1.0), ("Y", 8.0, 2.0), ("Z", 3.0, 7.0)):
-        score(project, "A", a, benchmark=benchmark)
-        score(project, "B", b, benchmark=benchmark)
-    put(project, "easy", "X", "Y")
-    found = answered(project, suite="easy")
-    assert (found["suite"], found["benchmarks"], found["warnings"]) == ("easy", ["X", "Y"], [])
-    assert records(found) == {"A": (2, 0, 0), "B": (0, 0, 2)}
-    put(project, "easy", "Z")
-    assert records(answered(project, suite="easy")) == {"A": (0, 0, 1), "B": (1, 0, 0)}
 
 
 def test_what_a_suite_names_and_no_grid_is_about_is_said(project: Project) -> None:
@@ -149,21 +112,6 @@ def test_an_unknown_suite_is_refused_with_what_there_is(project: Project, house:
     assert (refused.status_code, refused.get_json()["errors"]) == (422, [{"pointer": "/suite", "detail": detail}])
     both = ask(project, suite="maths", benchmark="X")
     assert (both.status_code, both.get_json()["errors"][0]["pointer"]) == (422, "/suite")
-
-
-def test_the_page_of_a_ranking_takes_a_suite(project: Project, house: House) -> None:
-    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
-    for model, value in (("A", 9.0), ("B", 1.0)):
-        for benchmark in ("X", "Y"):
-            score(project, model, value, benchmark=benchmark)
-    put(project, "easy", "X")
-    house.compute()
-    answered(project, suite="easy")
-    query = "experiment=leaderboard&metric=accuracy&suite="
-    page = house.call("GET", f"/projects/{project.slug}/rankings?{query}easy")
-    assert (page.status_code, "1 of 1 slot compared" in page.text) == (200, True)
-    wrong = house.call("GET", f"/projects/{project.slug}/rankings?{query}hard")
-    assert (wrong.status_code, "no suite" in wrong.text) == (422, True)
 
 
 def test_too_many_benchmarks_are_refused_before_any_is_read() -> None:

@@ -85,13 +85,9 @@ def test_the_doctor_says_what_it_saw_and_what_to_do(own: House) -> None:
     own.compute()
     with own.database.transaction() as connection:
         connection.execute(text("UPDATE cached_results SET state = 'pending', due_at = now() - interval '5 minutes'"))
-        connection.execute(
-            text("UPDATE statistics SET methods_version = '1' WHERE ctid = (SELECT min(ctid) FROM statistics)")
-        )
     status, signs = diagnosed(own.settings)
-    assert (status, signs["rankings"][0], signs["methods"][0]) == (3, "bad", "good")
+    assert (status, signs["rankings"][0]) == (3, "bad")
     assert signs["rankings"][1].startswith("1 pending, the oldest for 30")
-    assert "1 by methods version 1" in signs["methods"][1]
     with own.database.transaction() as connection:
         connection.execute(text("UPDATE cached_results SET state = 'failed', reason = 'not today'"))
     assert diagnosed(own.settings)[1]["failed rankings"][1] == "1 failed"
@@ -147,23 +143,20 @@ def test_a_leaked_token_of_every_project_is_revoked_on_the_server_without_anothe
 
 def differences(own: House) -> list[Difference]:
     """What `registry verify` would find."""
-    *_, tally = workers.verify.verify(own.database, own.settings, None, None, None)
+    *_, tally = workers.verify.verify(own.database, own.settings, None)
     return tally.differences
 
 
-def test_verifying_goes_on_where_it_stopped_and_keeps_to_a_project(own: House) -> None:
+def test_verifying_keeps_to_a_project(own: House) -> None:
     mine, other = own.make_project(), own.make_project()
     for number in range(3):
         mine.published(model=str(number))
     other.published()
     own.compute()
-    alike = {"differences": [], "next": None, "old_statistics": 0}
+    alike = {"differences": [], "old_statistics": 0}
     assert json.loads(command(own.settings, "verify", "--json").stdout) == {"revisions": 4} | alike
-    first = json.loads(command(own.settings, "verify", "--json", "--most", 2, "--project", mine.slug).stdout)
-    assert (first["revisions"], bool(first["next"])) == (2, True)
-    rest = command(own.settings, "verify", "--json", "--project", mine.slug, "--after", first["next"])
-    assert json.loads(rest.stdout) == {"revisions": 1} | alike
-    assert command(own.settings, "verify", "--after", "nonsense").returncode == 1
+    found = command(own.settings, "verify", "--json", "--project", mine.slug)
+    assert json.loads(found.stdout) == {"revisions": 3} | alike
 
 
 def bent(change: Callable[[dict[str, Any]], object], stored: bytes) -> tuple[bytes, dict[str, Any]]:

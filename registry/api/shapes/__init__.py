@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from registry.api.shapes.cells import CELLS, ITEMS, STATISTICS_FEEDS
 from registry.api.shapes.claims import CLAIMS
-from registry.api.shapes.events import EVENTS
 from registry.api.shapes.grids import GRIDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
 from registry.api.shapes.projects import PROJECTS
-from registry.api.shapes.service import SERVICE
+from registry.api.shapes.service import EVENTS, SERVICE
 from registry.api.shapes.words import PLAIN, Shape, extended, page
 from registry.results.aggregates import Aggregates
 from registry.results.comparison import Comparison, ModelComparison
@@ -21,8 +20,7 @@ from registry.results.plans import Plan
 from registry.results.ranking import Ranking
 from registry.results.repeat_noise import RepeatNoise
 from registry.results.schema import components
-from registry.results.statistics import Statistics
-from registry.results.thresholds import Thresholds
+from registry.results.statistics import Statistics, Thresholds
 from registry.results.trade_offs import TradeOff
 from registry.results.verdicts import Alert, StoredVerdict
 from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookMessage

@@ -27,13 +27,9 @@ from registry.api.shapes.words import (
     record,
     ref,
 )
-from registry.renderings.grid import Field
-from registry.renderings.statistics import MEASURED, STANDING
+from registry.renderings.rows import Field
+from registry.renderings.statistics_columns import MEASURED, STANDING
 
-CELL_INTERVAL: dict[str, Shape] = {
-    "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
-    "ci_high": described(NULLABLE, "Its upper end."),
-}
 IDENTITY: dict[str, Shape] = {
     "grid": GRID_ID,
     "revision": NUMBER_OF_REVISION,
@@ -49,7 +45,8 @@ _FEED_ROW: dict[str, Shape] = {
     "value": described(NULLABLE, "The measured value, in the metric's unit; null only with `missing=explicit`."),
     "trials": described(NULLABLE, "The Bernoulli trials behind the value; null where they are not known."),
     "stderr": described(NULLABLE, "The standard error of the value; null where it is not known."),
-    **CELL_INTERVAL,
+    "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
+    "ci_high": described(NULLABLE, "Its upper end."),
     "updated_at": described(INSTANT, "When the revision was published."),
     "protocol": described(NULLABLE_TEXT, "How it was measured: JSON text, keys sorted; null where nothing is said."),
 }
@@ -118,6 +115,14 @@ ITEMS: dict[str, Shape] = {
         revision=NUMBER_OF_REVISION,
         sets=described(array_of(ref("ItemSet")), "The item sets, by digest."),
         cells=described(array_of(ref("ItemCell")), "The cells that have outcomes, in row-major order."),
+        flips=may(described(array_of(ref("ItemFlips")), "With `against`, of each cell that both have of one set.")),
+    ),
+    "ItemFlips": record(
+        "The items of a cell that came out otherwise than in another grid: ids, or positions from 0 without ids.",
+        at=AT,
+        set=described(DIGEST, "The digest of the item set."),
+        gained=described(array_of(TEXT), "1 here and 0 there; of scores, those that are higher."),
+        lost=described(array_of(TEXT), "0 here and 1 there; of scores, those that are lower."),
     ),
     "ItemSet": record(
         "A set of items.",

@@ -41,7 +41,7 @@ CLAIMS: dict[str, Shape] = {
             kind=described(one_of(*KINDS, *COMPOUND), "What is said; every kind has fields of its own."),
             about=described(
                 {"type": "object"},
-                '`{"grid": id}`, with `revision` for a former one, or `experiment`, `metric` and, where only some '
+                '`{"grid": id}`, or `experiment`, `metric` and, where only some '
                 "grids are meant, `benchmark`, `model`, `variant`. Parts of a compound may leave it to the whole.",
             ),
             claims=described(array_of({"type": "object"}), "The parts of `all_of`, `any_of` and `not`."),
@@ -70,18 +70,6 @@ CLAIMS: dict[str, Shape] = {
             "additionalProperties": False,
         },
         "Where a claim stands.",
-    ),
-    "ClaimChange": described(
-        {
-            "type": "object",
-            "minProperties": 1,
-            "properties": {
-                "text": described(TEXT | {"maxLength": 2000}, "The sentence as it is written."),
-                "source": ref("ClaimSource"),
-            },
-            "additionalProperties": False,
-        },
-        "What changes; another statement is another claim.",
     ),
     "StoredClaim": record(
         "A claim that is kept, with its latest judgement.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.cells import CELL, CELL_INTERVAL
 from registry.api.shapes.words import (
     AT,
     AT_ABOUT,
@@ -74,7 +73,6 @@ _MEMBERS: dict[str, Shape] = {
     },
     "protocol": ref("Protocol"),
 }
-_REVISION_OF = object_of("grid revision", grid=GRID_ID, revision=NUMBER_OF_REVISION) | {"description": "A grid."}
 _NESTED = "Nested to the depth of the axes"
 _CARRIED: dict[str, Shape] = {
     "trials": described(
@@ -185,15 +183,6 @@ GRIDS: dict[str, Shape] = {
         created_at=described(INSTANT, "When it was published."),
     ),
     "Revisions": page("Revision", "A page of revisions."),
-    "RecordedCell": record("A cell at one revision, with its 95 % interval.", at=AT, **CELL, **CELL_INTERVAL),
-    "Recorded": record(
-        "A revision with the cells that were asked for.",
-        revision=NUMBER_OF_REVISION,
-        digest=CONTENT_DIGEST,
-        created_at=described(INSTANT, "When it was published."),
-        cells=described(array_of(ref("RecordedCell")), "Those of the slice that were measured."),
-    ),
-    "History": page("Recorded", "A page of the history of cells."),
     "ChangedCell": record(
         "A cell that two revisions have with other content.",
         at=AT,

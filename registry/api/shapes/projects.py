@@ -113,7 +113,6 @@ PROJECTS: dict[str, Shape] = {
         name=described(TEXT, "Its name."),
         benchmarks=described(array_of(TEXT), "Its benchmarks as they were written, in their order."),
         updated_at=described(INSTANT, "When it was last set."),
-        warnings=may(described(array_of(ref("Warning")), "Benchmarks and levels that no grid has; when it is set.")),
     ),
     "Suites": page("Suite", "A page of suites."),
     "Baselines": page("Baseline", "A page of baselines."),

@@ -172,7 +172,7 @@ def _from_values(
         labels=sent.get("labels") or {},
     )
     if not report.faults:
-        _check_repeats(grid, report)
+        grid = _with_repeats(grid, report)
         grid = replace(grid, reasons=_reasons(sent.get("reasons") or (), grid, limits, report))
     return grid, lambda index: leaf_pointer("/values", index, shape)
 
@@ -182,6 +182,8 @@ def _repeats(sent: Mapping[str, Any], block: Callable[..., Any], report: Report)
         return None, None
     repeats = block("repeats", whole, "must be a positive whole number") if _is_block(sent, "repeats") else None
     sd = block("sd", _not_negative, "must be a number that is not negative") if _is_block(sent, "sd") else None
+    if repeats is not None and sent.get("sd") is None and set(repeats) <= {1, None}:
+        return None, None
     if repeats is None or sd is None:
         report.fault("/repeats" if repeats is None else "/sd", "repeats and sd are nested like values, both of them")
     return repeats, sd
@@ -191,11 +193,18 @@ def _is_block(sent: Mapping[str, Any], name: str) -> bool:
     return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
 
 
-def _check_repeats(grid: Grid, report: Report) -> None:
+def _with_repeats(grid: Grid, report: Report) -> Grid:
+    """The grid without single repeats, which say nothing of their spread: as where cells are sent one by one."""
     for index, (count, spread) in enumerate(zip(grid.repeats or (), grid.sd or (), strict=True)):
-        if (count is None) != (spread is None) or (count is not None and (count < 2 or grid.values[index] is None)):
+        if (count, spread) == (None, None):
+            continue
+        if (spread is not None) != ((count or 0) > 1) or grid.values[index] is None:
             pointer = leaf_pointer("/repeats", index, grid.shape)
             report.fault(pointer, "a cell has a value, 2 or more repeats and their sd, or neither of the two")
+    if grid.repeats is None or 1 not in grid.repeats:
+        return grid
+    repeats = tuple(None if count == 1 else count for count in grid.repeats)
+    return replace(grid, repeats=repeats) if any(repeats) else replace(grid, repeats=None, sd=None)
 
 
 def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, report: Report) -> dict[int, str]:

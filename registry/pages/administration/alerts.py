@@ -6,8 +6,9 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
+from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response, redirect, request
 from marshmallow import Schema, ValidationError, fields
 from sqlalchemy import Connection
 
@@ -20,10 +21,11 @@ from registry.api.grid_fields import Markdown
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations import alerts as stored
 from registry.operations import baselines
-from registry.operations.alerts import find_alert, tag_of
-from registry.operations.baselines import find_baseline, list_baselines
+from registry.operations.alerts import find_alert
+from registry.operations.baselines import find_baseline, list_baselines, tag_of
 from registry.operations.scope_options import name_options, scope_options
-from registry.pages.administration.blueprint import administration
+from registry.operations.suites import list_suites, members_of, suites_by_benchmarks
+from registry.pages.administration.blueprint import LONGEST_QUERY, administration
 from registry.pages.administration.layout import ROWS, Section, Typed, by_field, home, read_form, sent
 from registry.pages.gates import definition_of, previewed, where
 from registry.renderings.policies import policy_in_words, subject_in_words
@@ -62,6 +64,8 @@ class _Gate(Schema):
     experiment = Name(required=True)
     metric = Name(required=True)
     model = Name()
+    suite = Name()
+    benchmarks = fields.List(Name(), load_default=list)
     kind = Choice(*get_args(PolicyKind), required=True)
     margin = fields.Float(load_default=0.0, allow_nan=False, error_messages={"invalid": "must be a number"})
     margin_unit = Choice(*get_args(MarginUnit), required=True)
@@ -87,11 +91,19 @@ def alerts(connection: Connection, row: Any, typed: Typed) -> dict[str, Any]:
     if named and not typed.faults:
         _fill(typed, connection, row.id, named)
     defined = [(one, definition_of(one)) for one in list_baselines(connection, row.id, None, ROWS + 1)]
+    suites = suites_by_benchmarks(connection, row.id)
+    kept_name = (typed.values.get("name", ""),)
+    going = stored.list_alerts(connection, row.id, {"baseline": kept_name, "state": stored.LIVE}, None, _LISTED)
     return {
-        "rows": [(one, subject_in_words(found), next(policy_in_words(found))) for one, found in defined],
+        "rows": [
+            (one, subject_in_words(found), next(policy_in_words(found, suites.get(frozenset(found.benchmarks), ""))))
+            for one, found in defined
+        ],
         "experiments": sorted({one.experiment for one in scopes}),
         "metrics": sorted({one.metric for one in scopes}),
         "models": name_options(connection, row.id, "model", limit=_LISTED),
+        "suites": [(one.name, one.name) for one in list_suites(connection, row.id, None, _LISTED)],
+        "going": len(going),
         "kinds": list(_KINDS.items()),
         "chosen": chosen,
         "chosen_where": "" if chosen is None else where(chosen),
@@ -110,7 +122,9 @@ def _fill(typed: Typed, connection: Connection, project_id: uuid.UUID, name: str
         return
     policy = {one: f"{text:g}" if isinstance(text := getattr(found.policy, one), float) else text for one in _OF_POLICY}
     about = {"name": name, "experiment": found.experiment, "metric": found.metric, "model": found.subject.model or ""}
-    typed.values = about | policy
+    suite = suites_by_benchmarks(connection, project_id).get(frozenset(found.benchmarks))
+    some = {"suite": suite} if suite else {"benchmarks": "\n".join(found.benchmarks)}
+    typed.values = about | policy | some
 
 
 @GATES.form()
@@ -122,9 +136,24 @@ def set_gate(connection: Connection, row: Any) -> str:
     return f"/projects/{row.slug}/baselines/{name}"
 
 
-@administration.post("/projects/<project>/settings/alerts/preview")
+_PREVIEW = "/projects/<project>/settings/alerts/preview"
+
+
+@administration.post(_PREVIEW)
+def ask_preview(project: str) -> Response:
+    """Lead to the preview, the address of which has what was typed: one goes back to it and sends nothing again."""
+    written = urlencode([(name, text) for name, text in sent().items() if text.strip()])
+    if len(written) > LONGEST_QUERY:
+        too_long = {"benchmarks": "are too many for a preview: name a suite, or save the baseline"}
+        return GATES.show(project, Typed(sent(), too_long), 422)
+    return redirect(f"{request.path}?{written}", 303)  # type: ignore[return-value]
+
+
+@administration.get(_PREVIEW)
 def preview_gate(project: str) -> Response:
-    """Say what the baseline in the form would have said, and set nothing."""
+    """Say what the baseline in the address would have said, and set nothing."""
+    if not request.args:
+        return redirect(request.path.removesuffix("/preview"), 303)  # type: ignore[return-value]
     try:
         with parts().database.reading() as connection:
             row = home(connection, project)
@@ -138,21 +167,31 @@ def preview_gate(project: str) -> Response:
 
 def _definition(connection: Connection, project_id: uuid.UUID) -> tuple[str, dict[str, Any]]:
     """The name of the baseline in the form, and its definition as `BaselineIn` loads it."""
-    typed = read_form(_Gate())
+    typed = read_form(_Gate(), lists=("benchmarks",))
     policy = {one: typed[one] for one in _OF_POLICY}
     if typed["kind"] == "no_cell_worse":
         policy["per"] = "cell"
     subject = {"model": typed["model"]} if "model" in typed else {"previous": True}
-    about = {"experiment": typed["experiment"], "metric": typed["metric"]}
+    of_suite = _whole_members(connection, project_id, typed["suite"]) if "suite" in typed else ()
+    about = {one: typed[one] for one in ("experiment", "metric")}
+    about["benchmarks"] = list(dict.fromkeys([*typed["benchmarks"], *of_suite]))
     try:
         found = find_baseline(connection, project_id, typed["name"]).definition
         policy = found["policy"] | policy
         subject = subject if "model" in typed or "model" in found["subject"] else found["subject"]
-        about |= {one: found.get(one, []) for one in ("benchmarks", "variants")}
+        about["variants"] = found.get("variants", [])
     except NotFound:
         pass
     with _at_fields():
         return typed["name"], BaselineIn().load(about | {"subject": subject, "policy": policy})
+
+
+def _whole_members(connection: Connection, project_id: uuid.UUID, suite: str) -> tuple[str, ...]:
+    """The benchmarks of a suite as they are now; `Invalid` where some count at levels of their own."""
+    members = members_of(connection, project_id, suite)
+    if members["slices"]:
+        raise Invalid([Fault("/suite", "has levels of its own for some benchmarks; a baseline has whole ones")])
+    return tuple(members["benchmark"])
 
 
 @contextmanager
@@ -167,8 +206,9 @@ def _at_fields() -> Iterator[None]:
 
 
 def _of_form(faults: Iterable[Fault]) -> list[Fault]:
-    last = [(one.pointer.rpartition("/")[2], one.detail) for one in faults]
-    return [Fault(f"/{name}" if name in _Gate().fields else "", detail) for name, detail in last]
+    own = _Gate().fields
+    told = [([part for part in one.pointer.split("/") if part in own], one.detail) for one in faults]
+    return [Fault(f"/{parts_[-1]}" if parts_ else "", detail) for parts_, detail in told]
 
 
 @GATES.form("/delete")

@@ -14,7 +14,6 @@ from registry.api.audit_log import actor
 from registry.api.fields import Name
 from registry.api.paging import read_text, write_text
 from registry.api.schemas import KINDS, AliasIn, SuiteIn
-from registry.errors import NotFound
 from registry.operations import acts
 from registry.operations import suites as of_suites
 from registry.operations.names import list_aliases, look_alikes, names_in_use
@@ -69,22 +68,14 @@ def suites(connection: Connection, row: Any, typed: Typed) -> dict[str, Any]:
     rows = list_suites(connection, row.id, read_text(after) if after else None, ROWS + 1)
     benchmarks = [one["name"] for one in names_in_use(connection, row.id, "benchmark", limit=_LISTED + 1)]
     if chosen and not typed.faults:
-        _fill(typed, connection, row.id, chosen)
+        found = find_suite(connection, row.id, chosen)
+        typed.values = {"name": found.name, "benchmarks": "\n".join(found.benchmarks)}
     return {
         "rows": rows[:ROWS],
         "more": write_text(rows[ROWS - 1].name) if len(rows) > ROWS else None,
         "known": benchmarks[:_LISTED],
         "cut": len(benchmarks) > _LISTED,
     }
-
-
-def _fill(typed: Typed, connection: Connection, project_id: Any, name: str) -> None:
-    """Fill the form with the suite of this name, to be changed; with the name alone if there is none."""
-    try:
-        found = find_suite(connection, project_id, name)
-        typed.values = {"name": found.name, "benchmarks": "\n".join(found.benchmarks)}
-    except NotFound:
-        typed.values, typed.faults = {"name": name}, {"name": "there is no such suite yet: this form makes it"}
 
 
 @SUITES.form()

@@ -71,11 +71,11 @@ def page_of_form() -> str:
     typed = [(name, text) for name, text in request.form.items(multi=True) if name not in _NOT_KEPT and text]
     asked = [(name, text) for name, text in request.args.items(multi=True)] if request.method == "GET" else []
     written = urlencode(typed or asked)
-    return f"{path}?{written}" if written and len(written) < _LONGEST_QUERY else path
+    return f"{path}?{written}" if written and len(written) < LONGEST_QUERY else path
 
 
 _LONGEST_FORM = 2 * MEBIBYTE
-_LONGEST_QUERY = 6_000
+LONGEST_QUERY = 6_000
 """Characters of a query that proxies let through."""
 
 

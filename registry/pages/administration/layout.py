@@ -57,8 +57,9 @@ def asked() -> Typed:
 
 
 def sent() -> dict[str, str]:
-    """What was typed, without the hidden fields."""
-    return {name: text for name, text in request.form.items() if name not in (KEY, FORM)}
+    """What was typed, without the hidden fields; of a form that is asked by its address, what stands there."""
+    typed = request.form if request.method == "POST" else request.args
+    return {name: text for name, text in typed.items() if name not in (KEY, FORM)}
 
 
 def read_form(schema: Schema, *, lists: Collection[str] = ()) -> dict[str, Any]:

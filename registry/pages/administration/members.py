@@ -84,7 +84,7 @@ TOKEN = Section("tokens", "/<uuid:token>", of=("project", "all"))
 def tokens(connection: Connection, row: Any, _typed: Typed) -> dict[str, Any]:
     """The tokens that were not revoked, and a form to make one."""
     rows, more = cut(list_tokens(connection, row and row.id, after(), ROWS + 1))
-    return {"rows": rows, "more": more, "now": datetime.now(UTC), "days": parts().settings.token_days}
+    return {"rows": rows, "more": more, "days": parts().settings.token_days}
 
 
 def _again(connection: Connection, row: Any, led: str) -> str:

@@ -1,7 +1,7 @@
 // Choosers: a long list narrows while one types, a name that was typed is ticked at once, and one list is open at a
 // time. Without this file the lists are longer, and a typed name is taken when the form is sent.
 "use strict";
-const choosers = () => document.querySelectorAll("details.chooser");
+const choosers = () => document.querySelectorAll("details:is(.chooser, .more)");
 const fold = (text) => text.normalize("NFKC").toLowerCase();
 
 document.addEventListener("input", (event) => {
@@ -26,7 +26,7 @@ document.addEventListener("change", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.target.matches(".chooser .narrow") && event.key === "Enter") event.preventDefault();
-  const open = event.key === "Escape" && event.target.closest && event.target.closest("details.chooser[open]");
+  const open = event.key === "Escape" && event.target.closest && event.target.closest("details:is(.chooser, .more)[open]");
   if (!open) return;
   open.open = false;
   open.querySelector("summary").focus();

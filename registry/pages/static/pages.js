@@ -99,6 +99,7 @@ function announce(text, bad, label) {
   bar.hidden = !text;
 }
 function tell() {
+  document.querySelector("#printed").textContent = `${checked.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })}, ${clock(checked)}`;
   document.querySelector("#checked").textContent = Number(page().dataset.every) ? `Checked ${clock(checked)}` : "";
 }
 function stale(reason) {
@@ -179,6 +180,8 @@ function replace() {
   const { scrollX, scrollY } = window;
   waiting = null;
   announce("", false);
+  const [bar, made] = [main, next].map((one) => one.querySelector("[data-bar]"));
+  if (bar && made && bar.dataset.unsent) made.replaceWith(bar); // what was changed in it and not sent stays
   main.replaceWith(next);
   prepare();
   next.querySelectorAll("details").forEach((one, i) => { one.open = opened[i] || one.open; });
@@ -193,7 +196,8 @@ function replace() {
   window.scrollTo(scrollX, scrollY);
 }
 
-// The bar of results: what is chosen in a list is asked at once, in place; the address is the question. The button asks too.
+// The bar of results: what is chosen in a list with the pointer is asked at once, in place; the address is the question.
+// With the keys one passes other options on the way to one: Enter asks, and the button does.
 let asked = location.search;
 async function visit(query, enter) {
   const field = document.activeElement.name, address = location.pathname + query;
@@ -216,19 +220,44 @@ async function visit(query, enter) {
   if (again) again.focus({ preventScroll: true });
   plan();
 }
-const ask = (query, enter) => { asking = asking.then(() => visit(query, enter)); };
+// Of what is given, what there is to choose in the bar of its experiment: another one has names and levels of its own.
+async function offered(given) {
+  const { experiment } = Object.fromEntries(given);
+  if (experiment === new URLSearchParams(location.search).get("experiment")) return given;
+  const bare = new URLSearchParams(given.filter(([name]) => ["view", "experiment", "share"].includes(name)));
+  const answer = await fetch(`${location.pathname}?${bare}`, { headers: { Accept: "text/html" }, signal: soon() }).catch(() => null);
+  const next = answer && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-bar]");
+  if (!next) return given;
+  const has = (one, text) => one.options ? [...one.options].some(({ value }) => value === text) : one.type !== "checkbox" || one.value === text;
+  return given.filter(([name, text]) => [...next.elements].some((one) => one.name === name && has(one, text)));
+}
+const ask = (query, enter) => { asking = asking.then(async () => visit(await query(), enter)); };
+let keyed = false;
+document.addEventListener("pointerdown", () => { keyed = false; }, true);
+document.addEventListener("keydown", (event) => {
+  keyed = true;
+  if (event.key !== "Enter" || !event.target.matches("[data-bar][data-unsent] select")) return;
+  event.preventDefault();
+  event.target.form.requestSubmit();
+}, true);
+document.addEventListener("input", ({ target }) => { if (target.form && target.form.matches("[data-bar]")) target.form.dataset.unsent = "yes"; });
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-bar]")) return;
   event.preventDefault();
-  ask(`?${new URLSearchParams([...new FormData(event.target)].filter((pair) => pair[1]))}`, true);
+  delete event.target.dataset.unsent;
+  const given = [...new FormData(event.target)].filter((pair) => pair[1]);
+  ask(async () => `?${new URLSearchParams(await offered(given))}`, true);
 });
 document.addEventListener("change", ({ target }) => {
-  if (!target.matches("[data-bar] select, [data-bar] [type=date]")) return;
-  // Another experiment has names and levels of its own.
-  if (target.name === "experiment") [...target.form.elements].forEach((one) => { one.disabled ||= !["view", "experiment", "share"].includes(one.name); });
-  target.form.requestSubmit();
+  const offered = target.list && [...target.list.options].some((one) => one.value === target.value);
+  if (!keyed && (target.matches("[data-bar] select") || offered && target.type !== "text")) target.form.requestSubmit();
 });
-window.addEventListener("popstate", () => { if (document.querySelector("[data-bar]") && location.search !== asked) ask(location.search, false); });
+window.addEventListener("popstate", () => {
+  const bar = document.querySelector("[data-bar]");
+  if (!bar || location.search === asked) return;
+  delete bar.dataset.unsent;
+  ask(() => location.search, false);
+});
 document.querySelector("#watch button").addEventListener("click", () => { if (waiting) replace(); });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) refresh(); });

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, Theme, colour
-from registry.renderings.heatmap.panels import Planes
+from registry.renderings.heatmap.panels import Planes, blocks_of
 from registry.renderings.heatmap.scale import Options, Scale
 from registry.renderings.heatmap.text import DASHES, broken, fitted, outline, text, width
 from registry.renderings.numbers import decimals_of, fixed
+from registry.renderings.words import with_unit
 from registry.results.grid import GridDocument, PostedAxis, PostedMetric
 
 MARGIN = 16.0
@@ -23,6 +24,8 @@ _GAP = 24.0
 _PANEL_ROOM = 1_300.0
 _SLANT = math.sqrt(0.5)
 BAR, BAR_GAP, BAR_LABELS = 14.0, 20.0, 76.0
+_AROUND = 64.0, 190.0
+"""Room for labels of rows, and for title, labels of columns, legend and notes, as most large pictures have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +134,7 @@ def written(value: float, decimals: int | None) -> str:
 def _cell(planes: Planes, decimals: int | None) -> tuple[float, float]:
     rows, columns = len(planes.rows), len(planes.columns)
     if not planes.numbered:
-        panels = len(planes.panels)
-        across, down = (1_100.0, 800.0) if panels == 1 else (380.0, 300.0)
-        return min(24.0, max(1.5, across / columns)), min(24.0, max(1.5, down / rows))
+        return _small_cell(rows, columns, len(planes.panels))
     widest = max((width(written(value, decimals), NUMBER) for value in planes.values if value is not None), default=0.0)
     labels = max((width(text, LABEL) for text in planes.columns), default=0.0)
     cell = max(34.0, widest + 12)
@@ -142,6 +143,21 @@ def _cell(planes: Planes, decimals: int | None) -> tuple[float, float]:
     if columns == 1:
         cell = max(cell, 64.0)
     return cell, 28.0
+
+
+def _small_cell(rows: int, columns: int, panels: int) -> tuple[float, float]:
+    """Width and height of a cell without a number."""
+    across, down = (1_100.0, 800.0) if panels == 1 else (380.0, 300.0)
+    return min(24.0, max(1.5, across / columns)), min(24.0, max(1.5, down / rows))
+
+
+def about_size(axes: Sequence[PostedAxis]) -> tuple[int, int]:
+    """About the width and height of the picture of a large grid with one panel, for a page that keeps its place: the
+    words around it are known when it is drawn."""
+    rows, columns = blocks_of(axes)
+    wide, high = _small_cell(rows, columns, 1)
+    around = _AROUND[0] + BAR_GAP + BAR + BAR_LABELS + 2 * MARGIN, _AROUND[1] + 2 * MARGIN
+    return round(columns * wide + around[0]), round(rows * high + around[1])
 
 
 def _columns(labels: Sequence[str], cell: float) -> tuple[bool, int, list[str]]:
@@ -167,12 +183,8 @@ def _below(columns: Sequence[str], slanted: bool, every: int, planes: Planes) ->
 
 def _axis_width(planes: Planes) -> float:
     """The room that the names of the axes need, up to a limit."""
-    names = [_named(axis) for axis in (planes.row_axis, planes.column_axis) if axis]
+    names = [with_unit(axis) for axis in (planes.row_axis, planes.column_axis) if axis]
     return min(260.0, max((width(name, LABEL) for name in names), default=0.0))
-
-
-def _named(axis: PostedAxis) -> str:
-    return f"{axis['name']} ({axis['unit']})" if axis["unit"] else str(axis["name"])
 
 
 _SEGMENTS = 32
@@ -214,7 +226,7 @@ def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[
     x, y = MARGIN, layout.legend_top
     entries: list[tuple[str, str | None]] = []
     if None in planes.values:
-        entries.append(("not measured", None))
+        entries.append((planes.marks.bare, None))
     if planes.whole and planes.best:
         entries.append(("best value", ""))
     if planes.whole and planes.tied:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +20,13 @@ from registry.results.terms import At
 @dataclass(frozen=True, slots=True)
 class Marks:
     """Flat indices of the cells with the best value and of the others in the set that holds the best one; `told`: with
-    what confidence, a sentence; `size`: how many cells the set has. Where it rules out none, none is marked."""
+    what confidence, a sentence. Where the set rules out none, none is marked."""
 
     best: frozenset[int]
     tied: frozenset[int]
     told: str
-    size: int = 0
+    bare: str = "not measured"
+    """What is said of a cell without a value."""
 
 
 def marks_of(document: GridDocument, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
@@ -56,16 +54,16 @@ def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measu
     """The marks where a set of cells holds the best one."""
     size = within.size
     if measured == 1:
-        return Marks(best, frozenset(), "", size)
+        return Marks(best, frozenset(), "")
     sure = f"With {level_of(within)} confidence the best is"
     if size == 1:
-        return Marks(best, frozenset(), f"{sure} this cell.", size)
+        return Marks(best, frozenset(), f"{sure} this cell.")
     if size == measured:
-        return Marks(best, frozenset(), f"{sure} one of {size:,} cells: none is ruled out, so none is dashed.", size)
+        return Marks(best, frozenset(), f"{sure} one of {size:,} cells: none is ruled out, so none is dashed.")
     listed = "" if size <= len(within.at) else f" ({len(within.at)} of them are marked)"
     found = (index for index in _indices(document["axes"], within.at) if index is not None)
     tied = frozenset(found) - best
-    return Marks(best, tied, f"{sure} one of {size:,} cells{listed}.", size)
+    return Marks(best, tied, f"{sure} one of {size:,} cells{listed}.")
 
 
 def _indices(axes: Sequence[PostedAxis], found: Iterable[At]) -> Iterable[int | None]:
@@ -91,33 +89,6 @@ def reasons_of(document: GridDocument) -> dict[int, str]:
     indices = _indices(document["axes"], (entry["at"] for entry in entries))
     told = zip(indices, (entry["reason"].replace("_", " ") for entry in entries), strict=True)
     return {index: reason for index, reason in told if index is not None}
-
-
-INSIDE = 1_000_000
-"""Pixels up to which a picture is drawn in this process: a quarter of a second at most."""
-_LONGEST = 60.0
-"""Seconds after which a process that draws is ended."""
-
-
-def draw(pixels: float, options: dict[str, Any]) -> bytes:
-    """The PNG of about so many pixels, by the options of `resvg_py.svg_to_bytes`."""
-    if pixels <= INSIDE:
-        return _drawn(options)
-    program = [sys.executable, "-I", __file__]
-    return subprocess.run(
-        program, input=json.dumps(options).encode(), stdout=subprocess.PIPE, check=True, timeout=_LONGEST
-    ).stdout
-
-
-def _drawn(options: dict[str, Any]) -> bytes:
-    from resvg_py import svg_to_bytes
-
-    drawn: bytes = svg_to_bytes(**options)
-    return drawn
-
-
-if __name__ == "__main__":
-    sys.stdout.buffer.write(_drawn(json.load(sys.stdin.buffer)))
 
 
 MOST_NUMBERS = 5_000
@@ -217,6 +188,13 @@ def is_whole(axes: Sequence[PostedAxis]) -> bool:
     rows, columns = _plane(axes)
     panels = min(MOST_PANELS, math.prod(len(axis["levels"]) for axis in axes[:-2]))
     return _joined(_size(rows), _size(columns), panels) == (1, 1)
+
+
+def blocks_of(axes: Sequence[PostedAxis]) -> tuple[int, int]:
+    """How many rows and columns of blocks the picture of a grid with these axes has in each panel."""
+    rows, columns = map(_size, _plane(axes))
+    down, across = _joined(rows, columns, min(MOST_PANELS, math.prod(len(axis["levels"]) for axis in axes[:-2])))
+    return -(-rows // down), -(-columns // across)
 
 
 def _plane(axes: Sequence[PostedAxis]) -> tuple[PostedAxis | None, PostedAxis | None]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import threading
 from importlib.resources import as_file, files
+from typing import Any
 
 import orjson
 
 from registry.errors import Fault, Invalid
 from registry.renderings.heatmap.fonts import beyond_ours, without_glyph
-from registry.renderings.heatmap.panels import draw
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.heatmap.svg import heatmap_svg
 from registry.results.codec import from_document, to_document
@@ -64,3 +67,30 @@ def png_of(svg: str, zoom: float = 1.0) -> bytes:
             "sans_serif_family": "DejaVu Sans",
         }
         return draw(wide * high * zoom * zoom, options)
+
+
+INSIDE = 1_000_000
+"""Pixels up to which a picture is drawn in this process: a quarter of a second at most."""
+_LONGEST = 60.0
+"""Seconds after which a process that draws is ended."""
+
+
+def draw(pixels: float, options: dict[str, Any]) -> bytes:
+    """The PNG of about so many pixels, by the options of `resvg_py.svg_to_bytes`."""
+    if pixels <= INSIDE:
+        return _drawn(options)
+    program = [sys.executable, "-I", __file__]
+    return subprocess.run(
+        program, input=json.dumps(options).encode(), stdout=subprocess.PIPE, check=True, timeout=_LONGEST
+    ).stdout
+
+
+def _drawn(options: dict[str, Any]) -> bytes:
+    from resvg_py import svg_to_bytes
+
+    drawn: bytes = svg_to_bytes(**options)
+    return drawn
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(_drawn(json.load(sys.stdin.buffer)))

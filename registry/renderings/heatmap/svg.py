@@ -191,7 +191,7 @@ def _measured(drawing: _Drawing, value: float, where: str, box: str, at: str) ->
 
 def _unmeasured(drawing: _Drawing, index: int, where: str, box: str) -> str:
     why = drawing.planes.reasons.get(index)
-    told = f"{where}: " * bool(where) + "not measured" + (f" ({why})" if why else "")
+    told = f"{where}: " * bool(where) + drawing.planes.marks.bare + (f" ({why})" if why else "")
     return f'{box}"url(#{drawing.bare})"><title>{safe(told)}</title></rect>'
 
 

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import TooLarge
+from registry.renderings.charts.frame import vega
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, ink_on, ramp, step_of
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Planes, planes_of
 from registry.renderings.heatmap.scale import Options, Scale, scale_of, share_of
-from registry.renderings.heatmap.text import broken, width
+from registry.renderings.heatmap.text import width
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import place, with_unit
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
 
 MOST_CELLS = 20_000
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _NUMBER = 11
 _EVERY = 15
 """Of the steps of a palette so many are one step of the scale: eighteen colours, between which Vega interpolates."""
@@ -34,7 +34,7 @@ _WIDEST, _HIGHEST = 4_200, 8_400
 """Pixels of all cells with numbers: what is wider or higher has small cells without."""
 _PLOT = 1_300.0
 """Pixels across, and down, that all small cells have."""
-_TITLE, _NOTE, _NARROWEST = 13.0, 11.0, 480.0
+_TITLE, _NARROWEST = 13.0, 480.0
 _NEAREST = 1e-290
 _MARKED = {"": "", "best": ", best value", "tied": ", may be the best"}
 _ROLES = (("column",), ("row", "column"), ("panel", "row", "column"), ("panel_row", "panel", "row", "column"))
@@ -52,7 +52,7 @@ def heatmap_vega(
     planes = planes or planes_of(document, statistics)
     if len(planes.values) > MOST_CELLS:
         raise TooLarge(f"A specification holds at most {MOST_CELLS} cells; draw this grid from its cells.")
-    scale, theme = scale_of(planes.values, document["metric"], options), THEMES[options.theme]
+    scale = scale_of(planes.values, document["metric"], options)
     roles = _ROLES[len(axes) - 1] if axes else ()
     decimals = decimals_of(one for one in planes.values if one is not None)
     shown = _Shown(document, planes, scale, options, roles, decimals)
@@ -62,24 +62,15 @@ def heatmap_vega(
     heads = words.heading(document, _TITLE, room)
     notes = [words.subtitle(document, planes), *words.notes(document, planes, scale, joined=False)]
     picture = {"layer": list(_layers(shown, size)), "encoding": _places(axes, roles)}
-    inks = {"labelColor": theme.ink, "titleColor": theme.ink, "titleLimit": 300}
-    return {
-        "$schema": _SCHEMA,
-        "title": {
-            "text": heads[0] if len(heads) == 1 else heads,
-            "subtitle": [line for note in notes for line in broken(note, _NOTE, room, 4)],
-            "anchor": "start",
-        },
-        "description": words.description(document, planes, scale, joined=False),
-        "background": theme.ground,
-        "data": {"values": values},
-        "config": {
-            "view": {"stroke": None},
-            **dict.fromkeys(("axis", "legend", "header"), inks),
-            "title": {"color": theme.ink, "subtitleColor": theme.faint},
-        },
+    return vega(
+        (heads[0] if len(heads) == 1 else heads, notes),
+        options.theme,
+        (room, 4),
+        limit=300,
+        description=words.description(document, planes, scale, joined=False),
+        data={"values": values},
         **(_faceted(axes, roles, size, picture) if len(axes) > 2 else _steps(roles, size) | picture),
-    }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +107,7 @@ def _cells(shown: _Shown) -> Iterator[dict[str, Any]]:
         cell["value"], where = value, place(at)
         if value is None:
             reason = planes.reasons.get(index)
-            told = f"not measured: {reason}" if reason else "not measured"
+            told = f"{planes.marks.bare}: {reason}" if reason else planes.marks.bare
         else:
             if _too_far_or_near(shown.scale):
                 cell["place"] = share_of(value, *shown.scale.ends)

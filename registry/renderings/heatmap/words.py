@@ -17,18 +17,13 @@ _NAMES = (10_000, 120, 80, 60, 40, 30, 24, 20, 16, 12, 8)
 _WHOSE = {"own": "this grid's own range", "bounds": "the metric's bounds", "asked": "the range that was asked for"}
 
 
-def heading(document: GridDocument, size: float, room: float, lines: int = 3) -> list[str]:
-    """The title in at most so many lines of a room; where it is longer its long names are shortened, and each stays."""
+def heading(document: GridDocument, size: float, room: float) -> list[str]:
+    """The title in at most three lines of a room; where it is longer its long names are shortened, and each stays."""
     metric = document["metric"]
     for most in _NAMES:
-        named = {
-            "benchmark": _clipped(document["benchmark"], most),
-            "model": _clipped(document["model"], most),
-            "variant": _clipped(document["variant"], most),
-        }
-        short = {"name": _clipped(metric["name"], most), "unit": _clipped(metric["unit"], most)}
-        whole = title({**named, "metric": short})
-        found = broken(whole, size, room, lines)
+        names = {name: _clipped(document[name], most) for name in ("benchmark", "model", "variant")}
+        whole = title({**names, "metric": {name: _clipped(metric[name], most) for name in ("name", "unit")}})
+        found = broken(whole, size, room, 3)
         if "".join(found).replace(" ", "") == one_line(whole).replace(" ", ""):
             break
     return found

@@ -27,8 +27,9 @@ from registry.results.comparison import (
     ModelComparison,
     WholeGap,
 )
+from registry.results.pairs import Pair
 
-_OF_TRIALS = ("mantel_haenszel", "pooled_z", "cochran_mantel_haenszel", "fisher")
+_OF_OTHERS = "; this is about other {} of the kind, for the noise of these is not known"
 
 
 def comparison_verdict(document: Comparison) -> Verdict:
@@ -88,9 +89,10 @@ def _judged(document: Comparison, test: GapTest, found: Estimate) -> Verdict:
         return Verdict("absent", sentence(told + _otherwise(document)), more)
     sizes = f"{first} is {by} {yardstick.word}{around}{where}" if ahead.difference else f"no difference{around}{where}"
     why = f" {_capital(test.reason)}." if test.status != "ok" and test.reason else ""
-    seen = ahead.could_show(yardstick, trials=test.name in _OF_TRIALS)
+    seen = ahead.could_show(yardstick, trials=test.name == "score")
     told = f"{_not_told(document)}: {sizes}" + (f"; {seen}" if seen else "")
-    return Verdict("open", sentence(told) + why, more)
+    about = _otherwise(document) if test.name == "t_over_cells" and seen else ""
+    return Verdict("open", sentence(told + about) + why, more)
 
 
 def _compared(document: Comparison, first: str, second: str) -> str:
@@ -103,10 +105,12 @@ def _compared(document: Comparison, first: str, second: str) -> str:
 
 def _otherwise(document: Comparison) -> str:
     """How far the claim reaches: to these very cells, or to other items like these where they are known."""
+    if document.test is not None and document.test.name == "t_over_cells":
+        return _OF_OTHERS.format("cells")
     if document.differs == ("benchmark",):
         return ""
     others = "benchmarks" if document.items and document.items.paired else "questions or benchmarks"
-    return f"; on other {others} this could turn"
+    return f"; this is of these two grids alone: on other {others} it could turn"
 
 
 def _capital(text: str) -> str:
@@ -177,6 +181,10 @@ _ELSEWHERE = {
     True: "; of these two by themselves it is shown for other benchmarks of the kind too",
     False: "; for other benchmarks of the kind it is not shown",
 }
+_TOGETHER = (
+    "; taken together as a sample of others of the kind, the {:,} benchmarks show it too, of these two by themselves"
+)
+"""Where a benchmark less leaves it open, which is no word against that."""
 
 
 def model_comparison_verdict(document: ModelComparison) -> Verdict:
@@ -209,9 +217,11 @@ def _name(side: ComparedModel, differs: tuple[str, ...]) -> str:
 
 
 def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
-    yardstick = Yardstick.of(document.metric)
-    p = whole.p if whole.status == "ok" else None
-    size = Estimate(whole.difference or 0.0, whole.interval, p, whole.detectable, document.alpha).turned(yardstick.sign)
+    yardstick, others = Yardstick.of(document.metric), whole.new_benchmarks
+    only_others = whole.interval is None and others is not None and others.interval is not None
+    pair: Pair = others if only_others and others is not None else whole
+    p = pair.p if pair.status == "ok" else None
+    size = Estimate(pair.difference or 0.0, pair.interval, p, pair.detectable, document.alpha).turned(yardstick.sign)
     contender, baseline = names_of_models(document)
     ahead = size.difference >= 0
     first, second = (contender, baseline) if ahead else (baseline, contender)
@@ -221,15 +231,28 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         small = f", less than the margin of {margin_words(yardstick)}" if found.is_within(yardstick.margin) else ""
         alone = carried(whole.without, yardstick, document.alpha, yardstick.sign * (1 if ahead else -1))
         elsewhere = _holds_elsewhere(document, whole)
-        told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{alone}{_ELSEWHERE[elsewhere]}"
+        reach = _TOGETHER.format(whole.benchmarks) if alone and elsewhere else _ELSEWHERE[elsewhere]
+        about = _OF_OTHERS.format("benchmarks") if only_others else f"{alone}{reach}"
+        told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{about}"
         return Verdict("shown", sentence(told), only_here=not elsewhere)
     if found.is_within(yardstick.margin):
         told = f"{first} and {second} are equal within {margin_words(yardstick)}{where}: they differ by {by}{around}"
-        return Verdict("absent", sentence(told + _TURNS))
+        about = _OF_OTHERS.format("benchmarks") if only_others else _TURNS
+        return Verdict("absent", sentence(told + about), tuple(_apart(document, whole)))
     size_ = f"{first} is {by} {yardstick.word}{around}{where}" if found.difference else f"no difference{around}{where}"
-    seen = found.could_show(yardstick, trials=whole.test == "mantel_haenszel")
+    seen = found.could_show(yardstick, trials=whole.test == "score")
     told = f"Whether {contender} or {baseline} is {yardstick.word} cannot be told: {size_}"
-    return Verdict("open", sentence(told + (f"; {seen}" if seen else "")))
+    told += f"; {seen}" if seen else "" if pair.interval else f"; {whole.reason}"
+    about = _OF_OTHERS.format("benchmarks") if only_others else ""
+    return Verdict("open", sentence(told + about), tuple(_apart(document, whole)))
+
+
+def _apart(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
+    """That the difference is not the same on all benchmarks, where that is shown: no word about all holds for each."""
+    found = whole.heterogeneity
+    if found and found.p is not None and found.p < document.alpha:
+        named = "Cochran's Q" if found.test == "cochran_q" else "Welch's F"
+        yield f"The difference is not the same on all benchmarks ({named}, p {p_value(found.p)})."
 
 
 def _by_wins(document: ModelComparison, whole: WholeGap) -> Verdict:

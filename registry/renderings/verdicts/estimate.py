@@ -135,6 +135,8 @@ class Verdict:
     more: tuple[str, ...] = ()
     only_here: bool = False
     """Whether what is shown of these cells was not shown of other questions and benchmarks."""
+    left_out: tuple[str, ...] = ()
+    """What stays without each of the benchmarks that `sentence` counts; a page folds it."""
 
 
 def common_cells(count: int, total: int, of: str = "") -> str:

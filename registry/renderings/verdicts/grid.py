@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from registry.renderings.grid import carried, flat
-from registry.renderings.numbers import decimals_of, fixed, level_of
-from registry.renderings.uncertainty import count_of, interval_of
-from registry.renderings.verdicts.estimate import Verdict, joined, sentence
-from registry.renderings.words import counted, isolated, places
-from registry.results.grid import Carried, GridDocument
+from registry.renderings.grid import carried, flat, noise_of_cells, whole_of
+from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, level_of, plain_number, rough
+from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, joined, sentence
+from registry.renderings.words import counted, isolated, label, place, places, spoken
+from registry.results.courses import Onset, Series
+from registry.results.grid import GridDocument
 from registry.results.peaks import Best, Peaks
 from registry.results.statistics import Statistics
 
 _NAMED = 2
+_MOST_DECLINES = 3
 _COURSES = (
     ("falls", "fall", ("decreasing", "slightly_decreasing")),
     ("rises", "rise", ("increasing", "slightly_increasing")),
     ("is level within the margin", "are level within the margin", ("flat", "constant")),
+    ("falls, then rises", "fall, then rise", ("falls_then_rises",)),
+    ("rises, then falls", "rise, then fall", ("rises_then_falls",)),
     ("varies without a trend", "vary without a trend", ("varies_without_trend",)),
     ("shows no trend", "show no trend", ("inconclusive",)),
     ("has too few points", "have too few points", ("insufficient_points", "two_points", "single_point")),
@@ -64,32 +67,32 @@ def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tu
         return Verdict("open", sentence(told), more)
     sure = f"with {level_of(peaks.best_set)} confidence"
     if size <= best.ties:
-        are = "is" if best.ties == 1 else "are"
-        return Verdict("shown", sentence(f"{where} {are} shown to be best, {sure}: {metric} {value}"), more)
+        told = f"{where} is shown to be best" if best.ties == 1 else f"The best is shown to be among {where}"
+        return Verdict("shown", sentence(f"{told}, {sure}: {metric} {value}"), more)
     if size == cells:
         told = f"Which cell is best cannot be told: {sure} none of the {cells:,} is ruled out"
         return Verdict("open", sentence(f"{told}; the best value is {value} at {where}"), more)
     others = counted(size - best.ties, "other cell may be the best", "other cells may be the best")
-    told = f"The best {metric} is {value} at {where}; {others} as well, {sure}, and {cells - size:,} are ruled out"
+    out = counted(cells - size, "is", "are")
+    told = f"The best {metric} is {value} at {where}; {others} as well, {sure}, and {out} ruled out"
     return Verdict("open", sentence(told), more)
 
 
 def _single(document: GridDocument, value: float) -> str:
     """The one cell with what is known of its noise."""
-    trials, errors = _of_the_one(document, "trials"), _of_the_one(document, "stderr")
-    ends = interval_of(value, document["metric"], trials, errors)
+    [noise] = noise_of_cells(document)
+    trials, _, repeats, sd = noise
+    ends = interval_of(value, whole_of(document["metric"]), noise)
     decimals = decimals_of([value])
     told = f"{isolated(document['metric']['name'])} is {_value(document, value)}"
     if ends:
         told += f" (95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)})"
+    if sd is not None and repeats:
+        told += f", the mean of {repeats:,} repeats with a standard deviation of {rough(sd)}"
     count = count_of(value, document["metric"], trials, decimals)
     if count is not None:
         told += f", {count:,} of {trials:,} trials"
     return sentence(told if ends else f"{told}; its noise is not known")
-
-
-def _of_the_one(document: GridDocument, name: Carried) -> Any:
-    return carried(document, name)[0] if document.get(name) is not None else None
 
 
 def _value(document: GridDocument, value: float) -> str:
@@ -100,8 +103,12 @@ def _value(document: GridDocument, value: float) -> str:
 
 
 def _trends(document: GridDocument, statistics: Statistics) -> list[str]:
-    """The numeric axes along which any series is shown to fall, to rise or to be level."""
-    shown = {one.along for one in statistics.series if one.direction in _SHOWN}
+    """The numeric axes along which any series is shown to fall, to rise or to be level, or the only one to end
+    elsewhere than it began."""
+    count = Counter(one.along for one in statistics.series)
+    shown = {
+        one.along for one in statistics.series if one.direction in _SHOWN or (count[one.along] == 1 and _is_apart(one))
+    }
     return [axis["name"] for axis in document["axes"] if axis["kind"] == "numeric" and axis["name"] in shown]
 
 
@@ -117,23 +124,73 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
             if (number := sum(each.direction in directions for each in series))
         ]
         count, among = len(series), there.get(along, 0)
+        if count == 1 and among <= 1:
+            yield along, _course(document, series[0])
+            continue
         first, *rest = told
-        of = f" of {count:,} series" if rest else " series"
-        if among > count:
-            of = f" of the first {count:,} of {among:,} series"
+        whole = f"the first {count:,} of {among:,} series" if among > count else f"{count:,} series"
         leading, _, verb = first.partition(" ")
-        yield along, f"Along {isolated(along)} {joined([f'{leading}{of} {verb}', *rest], len(_COURSES))}."
+        of = f"{leading} of {whole}" if rest else whole
+        said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}."
+        yield along, " ".join([said, *_declines(document, along, series)])
+
+
+def _declines(document: GridDocument, along: str, series: Sequence[Series]) -> Iterator[str]:
+    """From which level on the series lastingly decline that do, the earliest first."""
+    levels = next(axis["levels"] for axis in document["axes"] if axis["name"] == along)
+    order = {label(level): at for at, level in enumerate(levels)}
+    found = [(one, one.onset) for one in series if one.onset and one.onset.by is not None]
+    found.sort(key=lambda pair: order[label(pair[1].by)])
+    if found:
+        (first, onset), *others = found
+        begins = f"{place(first.at)} is {decline(first, onset, Yardstick.of(document['metric']))}"
+        more = [f"{place(one.at)} from {spoken(other.by)} on" for one, other in others]
+        yield sentence(joined([begins, *more], _MOST_DECLINES))
+
+
+def _course(document: GridDocument, one: Series) -> str:
+    """Where the only series along an axis goes, how far its ends are apart, and where a lasting decline begins."""
+    verb = next(verb for verb, _, directions in _COURSES if one.direction in directions)
+    told = f"Along {isolated(one.along)} {isolated(document['metric']['name'])} {verb}"
+    first, last, moves = spoken(one.from_), spoken(one.to), "creasing" in one.direction
+    yardstick, change = Yardstick.of(document["metric"]), one.end_change
+    if change is None or change.interval is None:
+        between = f" from {_value(document, one.first)} at {first} to {_value(document, one.last)} at {last}"
+        return sentence(told + between * moves)
+    found = Estimate(change.value, change.interval, None, None, 0.0).turned(-1 if change.value < 0 else 1)
+    apart = f"{yardstick.sized(found.size)} {'lower' if change.value < 0 else 'higher'} than at {first}"
+    ends = f"at {last} it is {apart if change.value else f'as at {first}'}{found.brackets(yardstick)}"
+    if not _is_apart(one):
+        return sentence(f"{told}; {ends}" + ", which noise may explain" * (change.value != 0))
+    turned = not moves or (change.value < 0) != ("decreasing" in one.direction)
+    ends = f"{told}{', but ' if turned and one.direction not in ('flat', 'constant') else ': '}{ends}"
+    begins = one.onset and one.onset.by not in (None, one.to)
+    return sentence(f"{ends}, and {decline(one, one.onset, yardstick)}" if one.onset and begins else ends)
+
+
+def _is_apart(one: Series) -> bool:
+    """Whether the ends of a series are shown to differ."""
+    ends = one.end_change.interval if one.end_change else None
+    return ends is not None and not ends.low <= 0 <= ends.high
+
+
+def decline(one: Series, found: Onset, yardstick: Yardstick) -> str:
+    """Where a lasting decline begins."""
+    much = f"by more than {yardstick.sized(plain_number(found.margin))} " if found.margin else ""
+    side = "below" if found.goes == "falls" else "above"
+    told = f"{side} its first value {much}from {isolated(one.along)} {spoken(found.by)} on"
+    return told if found.until == one.from_ else f"{told}, not yet at {spoken(found.until)}"
 
 
 def _series(document: GridDocument) -> dict[str, int]:
     """How many lines of cells along each axis hold a measured one."""
     axes = document["axes"]
     shape = [len(axis["levels"]) for axis in axes]
-    known = [place for place, value in enumerate(flat(document["values"], len(axes))) if value is not None]
+    known = [at for at, value in enumerate(flat(document["values"], len(axes))) if value is not None]
     found = {}
-    for place, axis in enumerate(axes):
-        step = math.prod(shape[place + 1 :])
-        found[axis["name"]] = len({(one // (step * shape[place]), one % step) for one in known})
+    for at, axis in enumerate(axes):
+        step = math.prod(shape[at + 1 :])
+        found[axis["name"]] = len({(one // (step * shape[at]), one % step) for one in known})
     return found
 
 

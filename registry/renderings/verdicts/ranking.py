@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from registry.renderings.numbers import p_value
+from registry.renderings.policies import TARGETS
 from registry.renderings.verdicts.estimate import (
     Answer,
     Estimate,
@@ -19,6 +20,7 @@ from registry.renderings.verdicts.estimate import (
 )
 from registry.renderings.words import counted, isolated
 from registry.results.pairs import Pair, WithoutOne
+from registry.results.parameters import POWER
 from registry.results.ranking import Omission, Ranked, Ranking
 
 FEW_BENCHMARKS = 8
@@ -31,6 +33,9 @@ _TURNS = {
     "rerun": "this is about these cells alone",
     "new_questions": "this is about these benchmarks alone",
 }
+
+_WIDTH = (None, *TARGETS)
+"""Targets from the narrowest to the widest; older answers name none."""
 
 
 def ranking_verdict(ranking: Ranking) -> Verdict:
@@ -59,11 +64,16 @@ def of_measured(ranking: Ranking) -> Ranking:
 
 def verdict_with_targets(ranking: Ranking, others: Sequence[Ranking]) -> Verdict:
     """The verdict on a ranking beside those of its other targets, which say by how much and whether it could turn: it
-    is shown for these cells alone where another one does not show it."""
+    is shown for these cells alone where the widest of them does not show it. Without noise its own is not tested: then
+    the narrowest that is speaks."""
     if not others:
         return ranking_verdict(ranking)
+    if why_untested(ranking) is not None:
+        tested = [one for one in others if is_tested(one)]
+        return ranking_verdict(min(tested or [ranking], key=lambda one: _WIDTH.index(one.target)))
     verdict = _verdict(ranking, "")
-    lost = verdict.answer == "shown" and any(ranking_verdict(other).answer != "shown" for other in others)
+    widest = max((ranking, *others), key=lambda one: _WIDTH.index(one.target))
+    lost = verdict.answer == "shown" and ranking_verdict(widest).answer != "shown"
     more = tuple(line for line in verdict.more if line not in _lead(ranking))
     return replace(verdict, only_here=lost, more=more)
 
@@ -95,10 +105,10 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
 def _verdict(ranking: Ranking, turns: str) -> Verdict:
     ranking = of_measured(ranking)
     rows, several = ranking.ranking, plural_of(ranking.by)
-    if not rows or ranking.status not in (None, "ok"):
-        return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))
     if len(rows) == 1:
         return Verdict("none", f"Only {isolated(rows[0].name)} has results here: there is nothing to rank it against.")
+    if not rows or ranking.status not in (None, "ok"):
+        return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))
     if len(ranking.components) > 1:
         parts = f"The {len(rows):,} {several} fall into {len(ranking.components):,} parts that share no slot"
         return Verdict("none", f"{parts}: they have no common order.", tuple(_weakening(ranking)))
@@ -172,7 +182,7 @@ def _of_two(ranking: Ranking, turns: str) -> Verdict:
     if found.is_within(yardstick.margin):
         equal = f"{one} and {other} are equal within {margin_words(yardstick)}{where}"
         return Verdict("absent", sentence(f"{equal}: they differ by {by}{around}{turns}"))
-    seen = found.could_show(yardstick, trials="trials" in " ".join(ranking.assumes) or pair.test == "mantel_haenszel")
+    seen = found.could_show(yardstick, trials=pair.test == "score")
     size = f"{one} is {by} {_word(ranking)}{around}{where}" if found.difference else f"no difference{around}{where}"
     why = f" {pair.reason[0].upper()}{pair.reason[1:].rstrip('.')}." if pair.status != "ok" and pair.reason else ""
     return Verdict("open", sentence(f"{open_}: {size}" + (f"; {seen}" if seen else "")) + why)
@@ -231,19 +241,20 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     name = joined([row.name for row in best], _LISTED)
     share = "is" if len(best) == 1 else "share the rank of the"
     first = f"{name} {share} first of {count:,} {several}{where}"
+    fewer, each = _fewer(ranking, worse)
     if worse == count - len(best):
         others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
-        told = f"{first}, shown to be {_word(ranking)} than {others}{fewer(ranking.stability.without, worse)}"
-        return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), *_groups(ranking)))
-    told = f"{first}, shown to be {_word(ranking)} than {f'{worse:,}' if worse else 'none'} of them"
-    told += fewer(ranking.stability.without, worse)
+        told = f"{first}, shown to be {_word(ranking)} than {others}{fewer}"
+        return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), *_groups(ranking)), left_out=each)
+    told = f"{first}, shown to be {_word(ranking)} than {_of_them(worse)}{fewer}"
     if open_:
         told += f"; not separated from {joined(open_, _LISTED)}"
     equal = _are_equal(ranking, best, open_)
     if equal:
         told += f", and shown to be equal to {'it' if len(open_) == 1 else 'them'}"
         told += f" within {margin_words(yardstick_of(ranking))}"
-    return Verdict("absent" if equal else "open", sentence(f"{told}{turns}"), tuple(_groups(ranking)))
+    answer: Answer = "absent" if equal else "open"
+    return Verdict(answer, sentence(f"{told}{turns}"), tuple(_groups(ranking)), left_out=each)
 
 
 def why_untested(ranking: Ranking) -> str | None:
@@ -253,6 +264,20 @@ def why_untested(ranking: Ranking) -> str | None:
     if ranking.pairs:
         return next((pair.reason for pair in ranking.pairs if pair.reason), "")
     return next((one.reason for one in ranking.left_out if one.part == "pairs"), None)
+
+
+def is_tested(ranking: Ranking) -> bool:
+    """Whether it ranks names and tested some of them."""
+    return bool(ranking.ranking) and why_untested(ranking) is None
+
+
+def open_pair(ranking: Ranking) -> tuple[str, str] | None:
+    """The first name and the next one that the tests do not separate from it; None where nothing was tested, or where
+    the two are shown to be equal within the margin."""
+    first, *others = [row.name for row in ranking.ranking] if is_tested(ranking) else [""]
+    pair = next(((first, one) for one in others for group in ranking.groups if {first, one} <= {*group}), None)
+    margin, found = yardstick_of(ranking).margin, pair and pair_of(ranking, *pair)
+    return None if margin is not None and found and found[1] and found[1].is_within(margin) else pair
 
 
 def _not_separated(ranking: Ranking, best: Sequence[Ranked]) -> list[str]:
@@ -294,20 +319,27 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
     """That no two names are separated, and what stands in the way."""
     count, several = len(ranking.ranking), plural_of(ranking.by)
     pairs = count * (count - 1) // 2
-    first = isolated(ranking.ranking[0].name)
+    best = [row.name for row in ranking.ranking if row.rank == 1]
     told = f"The tests separate none of the {count:,} {several}{_scope(ranking)}"
     over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
+    order = f", though {isolated(best[0])} comes first" if len(best) == 1 else ""
+    order = ", which all share the first rank" if len(best) == count else order
     ps = [pair.p_holm for pair in ranking.pairs if pair.p_holm is not None]
     why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
     if (none := _why_none_could(ranking)) is not None:
-        return Verdict("open", sentence(f"{told}{over}, though {first} comes first, and none could: {none}"))
-    yardstick = yardstick_of(ranking)
+        return Verdict("open", sentence(f"{told}{over}{order}, and none could: {none}"))
     seen = sorted(pair.detectable for pair in ranking.pairs if pair.detectable)
     could = ""
     if seen:
-        size = yardstick.sized(f"{seen[len(seen) // 2]:.2g}")
-        could = f"; a true difference of {size} would have been found in half of the pairs, before that correction"
-    return Verdict("open", sentence(f"{told}{over}, though {first} comes first: {why}{could}"))
+        median, scale = seen[len(seen) // 2], ranking.scale
+        size = yardstick_of(ranking).sized(f"{median:.2g}")
+        if scale and scale.upper is not None and scale.lower is not None and median > scale.upper - scale.lower:
+            size = "any size that the scale has room for"
+            whose = "half of the pairs have less than" if len(seen) > 1 else "the pair has less than"
+        else:
+            whose = "half of the pairs have" if len(seen) > 1 else "the pair has"
+        could = f"; {whose} {100 * POWER:g} % power to show a true difference of {size}"
+    return Verdict("open", sentence(f"{told}{over}{order}: {why}{could}"))
 
 
 def _why_none_could(ranking: Ranking) -> str | None:
@@ -316,6 +348,9 @@ def _why_none_could(ranking: Ranking) -> str | None:
     pairs, least = count * (count - 1) // 2, min((one for one in attainable if one is not None), default=0.0)
     if None in attainable or least * pairs < (ranking.alpha or 0.0):
         return None
+    if least >= 1:
+        few = "one benchmark is no sample of others"
+        return few if ranking.target == "new_benchmarks" else "one number a name has no noise to test by"
     return f"so few results give no p below {p_value(least)}, and Holm corrects for {counted(pairs, 'pair', 'pairs')}"
 
 
@@ -337,9 +372,9 @@ def _weakening(ranking: Ranking) -> Iterator[str]:
 
 
 def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, sign: int = 1) -> str:
-    """What follows the claim that one of two is better: `; AIME'25 alone carries this: without it 0.7 points (95 %
-    interval -1.7 to 3.0), left open`. Empty where it holds without each benchmark. `sign` times a difference is
-    positive where the better one is ahead."""
+    """What follows the claim that one of two is better: `; without AIME'25 it is 0.7 points (95 % interval -1.7 to
+    3.0), left open`. Empty where it holds without each benchmark. `sign` times a difference is positive where the
+    better one is ahead."""
     lost = [
         (one, found)
         for one in without
@@ -349,26 +384,29 @@ def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, s
     if not lost:
         return ""
     worst, found = max(lost, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
-    size = _size_without(found, yardstick) if found else f"p {p_value(worst.p_holm)}"
-    name = isolated(worst.benchmark)
-    if len(lost) == 1:
-        return f"; {name} alone carries this: without it {size}, left open"
+    size = f"is {_size_without(found, yardstick)}" if found else f"has p {p_value(worst.p_holm)}"
     others = joined([one.benchmark for one, _ in lost if one is not worst], _CARRYING)
-    return f"; without {name} it is {size}, left open, as it is without {others}"
+    also = f", as it is without {others}" if others else ""
+    return f"; without {isolated(worst.benchmark)} it {size}, left open{also}"
 
 
-def fewer(without: Sequence[WithoutOne], claimed: int) -> str:
-    """What follows the claim that the first of many names is better than so many others: `; with AIME'25 left out,
-    than 1 of them`. Empty where as many stay without each benchmark."""
-    lost = [one for one in without if one.shown < claimed]
+def _fewer(ranking: Ranking, claimed: int) -> tuple[str, tuple[str, ...]]:
+    """What follows the claim that the first of many names is better than so many others: `; with AIME'25 left out, than
+    1 of them`, and where several benchmarks take some away what each leaves. Empty where as many stay without each."""
+    lost = [one for one in ranking.stability.without if one.shown < claimed]
     if not lost:
-        return ""
+        return "", ()
     worst = min(lost, key=lambda one: one.shown)
-    than = f"than {f'{worst.shown:,}' if worst.shown else 'none'} of them"
+    name, than = isolated(worst.benchmark), f"than {_of_them(worst.shown)}"
     if len(lost) == 1:
-        return f"; with {isolated(worst.benchmark)} left out, {than}"
-    names = joined([one.benchmark for one in lost], _CARRYING)
-    return f"; than fewer with any one of {names} left out, without {isolated(worst.benchmark)} {than}"
+        return f"; with {name} left out, {than}", ()
+    each = tuple(f"Without {isolated(one.benchmark)}, than {_of_them(one.shown)}." for one in lost)
+    several = "models" if ranking.by == "benchmark" else "benchmarks"
+    return f"; than fewer with any one of {len(lost):,} {several} left out, without {name} {than}", each
+
+
+def _of_them(count: int) -> str:
+    return f"{f'{count:,}' if count else 'none'} of them"
 
 
 def _estimate_without(one: WithoutOne, alpha: float, sign: int) -> Estimate | None:

@@ -1,8 +1,9 @@
 """Tables of the database. Statements over them are in `registry.operations` and `workers`."""
 
-from registry.storage.tables.claims import alerts, claims, gate_verdicts, judgements
+from registry.storage.tables.claims import claims, judgements
 from registry.storage.tables.columns import Numbers, metadata, new_id
 from registry.storage.tables.events import arrivals, deliveries, delivery_attempts, event_heads, events, webhooks
+from registry.storage.tables.gates import alerts, baseline_versions, baselines, gate_verdicts
 from registry.storage.tables.grids import (
     aliases,
     experiments,
@@ -17,8 +18,6 @@ from registry.storage.tables.grids import (
 )
 from registry.storage.tables.projects import (
     audit_log,
-    baseline_versions,
-    baselines,
     bi_readers,
     idempotency_keys,
     members,

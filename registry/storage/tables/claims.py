@@ -1,13 +1,8 @@
-"""Tables of claims that are kept, and of the judgements of them.
-
-Tables of what baselines found: verdicts, and the alerts that follow from them.
-"""
+"""Tables of claims that are kept, and of the judgements of them."""
 
 from __future__ import annotations
 
 from sqlalchemy import (
-    Boolean,
-    CheckConstraint,
     Column,
     DateTime,
     ForeignKey,
@@ -20,7 +15,7 @@ from sqlalchemy import (
     Uuid,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.storage.tables.columns import instant, metadata
 
@@ -68,66 +63,5 @@ judgements = Table(
     ),
     Column("methods_version", Text, nullable=False),
     instant("judged_at"),
-    Column(
-        "is_complete",
-        Boolean,
-        nullable=False,
-        server_default=text("true"),
-        comment="false until the trials are added that would decide it",
-    ),
     comment="judgements of claims that differ from the one before; none is ever changed",
-)
-_OF_BASELINE = "of a baseline, which may be deleted since"
-
-gate_verdicts = Table(
-    "gate_verdicts",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
-    Column("baseline_id", Uuid, nullable=False, comment=_OF_BASELINE),
-    Column("number", Integer, nullable=False, comment="from 1, of each baseline"),
-    Column("policy_version", Integer, nullable=False),
-    Column("contender", Text, nullable=False),
-    Column("inputs_key", Uuid, nullable=False, comment="hash of what was judged, with its revisions"),
-    Column("look", Integer, comment="tests of this version up to here; NULL: none was made"),
-    Column("passes", Boolean),
-    Column("document", JSONB, nullable=False),
-    Column("grid_ids", ARRAY(Uuid), nullable=False, comment="the grids that were judged"),
-    instant("created_at"),
-    UniqueConstraint("baseline_id", "number"),
-    Index("ix_gate_verdicts_baseline_id_contender_number", "baseline_id", "contender", "number"),
-    Index(None, "project_id"),
-    comment="verdicts on contenders of baselines; none is ever changed",
-)
-
-alerts = Table(
-    "alerts",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
-    Column("baseline_id", Uuid, nullable=False, comment=_OF_BASELINE),
-    Column("baseline", Text, nullable=False, comment="its name"),
-    Column("policy_version", Integer, nullable=False, comment="of the verdict that failed last"),
-    Column("model", Text, nullable=False),
-    Column("benchmark", Text, comment="NULL: over all benchmarks"),
-    Column("at", JSONB(none_as_null=True), comment="the cell; NULL: all of them"),
-    Column("key", Uuid, nullable=False, comment="hash of model, benchmark and cell"),
-    Column("state", Text, nullable=False, server_default="open"),
-    Column("resolution", Text, comment="why it is resolved"),
-    Column("reason", Text, comment="why it was dismissed"),
-    Column("note", Text, nullable=False, server_default=""),
-    Column("is_right", Boolean, comment="what people said of it last; NULL: nothing yet"),
-    Column("group_id", Uuid, nullable=False, comment="shared by what one judging of the scope opened"),
-    Column("verdict_id", Uuid, ForeignKey("gate_verdicts.id"), nullable=False, comment="that failed last"),
-    Column("seen", Integer, nullable=False, server_default="1", comment="verdicts that failed"),
-    Column("reopened", Integer, nullable=False, server_default="0"),
-    Column("version", Integer, nullable=False, server_default="1", comment="grows with each change"),
-    instant("opened_at"),
-    instant("updated_at"),
-    UniqueConstraint("baseline_id", "key"),
-    CheckConstraint("state IN ('open', 'acknowledged', 'resolved', 'dismissed')", name="state"),
-    CheckConstraint("(state = 'resolved') = (resolution IS NOT NULL)", name="resolution"),
-    Index("ix_alerts_project_id_opened_at_id", "project_id", "opened_at", "id"),
-    Index(None, "verdict_id"),
-    comment="contenders that failed the policy of a baseline, and what people said of that",
 )

@@ -1,7 +1,4 @@
-"""Tables of projects: access, shares, the audit log and stored responses.
-
-Tables of people: users, what they may do, their sessions, and the forms that they sent.
-"""
+"""Tables of projects and people: who may do what in which project, what was done, and responses that are kept."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from sqlalchemy import (
     DateTime,
     ForeignKey,
     Index,
-    Integer,
     LargeBinary,
     SmallInteger,
     Table,
@@ -79,27 +75,6 @@ suites = Table(
     instant("updated_at"),
     UniqueConstraint("project_id", "name"),
     comment="lists of benchmarks that are ranked together",
-)
-
-baselines = Table(
-    "baselines",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("version", Integer, nullable=False, comment="the current one of baseline_versions"),
-    UniqueConstraint("project_id", "name"),
-    comment="what contenders are judged against",
-)
-
-baseline_versions = Table(
-    "baseline_versions",
-    metadata,
-    Column("baseline_id", Uuid, ForeignKey("baselines.id"), primary_key=True),
-    Column("version", Integer, primary_key=True),
-    Column("definition", JSONB, nullable=False),
-    instant("created_at"),
-    comment="definitions of baselines with their policies; none is ever changed",
 )
 
 signing_keys = Table(

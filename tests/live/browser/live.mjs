@@ -53,9 +53,12 @@ function isStreamUrl(url) { return url.pathname.endsWith("/events"); }
   // Five windows in sight, and what a sixth asks for still gets a connection.
   const context = await browser.newContext({ baseURL: plan.base, ...looks.light });
   const pages = await Promise.all([0, 1, 2, 3, 4].map(() => context.newPage()));
-  for (const one of pages) await one.goto(pending);
-  for (const one of pages.slice(0, 4)) await speaks(one);
-  await pages[4].waitForFunction(() => refused === 1);
+  for (const one of pages.slice(0, 4)) {
+    await one.goto(pending);
+    await speaks(one);
+  }
+  await pages[4].goto(pending);
+  await pages[4].waitForFunction(() => refused > 0);
   say({ what: "windows", speak: await Promise.all(pages.map((one) => one.evaluate(() => feed.speaks))) });
   await context.close();
 }

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
@@ -121,6 +121,8 @@ def kinds_of(demo: Demo) -> list[str]:
     project.call("POST", f"{api}/shares", "admin", json={"path": f"/api/v1/grids/{grid}"})
     baseline = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}
     project.call("PUT", f"{api}/baselines/main", json=baseline)
+    typed = {"name": "main", "experiment": "type-by-length", "metric": "accuracy", "model": "Qwen-2.5 3B",
+             "kind": "non_inferior", "margin_unit": "points", "per": "overall", "missing": "refuse"}  # fmt: skip
     alert = project.alerted()
     token = project.call("GET", "whoami", "admin").get_json()["id"]
     webhook, _ = project.hooked()
@@ -131,8 +133,9 @@ def kinds_of(demo: Demo) -> list[str]:
         "/account", "/settings", settings, "/nowhere",
         *(f"{settings}/{one}" for one in ("members", "tokens", "shares", "aliases", "suites", "audit", "webhooks")),
         f"{settings}/deleted?grid={grid}", f"{settings}/tokens/{token}", f"{settings}/webhooks/{webhook}",
+        f"{settings}/alerts/preview?{urlencode(typed)}",
         f"{settings}/alerts?alert={alert}", f"{home}/alerts", f"{home}/baselines/main",
-        f"/grids/{grid}", f"/grids/{grid}/revisions/1..2", f"/grids/{grid}/history?at.Type=1&at.Length=1",
+        f"/grids/{grid}", f"/grids/{grid}/revisions/1..2",
         demo.seed0, f"{demo.seed0}?show=interval&palette=blues", f"/embed{demo.seed0}",
         of_demo, f"{of_demo}/grids", f"{of_demo}/search?q=r1", f"{of_demo}/models", f"{of_demo}/claims",
         f"/claims/{said['id']}",

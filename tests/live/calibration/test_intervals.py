@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level
-from registry.plans.means import mean_of
 from registry.views.trade_offs import Standing, places_of
-from tests.registry.plans.test_means import ACCURACY, all_of, grid
 from tests.workers.statistics.documents import describe
 from tests.workers.statistics.test_design_effects import PERCENT, grid_of
 from workers.statistics.noise import effect_of
@@ -54,22 +50,6 @@ def test_intervals_with_it_keep_their_level_whatever_seeds_add(cells: int, repea
             missed += abs((found.values[0] or 0.0) - 70) > 1.959964 * error
         # 5 % and three standard errors of the simulation.
         assert missed / worlds <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / worlds)
-
-
-@pytest.mark.parametrize(
-    "share, cells, trials", [(0.5, 1, 30), (0.9, 5, 50), (0.98, 8, 100), (0.7, 20, 40), (0.9, 40, 10)]
-)
-def test_intervals_hold_the_truth_as_often_as_they_say(share: float, cells: int, trials: int) -> None:
-    rounds, random = 2_000, np.random.default_rng(1)
-    truth = np.clip(share + random.uniform(-0.1, 0.1, cells), 0.02, 0.995)
-    held = 0
-    for drawn in random.binomial(trials, truth, (rounds, cells)):
-        values = [float(one) for one in drawn * 100 / trials]
-        found = mean_of(all_of(grid(ACCURACY, values, trials=trials)), ACCURACY)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= 100 * truth.mean() <= found.high
-    assert held / rounds >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / rounds)
 
 
 def test_a_point_that_is_truly_on_the_front_is_seldom_called_behind() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tests.workers.claims import (
-    test_noise_and_missing_cells,
     test_statements_by_brute_force,
     test_verdicts_keep_laws,
+    test_verdicts_within_noise,
 )
 from workers.claims import trials
 
-MODULES = test_noise_and_missing_cells, test_statements_by_brute_force, test_verdicts_keep_laws
+MODULES = test_verdicts_within_noise, test_statements_by_brute_force, test_verdicts_keep_laws
 LAWS: list[Callable[[int], None]] = [
     test
     for module in MODULES

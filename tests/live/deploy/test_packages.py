@@ -17,7 +17,7 @@ from tests.live.deploy.packages import Built, bare, build, demo, page, said
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FOLDERS = ("registry", "workers", "migrations", "client", "deploy")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "commit.txt", "production")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "commit.txt")
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,7 @@ def test_the_wheel_has_every_file_of_every_package(service: Built) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     had = {name for name in zipfile.ZipFile(service.wheel).namelist() if ".dist-info/" not in name}
-    added = {"registry/commit.txt"} | {name for name in had if name.startswith("registry/production/")}
-    assert had - added == wanted - added
+    assert had - {"registry/commit.txt"} == wanted - {"registry/commit.txt"}
 
 
 def test_an_image_can_be_built_from_the_source_archive(service: Built) -> None:
@@ -80,24 +79,6 @@ def test_an_image_can_be_built_from_the_source_archive(service: Built) -> None:
 def test_an_installed_wheel_tells_its_commit(installed: Path, tmp_path: Path) -> None:
     told = said(installed / "bin" / "registry", "--version", cwd=tmp_path, env=bare())
     assert told.endswith(f" (commit {COMMIT[:12]})\n")
-
-
-def test_an_installed_wheel_writes_the_files_of_production_once(installed: Path, tmp_path: Path) -> None:
-    command = [installed / "bin" / "registry", "deploy-files", tmp_path / "there"]
-    written = said(*command, env=bare()).split()
-    assert written[0] == "docker-compose.yml"
-    assert {f"deploy/{name}" for name in ("healthy.py", "nginx.conf", "env.example")} < {*written}
-    assert {name for name in written if (tmp_path / "there" / name).read_bytes() != (ROOT / name).read_bytes()} == set()
-    assert said(*command, env=bare()).split() == written
-
-    changed = tmp_path / "there" / "deploy" / "nginx.conf"
-    changed.write_text("# ours\n")
-    (tmp_path / "there" / "docker-compose.yml").unlink()
-    with pytest.raises(RuntimeError, match=r"Different in .*: deploy/nginx\.conf; --overwrite replaces them"):
-        said(*command, env=bare())
-    assert (changed.read_text(), (tmp_path / "there" / "docker-compose.yml").exists()) == ("# ours\n", False)
-    said(*command, "--overwrite", env=bare())
-    assert changed.read_bytes() == (ROOT / "deploy" / "nginx.conf").read_bytes()
 
 
 def test_an_installed_wheel_serves_the_demonstration_beside_files_with_its_names(

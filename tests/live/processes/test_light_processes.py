@@ -31,8 +31,6 @@ def loaded(module: str) -> set[str]:
         ("registry.api, registry.pages", {"alembic", "celery", "kombu", "numpy", "pyarrow", "scipy"}),
         ("workers.app", {"alembic", "flask", "marshmallow"}),
         ("workers.app", {"scipy.stats", "scipy.optimize"}),
-        # redis-py imports the rest of OpenTelemetry by itself where it finds it.
-        ("registry.web_server, workers.app", {"opentelemetry.exporter"}),
     ],
 )
 def test_a_process_does_not_load_what_it_does_not_use(module: str, without: set[str]) -> None:

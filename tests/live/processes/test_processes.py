@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -13,10 +14,14 @@ import termios
 
 import pytest
 
-from registry.commands.page import bare
 from tests.commands.terminal import Person
 from tests.house import Project
 from tests.live.processes.system import awaited
+
+
+def bare(text: str) -> str:
+    """Text without its colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def on_a_terminal(person: Person, *words: str, columns: int = 80) -> str:

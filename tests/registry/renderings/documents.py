@@ -7,11 +7,11 @@ from typing import Any
 
 from registry.api.responses import of_values
 from registry.renderings import comparison, ranking, statistics, thresholds
+from registry.renderings.sheet import forms
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.ranking import Ranking
-from registry.results.statistics import Statistics
-from registry.results.thresholds import Thresholds
+from registry.results.statistics import Statistics, Thresholds
 
 Document = Mapping[str, Any]
 
@@ -37,11 +37,9 @@ def _taking(kind: type[Any], render: Callable[[Any], str]) -> Callable[[Document
     return lambda document: render(from_document(kind, document))
 
 
-thresholds_text = _taking(Thresholds, thresholds.thresholds_text)
+thresholds_text = _taking(Thresholds, forms(thresholds.page)["txt"])
 thresholds_csv = _taking(Thresholds, thresholds.thresholds_csv)
-comparison_text = _taking(Comparison, comparison.comparison_text)
-comparison_markdown = _taking(Comparison, comparison.comparison_markdown)
+comparison_text, comparison_markdown = (_taking(Comparison, forms(comparison.page)[form]) for form in ("txt", "md"))
 comparison_csv = _taking(Comparison, comparison.comparison_csv)
-ranking_text = _taking(Ranking, ranking.ranking_text)
-ranking_markdown = _taking(Ranking, ranking.ranking_markdown)
+ranking_text, ranking_markdown = (_taking(Ranking, forms(ranking.page)[form]) for form in ("txt", "md"))
 ranking_csv = _taking(Ranking, ranking.ranking_csv)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 from typing import Any
 from xml.etree import ElementTree
@@ -11,13 +12,16 @@ import numpy as np
 import pytest
 
 from registry.pages.front import THEMES
+from registry.renderings import sheet
+from registry.renderings.charts.frame import chart_png, log_span, span_of
+from registry.renderings.charts.lines import lines_svg, lines_vega
+from registry.renderings.charts.paint import COLOURS, HUES, ChartOptions, spread
+from registry.renderings.charts.trade_off import trade_off_svg, trade_off_vega
 from registry.renderings.heatmap.colours import THEMES as GROUNDS
 from registry.renderings.heatmap.colours import luminance
-from registry.renderings.lines import ChartOptions, lines_csv, lines_svg, lines_text, lines_vega
-from registry.renderings.lines.frame import chart_png, log_span, span_of
-from registry.renderings.lines.paint import COLOURS, HUES, spread
-from registry.renderings.lines.words import x_scale
-from registry.renderings.trade_off import trade_off_csv, trade_off_svg, trade_off_text, trade_off_vega
+from registry.renderings.lines import lines_csv, notes, page, x_scale
+from registry.renderings.trade_off import page as page_of_trade_off
+from registry.renderings.trade_off import trade_off_csv
 from registry.results.lines import Estimate, Line, LineLevel, LinePoint, Lines
 from registry.results.terms import Interval
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
@@ -43,6 +47,7 @@ def lines(*rows: list[float | None], numbers: list[float] | None = None, **chang
                 for level, mean in zip(at, row, strict=True)
                 if mean is not None
             ),
+            number,
         )
         for number, row in enumerate(rows)
     ]
@@ -143,7 +148,7 @@ def test_extreme_values_are_drawn_inside_of_the_picture(subtests) -> None:
     for row, look in product(EXTREMES, LOOKS):
         with subtests.test(row=row, look=look):
             made = lines(row, metric=metric)
-            bare = Line("a", tuple(LinePoint(point.level, point.mean, 1) for point in made.lines[0].points))
+            bare = Line("a", tuple(LinePoint(point.level, point.mean, 1) for point in made.lines[0].points), 0)
             root = parsed(lines_svg(lines(row, metric=metric, lines=(bare,)), look))
             wide, high = float(root.get("width") or 0), float(root.get("height") or 0)
             places = [float(one.get(name) or 0) for one in root.iter(f"{SVG}circle") for name in ("cx", "cy")]
@@ -207,12 +212,13 @@ def test_the_style_sheet_has_the_colours_of_the_pictures() -> None:
 def test_hostile_names_break_nothing() -> None:
     name = '<script>&"\u202e模型 ' + "x" * 300
     made = lines([1.0, 2.0])
-    renamed = tuple(Line(name, one.points) for one in made.lines)
+    renamed = tuple(Line(name, one.points, one.look) for one in made.lines)
     hostile = lines([1.0, 2.0], lines=renamed, along='<a href="x">')
     parsed(lines_svg(hostile))
     assert "<script" not in lines_svg(hostile, ChartOptions("page"))
     assert chart_png(Lines, hostile, lines_svg)[:4] == b"\x89PNG"
-    assert lines_csv(lines([1.0], lines=(Line("=1+1", made.lines[0].points[:1]),))).splitlines()[1].startswith("'=1+1,")
+    formula = Line("=1+1", made.lines[0].points[:1], 0)
+    assert lines_csv(lines([1.0], lines=(formula,))).splitlines()[1].startswith("'=1+1,")
 
 
 def trade_off(*points: tuple[str, float, float, str], **changes: Any) -> TradeOff:
@@ -252,7 +258,7 @@ TWICE = {
     name: Quantity("metric", "accuracy", "higher", "%", slice=at, shared=2) for name, at in (("x", SHORT), ("y", LONG))
 }
 BOTH_BETTER = (("b", 2.0, 90.0, "front"), ("a", 6.0, 50.0, "front"))
-BARE = Line("a", (LinePoint(0.0, 1.0, 3), LinePoint(1.0, 2.0, 3)))
+BARE = Line("a", (LinePoint(0.0, 1.0, 3), LinePoint(1.0, 2.0, 3)), 0)
 LINES: dict[str, tuple[Any, ...]] = {
     "lines with a gap": (lines([1.5, None, 4.0, 3.0], [2.5, 3.5, 6.0, 5.0]),),
     "lines of a slice": (lines([1.0, 2.0], slice=LONG),),
@@ -268,7 +274,6 @@ TRADE_OFFS: dict[str, tuple[Any, ...]] = {
     "nothing is drawn": (trade_off(status="insufficient", reason="none"),),
 }
 LOOKING: dict[str, tuple[Any, ...]] = {
-    "no band was asked for": (lines_svg, lines([1.0, 2.0]), ChartOptions(band=False)),
     "dark": (trade_off_svg, trade_off(*THREE), ChartOptions("dark")),
     "on a page": (trade_off_svg, trade_off(*THREE), ChartOptions("page")),
     "logarithmic": (trade_off_svg, trade_off(*THREE), ChartOptions(x="log")),
@@ -276,6 +281,14 @@ LOOKING: dict[str, tuple[Any, ...]] = {
         trade_off_svg, trade_off(("a", 0.0, 1.0, "front")), ChartOptions(x="log"),
     ),
 }  # fmt: skip
+
+
+def lines_text(found: Lines) -> str:
+    return sheet.text(page(found))
+
+
+def trade_off_text(found: TradeOff) -> str:
+    return sheet.text(page_of_trade_off(found))
 
 
 def test_charts_are_written_in_every_form(subtests, snapshot) -> None:
@@ -299,3 +312,6 @@ def test_levels_that_double_over_a_wide_range_are_on_a_logarithmic_axis_unless_a
     assert x_scale(wide, ChartOptions()) == (True, None)
     assert x_scale(wide, ChartOptions(x="linear")) == (False, None)
     assert x_scale(near, ChartOptions()) == (False, None)
+    told = "has a log scale here, for its levels grow by factors; slopes elsewhere are per unit of it."
+    for found, said in ((wide, True), (near, False), (replace(wide, scale="log"), False)):
+        assert any(told in note for note in notes(found, ChartOptions())) == said

@@ -25,7 +25,7 @@ def cell(length: int, baseline: float, contender: float, better: str, **more: An
 
 
 def level(place: int, mean: float | None, **more: Any) -> dict[str, Any]:
-    test = {"status": "ok", "name": "mantel_haenszel", "interval": interval(-1.0, 3.5), "p": 0.02, "p_holm": 0.04}
+    test = {"status": "ok", "name": "score", "interval": interval(-1.0, 3.5), "p": 0.02, "p_holm": 0.04}
     record = {"wins": 1, "ties": 0, "losses": 0, "mean": mean, "median": mean, "test": test}
     return {"level": place, "status": "ok", "n_common": 1} | record | more
 
@@ -35,7 +35,7 @@ TREND = {
     "slope_interval": interval(0.25, 1.0), "mann_kendall": {"status": "ok", "method": "exact", "p": 0.01},
 }  # fmt: skip
 TEST = {
-    "status": "ok", "name": "mantel_haenszel", "difference": 1.5, "interval": interval(0.5, 2.5), "p": 0.0033,
+    "status": "ok", "name": "score", "difference": 1.5, "interval": interval(0.5, 2.5), "p": 0.0033,
     "stderr": 0.51, "df": None, "detectable": 1.43,
 }  # fmt: skip
 
@@ -47,23 +47,21 @@ def comparison(**more: Any) -> dict[str, Any]:
         "only_in_contender": {"count": 0, "at": []}, "wins": 1, "ties": 1, "losses": 0, "mean": 1.25, "median": 1.25,
         "test": TEST, "assumes": ["independent_trials"], "along": [TREND],
         "by": {"Length": {"levels": [level(1, 0.0), level(2, 2.5), level(3, None, n_common=0)], "left_out": 0}},
-        "mantel_haenszel": {"odds_ratio": {"value": 1.5, "interval": interval(1.1, 2.0)}},
+        "odds_ratio": {"value": 1.5, "interval": interval(1.1, 2.0)},
         "breslow_day": {"p": 0.5}, "agreement": {"status": "ok", "tau": 1.0},
         "cells": [
-            cell(1, 97.0, 97.0, "tie", interval=interval(-2.0, 2.0), p_holm=1.0, test="fisher"),
-            cell(2, 95.0, 97.5, "contender", interval=interval(0.5, 4.5), p_holm=0.00002, test="fisher"),
+            cell(1, 97.0, 97.0, "tie", interval=interval(-2.0, 2.0), p_holm=1.0, test="score"),
+            cell(2, 95.0, 97.5, "contender", interval=interval(0.5, 4.5), p_holm=0.00002, test="score"),
         ],
         "cells_left_out": 0, "warnings": [],
     } | more  # fmt: skip
 
 
-MATCHED = ("wins", "ties", "losses", "mean", "median", "test", "by", "mantel_haenszel", "agreement", "breslow_day")
-SIGNS = {"name": "sign_flip", "interval": interval(0.172, 0.225)}
-OF_SIGNS = [
-    level(1, 0.2, test=SIGNS | {"status": "ok", "p": 0.03125, "p_holm": 0.09375}),
-    level(2, 0.2, test=SIGNS | {"status": "insufficient", "p": 0.25, "p_holm": 0.5, "reason": "four gaps"}),
+MATCHED = ("wins", "ties", "losses", "mean", "median", "test", "by", "odds_ratio", "agreement", "breslow_day")
+OF_CELLS = [
+    level(1, 0.2, test={"name": "t_over_cells", "interval": interval(0.172, 0.225), "status": "ok", "p_holm": 0.0001}),
+    level(2, 0.2, test={"name": "t_over_cells", "status": "insufficient", "reason": "one cell"}),
 ]
-"""Six gaps that all rise: Student's interval excludes 0, and the exact signs have a Holm p of .0938."""
 
 
 def unmatched(reason: str, **more: Any) -> dict[str, Any]:
@@ -85,7 +83,7 @@ SAID = {
     ),
     "over too few points a slope has no interval": comparison(along=[TREND | {"slope_interval": None}]),
     "along an axis that has only an order": comparison(axes=[{"name": "Length", "kind": "ordinal"}]),
-    "an interval of another law than its p": comparison(by={"Length": {"levels": OF_SIGNS, "left_out": 0}}),
+    "an interval of another law than its p": comparison(by={"Length": {"levels": OF_CELLS, "left_out": 0}}),
 }
 
 

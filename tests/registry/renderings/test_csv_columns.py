@@ -6,14 +6,9 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.renderings.feed import cells_of, columns_of
-from registry.renderings.feed_text import csv_pieces
-from registry.renderings.grid import cells_csv
 from registry.storage.rows import axis_document, metric_document
 from tests.registry.renderings import grid_documents
 from tests.registry.renderings.documents import comparison_csv, of, ranking_csv, thresholds_csv
@@ -33,41 +28,22 @@ def described() -> dict[str, Any]:
 
 CELL = {"baseline": 1.0, "contender": 2.0, "gap": 1.0, "better": True, "p": 0.5, "p_holm": 0.5, "test": "welch"}
 CROSSING = {"level": 50.0, "side": "below", "first_failing": 3, "sustained_from": 1, "recovers": False}
-STORED = {
-    "axes": [{"name": AXIS, "kind": "nominal", "levels": ["a", "b"]}], "id": "g", "number": 1, "experiment": "e",
-    "benchmark": "b", "model": "m", "variant": "v", "metric": {"name": "n", "unit": "u", "lower": None, "upper": None},
-}  # fmt: skip
-
-
-def feed(document: dict[str, Any]) -> str:
-    row = SimpleNamespace(
-        **document | {"axes": json.dumps(document["axes"])}, values="{1,2}", trials=3, cell_trials=None,
-        stderr="{0.5,0.25}", repeats=None, sd=None, updated_at=datetime(2026, 1, 1, tzinfo=UTC), protocol=None,
-    )  # fmt: skip
-    columns = columns_of([axis["name"] for axis in document["axes"]])
-    return b"".join(csv_pieces(columns, [[cells_of(row, columns)]], explicit=False)).decode()
-
-
 FILES: dict[str, tuple[Callable[[Any], str], dict[str, Any]]] = {
     **{part: (of(part)["csv"], described()) for part in ("trends", "changes", "peaks", "coverage", "sensitivity")},
     "precision": (of("precision")["csv"], described()),
     "cells": (
-        cells_csv,
+        grid_documents.cells_csv,
         grid_documents.document([grid_documents.axis(AXIS, [1, 2], "numeric")], [1.0, 2.0], trials=3, stderr=[0.5, 1]),
     ),
     "cells that carry nothing": (
-        cells_csv,
+        grid_documents.cells_csv,
         grid_documents.document([grid_documents.axis(AXIS, ["a", "b"])], [1.0, 2.0]),
     ),
     "comparison": (comparison_csv, {"axes": [{"name": AXIS}], "cells": [CELL | {"at": {AXIS: "a"}}]}),
     "thresholds": (thresholds_csv, {"series": [{"along": "Step", "at": {AXIS: "a"}, "thresholds": [CROSSING]}]}),
     "ranking": (ranking_csv, {"by": f"axis:{AXIS}", "ranking": [{"rank": 1, "name": "a", "score": 0.5}]}),
-    "feed": (feed, STORED),
 }
-RESERVED = {
-    "cells that carry nothing": ["trials", "stderr", "repeats", "sd", "protocol"],
-    "feed": ["at", "repeats", "sd", "model_as_sent"],
-}
+RESERVED = {"cells": ["at", "repeats", "sd", "model_as_sent"]}
 
 
 def read(text: str) -> tuple[list[str], list[list[str]]]:
@@ -92,8 +68,8 @@ def test_a_fixed_column_keeps_its_name_whatever_an_axis_is_called(subtests) -> N
 
 def test_axes_that_take_each_others_new_names_stay_apart() -> None:
     axes = [grid_documents.axis(name, ["a"]) for name in ("axis_value", "value", "=x", "'=x")]
-    header, _ = read(cells_csv(grid_documents.document(axes, [[[[1.0]]]])))
-    assert header[8:] == ["axis_value", "axis_axis_value", "'=x", "axis_'=x", "value"]
+    header, _ = read(grid_documents.cells_csv(grid_documents.document(axes, [[[[1.0]]]])))
+    assert header[8:17:2] == ["axis_value", "axis_axis_value", "'=x", "axis_'=x", "value"]
 
 
 def test_truth_is_written_as_json_writes_it() -> None:

@@ -16,12 +16,11 @@ from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.pages.findings import findings_of
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.spark import sparks_of
-from registry.renderings.badge import said
-from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import heatmap_png
 from registry.storage.rows import axis_document, metric_document
 from tests.registry.renderings.documents import of, read
+from tests.registry.renderings.grid_documents import cells_csv, grid_markdown, grid_text
 from tests.workers.statistics.documents import describe
 
 HIGHER, LOWER, NEITHER = (Metric("accuracy", "%", way, 0.0, 100.0) for way in ("higher", "lower", None))
@@ -112,7 +111,7 @@ def written(document: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
     for finding in findings_of(document, read(found)):
         lines = [f"{name} {told}" for name, told in finding.entries]
         texts[f"finding {finding.about}"] = "\n".join([finding.about, *lines, finding.note])
-    return texts | {"svg": heatmap_svg(document, read(found)), "badge": said(document, read(found))[0]}
+    return texts | {"svg": heatmap_svg(document, read(found))}
 
 
 FALSE = {

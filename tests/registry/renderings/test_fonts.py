@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 
 from registry.api.charts import forests
-from registry.renderings.forest import forest_of_ranking, forest_svg, forest_vega
+from registry.renderings.charts.forest import forest_of_ranking, forest_svg, forest_vega
 from registry.renderings.heatmap import fonts, heatmap_svg
 from registry.renderings.heatmap.png import heatmap_png, png_of
 from registry.results.ranking import Ranking

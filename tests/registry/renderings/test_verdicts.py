@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from scipy import stats
 
-from registry.renderings.comparison import comparison_markdown as markdown_of
-from registry.renderings.ranking import ranking_text as text_of
-from registry.renderings.uncertainty import count_of
+from registry.renderings import comparison, ranking
+from registry.renderings.numbers import count_of, interval_of, student
+from registry.renderings.sheet import markdown, text
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.grid import counts_note, grid_verdict
-from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.ranking import ranking_verdict, verdict_with_targets
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -64,7 +66,7 @@ def side(number: int, metric: dict[str, Any] = ACCURACY, **names: str) -> dict[s
 
 
 def gap(difference: float | None, low: float, high: float, p: float, **more: Any) -> dict[str, Any]:
-    test = {"status": "ok", "name": "mantel_haenszel", "difference": difference, "p": p, "detectable": 1.4}
+    test = {"status": "ok", "name": "score", "difference": difference, "p": p, "detectable": 1.4}
     return test | turned(low, high) | more
 
 
@@ -99,7 +101,7 @@ COMPARISONS = {
     "without a range there is no margin, and so no absence": compared(WITHIN, LOSS),
     "a difference within the margin is small": compared(gap(0.91, 0.32, 1.5, 0.003)),
     "what would have been found and what would help: (3.4 / 0.94)² is 13.08": compared(OPEN),
-    "without trials none are asked for": compared(OPEN | {"name": "sign_flip"}),
+    "without trials none are asked for": compared(OPEN | {"name": "t_over_cells"}),
     "too few cells": compared(TOO_FEW),
     "confounded": compared(
         SHOWN, status="confounded", reason="…", differs=["model", "benchmark"],
@@ -137,7 +139,7 @@ def pair(a: str, b: str, difference: float | None, **more: Any) -> dict[str, Any
     counts = {"status": "ok", "n_common": 32, "benchmarks": 4, "wins": 24, "ties": 1, "losses": 7, "lead": 0.5}
     tested = turned(0.6, 3.66) | {"p": 0.006, "p_holm": 0.006, "detectable": 2.18}
     known = {"a": a, "b": b, "target": "rerun", "estimand": "difference", "difference": difference}
-    return known | counts | tested | {"test": "mantel_haenszel"} | more
+    return known | counts | tested | {"test": "score"} | more
 
 
 def row(rank: int, name: str, low: int, high: int, group: str) -> dict[str, Any]:
@@ -262,9 +264,9 @@ def test_a_ranking_is_judged_in_a_sentence(subtests, snapshot) -> None:
 
 
 def test_the_sentence_is_the_first_of_the_text_and_of_markdown() -> None:
-    ranking = from_document(Ranking, two() | {"experiment": "e"})
-    assert text_of(ranking).splitlines()[3].startswith("R1-Qwen is better than R1-Llama by 2.1 points")
-    lines = markdown_of(from_document(Comparison, compared(SHOWN))).splitlines()
+    found = from_document(Ranking, two() | {"experiment": "e"})
+    assert text(ranking.page(found)).splitlines()[3].startswith("R1-Qwen is better than R1-Llama by 2.1 points")
+    lines = markdown(comparison.page(from_document(Comparison, compared(SHOWN)))).splitlines()
     assert lines[2].startswith("new is better than old by 1.9 points")
 
 
@@ -278,7 +280,7 @@ ORDINAL = {"name": "x", "kind": "ordinal", "unit": None, "levels": ["a", "b", "c
 
 def peaks(size: int | None) -> Statistics:
     within = None if size is None else {"level": 0.95, "size": size, "at": []}
-    series = {"along": "x", "at": {}, "direction": "decreasing"}
+    series = {"along": "x", "at": {}, "direction": "decreasing", "from": 1, "to": 3, "first": 99.3, "last": 80.0}
     best = {"value": 99.3, "at": [{"x": 1}], "ties": 1}
     found = {"status": "ok", "best": best, "best_set": within, "noise_reason": "no cell has trials or an error"}
     return from_document(Statistics, {"grid": "1", "peaks": found, "series": [series]})
@@ -312,3 +314,27 @@ def test_scores_are_called_counts_only_where_all_of_them_are() -> None:
     shown: Any = {"metric": ACCURACY, "axes": levels, "trials": [200, 200]}
     assert counts_note(shown | {"values": [93.0, 44.1]}) is None
     assert "186 of 200" in (counts_note(shown | {"values": [93.0, 44.5]}) or "")
+
+
+def test_a_ranking_is_shown_for_these_cells_alone_where_the_widest_target_does_not_show_it() -> None:
+    def of(target: str, p: float | None) -> Ranking:
+        pair = {"status": "ok", "p": p, "p_holm": p} if p is not None else {"status": "insufficient", "reason": "none"}
+        document = two(target=target)
+        return from_document(Ranking, document | {"pairs": [document["pairs"][0] | {"p_holm": None, "p": None} | pair]})
+
+    cells, questions = of("rerun", 0.001), of("new_questions", None)
+    assert not verdict_with_targets(cells, [questions, of("new_benchmarks", 0.01)]).only_here
+    assert verdict_with_targets(cells, [questions, of("new_benchmarks", 0.4)]).only_here
+
+
+def test_the_interval_of_a_cell_is_that_of_its_trials_else_of_its_repeats_else_of_its_error() -> None:
+    """Against scipy: Wilson's by its definition, Student's and the normal law."""
+    for df in (1, 2, 5, 9, 10, 15, 40, 500):
+        assert student(df) == pytest.approx(stats.t.ppf(0.975, df), rel=5e-6)
+    low, high = interval_of(70.0, 100.0, (50, 3.0, 5, 2.0)) or (0, 0)
+    ends = stats.binomtest(35, 50).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((100 * ends.low, 100 * ends.high))
+    reach = stats.t.ppf(0.975, 4) * 2.0 / math.sqrt(5)
+    assert interval_of(70.0, None, (50, 3.0, 5, 2.0)) == pytest.approx((70 - reach, 70 + reach))
+    assert interval_of(70.0, None, (None, 3.0, 1, None)) == pytest.approx(stats.norm.interval(0.95, 70.0, 3.0))
+    assert interval_of(70.0, None, (None, 0.0, None, None)) is None

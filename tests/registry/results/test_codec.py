@@ -8,7 +8,7 @@ from typing import Annotated
 
 import pytest
 
-from registry.results.codec import from_bytes, from_document, read, to_bytes, to_document
+from registry.results.codec import from_bytes, from_document, read, to_bytes
 from registry.results.courses import Change, LevelSpan, Monotone, MonotoneFit
 from registry.results.terms import Interval, Presence
 
@@ -34,12 +34,6 @@ def test_a_number_that_is_none_is_not_stored_as_null() -> None:
     for wrong in (float("nan"), float("inf"), [1.0, {"deep": (2.0, -float("inf"))}]):
         with pytest.raises(ValueError, match="a statistic is "):
             to_bytes({"coverage": wrong})
-
-
-def test_a_trailing_underscore_falls_off_and_a_field_without_a_value_is_left_out() -> None:
-    assert to_document(LevelSpan(1, 2)) == {"from": 1, "to": 2}
-    assert to_document(Found(float("inf"), (), {})) == {"value": None, "parts": [], "by": {}, "level": 0.95}
-    assert to_document(Found(1.0, (), {}, reason="why"))["reason"] == "why"
 
 
 def test_other_versions_are_read_as_far_as_they_are_understood() -> None:

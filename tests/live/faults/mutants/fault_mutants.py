@@ -83,7 +83,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
             "import uuid\nfrom datetime import UTC, datetime, timedelta\n",
         ),
         Patch("registry.operations.revisions", _PROMISE, _NEVER_DUE),
-        Patch("registry.operations.first_revision", _FIRST_PROMISE, _NEVER_DUE_FIRST),
+        Patch("registry.operations.revisions", _FIRST_PROMISE, _NEVER_DUE_FIRST),
         Patch(
             "registry.api.idempotency",
             "    if not rehearse:\n        parts().notifier.notify()\n",

@@ -1,22 +1,29 @@
-"""What is said around a trade-off: its title, its axes, the rule of the front, and what is left out."""
+"""A trade-off: a table of its points to read, tidy CSV, and what is said around its picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from registry.grids.slices import slice_of, with_slice
-from registry.renderings.lines.frame import Span
-from registry.renderings.lines.paint import ChartOptions, XScale
-from registry.renderings.lines.words import axis_range, estimate, kinds, listed
-from registry.renderings.protocols import left_out_line
+from registry.renderings.aggregates import beside_slots
+from registry.renderings.charts.frame import Span, log_span, span_of
+from registry.renderings.charts.paint import ChartOptions, XScale
+from registry.renderings.lines import axis_range, estimate, kinds, left_out, listed
+from registry.renderings.numbers import ends, ends_of
+from registry.renderings.sheet import Block, Heading
+from registry.renderings.sheet import Lines as Notes
+from registry.renderings.table import Column, Table, tidy
+from registry.renderings.verdicts.estimate import slice_words
 from registry.renderings.words import assumptions, counted, isolated, with_unit
+from registry.results.lines import Estimate
+from registry.results.ranking import Ranking
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 
 PLACES = {"front": "on the front", "open": "may be on the front", "behind": "behind the front"}
 RULE = (
     "Filled: on the front; no other mean is at least as good in both and better in one. Hollow: another looks better, "
     "but the noise leaves it open. Small and grey: behind; one other is better in both, each by a one-sided test "
-    "at 5 % divided by the number of other points (intersection-union test, Berger 1982)."
+    "(intersection-union test, Berger 1982), at 5 % over all pairs of points together (Holm)."
 )
 
 
@@ -44,7 +51,7 @@ def subtitle(found: TradeOff) -> str:
 def axis(one: Quantity, *, log: bool) -> str:
     """A quantity with its unit and its better end."""
     arrow = "lower is better" if one.direction == "lower" else "higher is better"
-    return f"{named(one)}, {arrow}{', logarithmic' if log else ''}"
+    return f"{named(one)}, {arrow}{', log scale' if log else ''}"
 
 
 def scales(found: TradeOff, options: ChartOptions) -> tuple[bool, bool, list[str]]:
@@ -83,12 +90,13 @@ def description(found: TradeOff) -> str:
     return f"{named(found.y)} against {named(found.x)} of {subtitle(found)}. On the front: {front}."
 
 
-def notes(found: TradeOff, options: ChartOptions, x: Span, y: Span) -> Iterator[str]:
+def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
     """What a reader should know, a sentence each."""
     if found.status != "ok":
         yield f"Nothing is drawn: {found.reason}."
-        yield from left_out(found)
+        yield from _without(found)
         return
+    x, y = spans(found, options)
     yield RULE
     yield from _means(found)
     yield from (one.detail for one in found.warnings)
@@ -97,7 +105,7 @@ def notes(found: TradeOff, options: ChartOptions, x: Span, y: Span) -> Iterator[
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(found.assumes))
     yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
     yield from scales(found, options)[2]
-    yield from left_out(found)
+    yield from _without(found)
 
 
 def _means(found: TradeOff) -> Iterator[str]:
@@ -112,14 +120,64 @@ def _means(found: TradeOff) -> Iterator[str]:
             yield f"{_sliced(one.name, one)}: the mean over the slots that each {found.by} has."
 
 
-def left_out(found: TradeOff) -> Iterator[str]:
+def _without(found: TradeOff) -> Iterator[str]:
     """The names without a point."""
     for one in found.without[:6]:
         yield f"{one.name or '(none)'} is not drawn: {one.reason}."
     if len(found.without) > 6:
         yield f"{len(found.without) - 6} more are not drawn for want of one of the two."
-    yield from (f"{one[0].upper()}{one[1:]}." for one in left_out_line(found.incomparable, "counted"))
-    if found.not_shown:
-        yield f"{counted(len(found.not_shown), found.by, kinds(found.by))} more not shown: {listed(found.not_shown)}."
-    if found.derived:
-        yield f"{counted(len(found.derived), 'derived grid counts', 'derived grids count')} in no mean."
+    yield from left_out(found)
+
+
+def beside_ranking(found: TradeOff, ranking: Ranking) -> Iterator[str]:
+    """Over which slots a ranking is that stands above the picture, and over which its vertical means are: a sentence
+    where these are not the same."""
+    if found.points and found.y.source == "metric":
+        shared = None if found.missing == "available" else found.y.shared or 0
+        yield from beside_slots(ranking, shared, "picture", "point", "points", slice_words(found.y.slice))
+
+
+def spans(found: TradeOff, options: ChartOptions) -> tuple[Span, Span]:
+    """The ranges of both axes."""
+    x_log, y_log, _ = scales(found, options)
+    x = _span(found.x, [one.x for one in found.points], log=x_log)
+    return x, _span(found.y, [one.y for one in found.points], log=y_log)
+
+
+def _span(quantity: Quantity, means: Sequence[Estimate], *, log: bool) -> Span:
+    values = [one.mean for one in means]
+    known = ends_of(one.interval for one in means)
+    values += [end for end in known if end is not None and (not log or end > 0)]
+    return log_span(values) if log else span_of(values, quantity.lower, quantity.upper)
+
+
+_OF_EACH = ("", "_stderr", "_low", "_high", "_slots")
+
+
+def trade_off_csv(found: TradeOff) -> str:
+    """A row for each point."""
+    header = ("name", *(f"{axis}{one}" for axis in "xy" for one in _OF_EACH), "place")
+    rows = ((one.name, *_numbers(one.x), *_numbers(one.y), one.place) for one in found.points)
+    return tidy(header, rows)
+
+
+def _numbers(one: Estimate) -> tuple[float | None, ...]:
+    return (one.mean, one.stderr, *ends(one.interval), one.slots)
+
+
+def page(found: TradeOff) -> Iterator[Block]:
+    yield Heading(title(found), 1)
+    if found.points:
+        yield table(found)
+    yield Notes(tuple(notes(found, ChartOptions())))
+
+
+def table(found: TradeOff) -> Table:
+    """A row a point: both means with their intervals, over how many slots, and the place by the front."""
+    points = found.points
+    columns = [Column(found.by, [one.name or "(none)" for one in points])]
+    for quantity, means in ((found.y, [one.y for one in points]), (found.x, [one.x for one in points])):
+        columns.append(Column(named(quantity), [estimate(one) for one in means], True))
+        if quantity.source == "metric":
+            columns.append(Column("slots", [str(one.slots) for one in means], True))
+    return Table([*columns, Column("front", [PLACES[one.place] for one in points])], 1)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from registry.renderings.heatmap.colours import THEMES
+from registry.results.lines import HUES
 
 COLOURS = {
     "light": ("#0052cb", "#d7371f", "#265d55", "#ba3c8a", "#16191d", "#794305", "#037eb1", "#737950"),
     "dark": ("#3480fc", "#dea08d", "#5cfaa3", "#e04a9a", "#eceff2", "#fcd443", "#81c6f8", "#768b2e"),
 }
 LINES = {"light": "#d9dee3", "dark": "#30363d"}
-HUES = 8
 RADIUS = 3.6
 Ground = Literal["light", "dark", "page"]
 
@@ -42,22 +42,22 @@ class Paint:
         return {"ink": THEMES[theme].ink, "faint": THEMES[theme].faint, "rule": LINES[theme]}[name]
 
 
-def colour_of(number: int) -> str:
-    """The colour of a line by its number."""
-    return f"k{number % HUES}"
+def colour_of(look: int) -> str:
+    """The colour of a line by its look."""
+    return f"k{look % HUES}"
 
 
-def dashes(number: int) -> str:
+def dashes(look: int) -> str:
     """The dashes of the second eight."""
-    return ' stroke-dasharray="7 4"' if number >= HUES else ""
+    return ' stroke-dasharray="7 4"' if look >= HUES else ""
 
 
-def marker(number: int, x: float, y: float, paint: Paint, title: str = "") -> str:
-    """The marker of a line at a point; hollow for the second eight."""
-    if number % HUES == 0:
-        return dot(x, y, paint, title, hollow=number >= HUES)
-    inside = _inside(paint, title, hollow=number >= HUES)
-    return f'<path d="M{x:.1f} {y:.1f}{_SHAPES[number % HUES]}" {inside}</path>'
+def marker(look: int, x: float, y: float, paint: Paint, title: str = "") -> str:
+    """The marker of a line at a point, by its look; hollow for the second eight."""
+    if look % HUES == 0:
+        return dot(x, y, paint, title, hollow=look >= HUES)
+    inside = _inside(paint, title, hollow=look >= HUES)
+    return f'<path d="M{x:.1f} {y:.1f}{_SHAPES[look % HUES]}" {inside}</path>'
 
 
 def dot(x: float, y: float, paint: Paint, title: str = "", *, hollow: bool, radius: float = RADIUS) -> str:
@@ -98,7 +98,6 @@ class ChartOptions:
     width: int = 880
     x: XScale | None = None
     y: XScale | None = None
-    band: bool = True
     name: str = "chart"
     """What the ids begin with, so that several charts fit into one page."""
 

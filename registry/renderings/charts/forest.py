@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.renderings.charts.frame import Frame, Heads, Span, drawn, frame_of, span_of, vega
+from registry.renderings.charts.paint import COLOURS, ChartOptions, dot
 from registry.renderings.heatmap.layout import LABEL
-from registry.renderings.heatmap.text import broken, fitted, safe
-from registry.renderings.lines.frame import Frame, Heads, Span, drawn, frame_of, span_of
-from registry.renderings.lines.paint import COLOURS, ChartOptions, dot
-from registry.renderings.lines.vega import SCHEMA, look
+from registry.renderings.heatmap.text import fitted, safe
 from registry.renderings.numbers import fixed, level_of, places_of
 from registry.renderings.ranking import FEWER, MARK, over_fewer
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
@@ -128,30 +127,27 @@ def forest_vega(forest: Forest) -> dict[str, Any]:
     x = {"type": "quantitative", "title": forest.quantity, "scale": {"zero": forest.zero}}
     colour = COLOURS["light"][0]
     zero = {"data": {"values": [{"zero": 0}]}, "mark": {"type": "rule", "strokeDash": [4, 3]}}
-    return {
-        "$schema": SCHEMA,
-        "title": {
-            "text": forest.title,
-            "subtitle": [line for one in (forest.sentence, *forest.notes()) for line in broken(one, 11.0, 620, 6)],
-            "anchor": "start",
+    layers = [
+        *([zero | {"encoding": {"x": {"field": "zero", **x}}}] if forest.zero else []),
+        {
+            "transform": [{"filter": "isValid(datum.low)"}],
+            "mark": {"type": "rule", "color": colour},
+            "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
         },
-        "width": 620,
-        "height": {"step": _ROW},
-        "data": {"values": values},
-        "layer": [
-            *([zero | {"encoding": {"x": {"field": "zero", **x}}}] if forest.zero else []),
-            {
-                "transform": [{"filter": "isValid(datum.low)"}],
-                "mark": {"type": "rule", "color": colour},
-                "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 60, "color": colour},
-                "encoding": {"y": y, "x": {"field": "value", **x}, "tooltip": {"field": "told", "type": "nominal"}},
-            },
-        ],
-        **look("light"),
-    }
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "color": colour},
+            "encoding": {"y": y, "x": {"field": "value", **x}, "tooltip": {"field": "told", "type": "nominal"}},
+        },
+    ]
+    return vega(
+        (forest.title, (forest.sentence, *forest.notes())),
+        "light",
+        (620, 6),
+        width=620,
+        height={"step": _ROW},
+        data={"values": values},
+        layer=layers,
+    )
 
 
 def _span(forest: Forest) -> Span:

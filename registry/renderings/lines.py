@@ -1,16 +1,19 @@
-"""What is said around a chart of lines: its title, what it is of, and what a reader should know."""
+"""Lines along an axis: a table of their means to read, tidy CSV, and what is said around their picture."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
 
-from registry.renderings.lines.frame import Span
-from registry.renderings.lines.paint import ChartOptions
-from registry.renderings.numbers import fixed, places_of, short
-from registry.renderings.protocols import left_out_line
-from registry.renderings.words import about, assumptions, counted, isolated, slice_line, with_unit
+from registry.renderings.charts.frame import Span, span_of
+from registry.renderings.charts.paint import ChartOptions
+from registry.renderings.numbers import MISSING, ends, ends_of, fixed, places_of, short
+from registry.renderings.sheet import Block, Heading
+from registry.renderings.sheet import Lines as Notes
+from registry.renderings.table import Column, Table, tidy
+from registry.renderings.words import about, assumptions, counted, isolated, left_out_line, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines
+from registry.results.trade_offs import TradeOff
 
 _FACTOR, _SPAN = 1.5, 16
 """Levels that grow by at least this factor from each to the next, and from the first to the last, are drawn on a
@@ -30,8 +33,16 @@ def title(lines: Lines) -> str:
 
 
 def subtitle(lines: Lines) -> str:
-    """What has a line, and how many there are."""
-    return counted(len(lines.lines), kind(lines.by), kinds(lines.by))
+    """What has a line, how many there are, and which of them have no mean anywhere."""
+    told, without = (
+        counted(len(lines.lines), kind(lines.by), kinds(lines.by)),
+        [one for one in lines.lines if not one.points],
+    )
+    if not without:
+        return told
+    have = "has" if len(without) == 1 else "have"
+    drawn = len(lines.lines) - len(without)
+    return f"{drawn} of {told}: {listed([one.name or '(none)' for one in without])} {have} too few cells for a mean"
 
 
 def kind(by: str) -> str:
@@ -46,7 +57,7 @@ def kinds(by: str) -> str:
 
 def axis_name(lines: Lines, *, log: bool) -> str:
     """The axis with its unit; a logarithmic one says so."""
-    return with_unit({"name": lines.along, "unit": lines.unit}) + (", logarithmic" if log else "")
+    return with_unit({"name": lines.along, "unit": lines.unit}) + (", log scale" if log else "")
 
 
 def metric_name(lines: Lines) -> str:
@@ -83,7 +94,7 @@ def point(lines: Lines, name: str, one: LinePoint, label: str) -> str:
 def estimate(one: LinePoint | Estimate) -> str:
     """A mean with its interval."""
     known = one.interval
-    places = places_of([one.mean] if known is None else [one.mean, known.low, known.high])
+    places = places_of([one.mean, *ends(known)])
     value = fixed(one.mean, places)
     return value if known is None else f"{value} [{fixed(known.low, places)}, {fixed(known.high, places)}]"
 
@@ -97,7 +108,7 @@ def description(lines: Lines) -> str:
     return " ".join([f"{first}, for {names}.", *slice_line(lines.slice), policy(lines)])
 
 
-def notes(lines: Lines, options: ChartOptions, value: Span) -> Iterator[str]:
+def notes(lines: Lines, options: ChartOptions) -> Iterator[str]:
     """What a reader should know, a sentence each."""
     if lines.status != "ok":
         yield f"Nothing is drawn: {lines.reason}."
@@ -107,11 +118,14 @@ def notes(lines: Lines, options: ChartOptions, value: Span) -> Iterator[str]:
     known = any(point.interval for line in lines.lines for point in line.points)
     yield from (one.detail for one in lines.warnings if known or one.code != "noise_unknown")
     yield from _gaps(lines)
-    yield from _noise(lines, options)
-    yield f"{axis_range('vertical', value)}."
-    _, refused = x_scale(lines, options)
+    yield from _noise(lines)
+    yield f"{axis_range('vertical', value_span(lines))}."
+    log, refused = x_scale(lines, options)
     if refused:
         yield refused
+    if log and lines.scale != "log" and not options.x:
+        along = with_unit({"name": lines.along, "unit": lines.unit})
+        yield f"{along} has a log scale here, for its levels grow by factors; slopes elsewhere are per unit of it."
     if lines.kind == "nominal":
         yield f"The levels of {lines.along} have no order: points are not joined."
     yield from left_out(lines)
@@ -154,17 +168,17 @@ def _gaps(lines: Lines) -> Iterator[str]:
         yield f"{means} missing {why}: lines are broken there, not drawn through."
 
 
-def _noise(lines: Lines, options: ChartOptions) -> Iterator[str]:
+def _noise(lines: Lines) -> Iterator[str]:
     known = any(point.interval for line in lines.lines for point in line.points)
     if not known:
         yield "No intervals: without trials, standard errors or repeats nobody can say how far a mean is noise."
-    elif options.band:
+    else:
         shape = "Bands" if banded(lines) else "Whiskers"
         yield f"{shape}: 95 % intervals of the means, were these same cells run again."
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(lines.assumes))
 
 
-def left_out(lines: Lines) -> Iterator[str]:
+def left_out(lines: Lines | TradeOff) -> Iterator[str]:
     """What there was no room for, and what counts in no mean."""
     yield from (f"{one[0].upper()}{one[1:]}." for one in left_out_line(lines.incomparable, "counted"))
     if lines.not_shown:
@@ -177,3 +191,56 @@ def left_out(lines: Lines) -> Iterator[str]:
 def listed(names: Sequence[str]) -> str:
     shown = ", ".join(isolated(name) for name in names[:_MOST_NAMED])
     return shown + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+
+
+def value_span(lines: Lines) -> Span:
+    """The range of everything that is drawn."""
+    found = [point.mean for line in lines.lines for point in line.points]
+    known = ends_of(point.interval for line in lines.lines for point in line.points)
+    found += [end for end in known if end is not None]
+    return span_of(found, lines.metric.get("lower"), lines.metric.get("upper"))
+
+
+_HEADER = ("level", "number", "mean", "stderr", "low", "high", "slots")
+
+
+def lines_csv(lines: Lines) -> str:
+    """A row for each mean; `number` is empty where the level has none."""
+    labels = {level.level: level.label for level in lines.levels}
+    rows = (
+        (
+            line.name,
+            labels[point.level],
+            point.level if isinstance(point.level, (int, float)) else None,
+            point.mean,
+            point.stderr,
+            *ends(point.interval),
+            point.slots,
+        )
+        for line in lines.lines
+        for point in line.points
+    )
+    return tidy(("name", *_HEADER), rows)
+
+
+def page(lines: Lines) -> Iterator[Block]:
+    yield Heading(title(lines), 1)
+    if lines.status == "ok":
+        yield table(lines)
+    yield Notes(tuple(notes(lines, ChartOptions())))
+
+
+def table(lines: Lines) -> Table:
+    """A row a level, a column a name; with the number of slots where all names have the same."""
+    matched = lines.missing == "matched"
+    points = [{point.level: point for point in line.points} for line in lines.lines]
+    columns = [Column(lines.along, [level.label for level in lines.levels], lines.kind == "numeric")]
+    for line, known in zip(lines.lines, points, strict=True):
+        cells = [
+            (estimate(one) + ("" if matched else f" ({one.slots})")) if one else MISSING
+            for one in (known.get(level.level) for level in lines.levels)
+        ]
+        columns.append(Column(line.name or "(none)", cells, True))
+    if matched:
+        columns.append(Column("slots", [str(level.shared) for level in lines.levels], True))
+    return Table(columns, 1)

@@ -1,17 +1,23 @@
-"""A trade-off as SVG, written by hand: a point a name with its intervals as a cross, and the front as steps."""
+"""A trade-off as SVG, written by hand, and as a Vega-Lite 6 specification.
+
+A point for each name, its two intervals as a cross, and as steps the front: the names that no other beats in both
+quantities. The texts are those of `renderings/trade_off.py`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from registry.renderings import trade_off as words
+from registry.renderings.charts.frame import END, MIDDLE, Frame, Heads, Span, drawn, frame_of, vega
+from registry.renderings.charts.paint import COLOURS, RADIUS, ChartOptions, dot
+from registry.renderings.heatmap.colours import THEMES
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.text import fitted, safe, width
-from registry.renderings.lines.frame import END, MIDDLE, Frame, Heads, Span, drawn, frame_of, log_span, span_of
-from registry.renderings.lines.paint import RADIUS, ChartOptions, dot
-from registry.renderings.trade_off import words
 from registry.results.lines import Estimate
-from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
+from registry.results.trade_offs import TradeOff, TradeOffPoint
 
 _MOST_NAMES = 40
 """Points behind the front are named where there are no more points than this."""
@@ -35,12 +41,12 @@ class Spot:
 def trade_off_svg(found: TradeOff, options: ChartOptions | None = None) -> str:
     """The picture."""
     options = options or ChartOptions()
-    x, y = spans(found, options)
+    x, y = words.spans(found, options)
     heads = Heads(
         words.title(found),
         words.subtitle(found),
         words.description(found),
-        list(words.notes(found, options, x, y)),
+        list(words.notes(found, options)),
         words.axis(found.x, log=x.log),
         words.axis(found.y, log=y.log),
     )
@@ -52,23 +58,9 @@ def trade_off_svg(found: TradeOff, options: ChartOptions | None = None) -> str:
     return drawn(frame, _inside(frame, found, spots))
 
 
-def spans(found: TradeOff, options: ChartOptions) -> tuple[Span, Span]:
-    """The ranges of both axes."""
-    x_log, y_log, _ = words.scales(found, options)
-    x = _span(found.x, [one.x for one in found.points], log=x_log, band=options.band)
-    return x, _span(found.y, [one.y for one in found.points], log=y_log, band=options.band)
-
-
-def _span(quantity: Quantity, means: Sequence[Estimate], *, log: bool, band: bool) -> Span:
-    values = [one.mean for one in means]
-    known = [one.interval for one in means if one.interval and band]
-    values += [end for one in known for end in (one.low, one.high) if not log or end > 0]
-    return log_span(values) if log else span_of(values, quantity.lower, quantity.upper)
-
-
 def _spot(frame: Frame, point: TradeOffPoint, x: Span, y: Span) -> Spot:
-    across = [frame.x(end) for end in _ends(point.x, x)] if frame.options.band else []
-    upright = [frame.y(end) for end in _ends(point.y, y)] if frame.options.band else []
+    across = [frame.x(end) for end in _ends(point.x, x)]
+    upright = [frame.y(end) for end in _ends(point.y, y)]
     return Spot(
         frame.x(x.share(point.x.mean)),
         frame.y(y.share(point.y.mean)),
@@ -162,3 +154,74 @@ def _free(box: Box, taken: Sequence[Box], frame: Frame) -> bool:
     return inside and not any(
         box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
     )
+
+
+def trade_off_vega(found: TradeOff, options: ChartOptions | None = None) -> dict[str, Any]:
+    """The specification, in the theme that is asked for."""
+    options = options or ChartOptions()
+    theme = "dark" if options.ground == "dark" else "light"
+    x, y = words.spans(found, options)
+    axes = {
+        name: {
+            "field": name,
+            "type": "quantitative",
+            "title": words.axis(quantity, log=span.log),
+            "scale": {"type": "log" if span.log else "linear", "domain": [span.low, span.high], "zero": False},
+        }
+        for name, quantity, span in (("x", found.x, x), ("y", found.y, y))
+    }
+    return vega(
+        (words.title(found), words.notes(found, options)),
+        theme,
+        (options.width * 0.9, 12),
+        description=words.description(found),
+        width=options.width - 120,
+        height=360,
+        data={"values": list(_rows(found))},
+        encoding=axes,
+        layer=list(_layers(found, theme)),
+    )
+
+
+def _rows(found: TradeOff) -> Iterator[dict[str, Any]]:
+    for one in found.points:
+        row: dict[str, Any] = {"name": one.name or "(none)", "x": one.x.mean, "y": one.y.mean, "place": one.place}
+        for axis, known in (("x", one.x.interval), ("y", one.y.interval)):
+            if known:
+                row |= {f"{axis}_low": known.low, f"{axis}_high": known.high}
+        yield row | {"told": words.point(one, found)}
+
+
+def _layers(found: TradeOff, theme: str) -> Iterator[dict[str, Any]]:
+    colour, grey, behind = COLOURS[theme][0], THEMES[theme].faint, "datum.place == 'behind'"
+    for axis in ("x", "y"):
+        yield {
+            "transform": [{"filter": f"isValid(datum.{axis}_low)"}],
+            "mark": {"type": "rule", "opacity": 0.5, "color": colour},
+            "encoding": {axis: {"field": f"{axis}_low", "type": "quantitative"}, f"{axis}2": {"field": f"{axis}_high"}},
+        }
+    yield {
+        "transform": [{"filter": "datum.place == 'front'"}],
+        "mark": {
+            "type": "line",
+            "interpolate": "step-after" if found.x.direction == "lower" else "step-before",
+            "strokeDash": [6, 4],
+            "color": colour,
+        },
+    }
+    yield {
+        "mark": {"type": "point", "filled": True, "strokeWidth": 1.6},
+        "encoding": {
+            "tooltip": {"field": "told", "type": "nominal"},
+            "size": {"condition": {"test": behind, "value": 26}, "value": 50},
+            "fill": {
+                "condition": [{"test": "datum.place == 'front'", "value": colour}, {"test": behind, "value": grey}],
+                "value": THEMES[theme].ground,
+            },
+            "stroke": {"condition": {"test": behind, "value": grey}, "value": colour},
+        },
+    }
+    yield {
+        "mark": {"type": "text", "align": "left", "dx": 7, "dy": -7, "color": THEMES[theme].ink},
+        "encoding": {"text": {"field": "name", "type": "nominal"}},
+    }

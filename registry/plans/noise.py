@@ -1,0 +1,120 @@
+"""The noise of a cell, from what was posted with it, without a numerical library.
+
+It is its posted standard error; else the spread of its repeats; else binomial by its trials, times the grid's design
+effect (see `with_effect`).
+
+Quantiles of Student's t for whole degrees of freedom. The law: Abramowitz and Stegun 1964, Handbook of Mathematical
+Functions, 26.7.3 and 26.7.4, finite sums; its inverse by bisection. Beyond five hundred degrees: the expansion about
+the normal quantile, 26.7.5.
+
+The design effect of a grid: what was posted, or else what its repeats show. The estimate is that of
+`workers.statistics.noise`, whose first lines have its sources.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+
+from registry.grids.grid import Grid
+from registry.plans.closed_forms import quantile
+
+_EXACT = 500
+"""Degrees of freedom from which on the expansion has eight digits, far out too."""
+_HALVINGS = 60
+_UPPER = 0.975
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(share: float, df: int) -> float:
+    """The point below which Student's law with `df` degrees of freedom has this share, from 0.5 to below 1."""
+    if df > _EXACT:
+        return _expanded(quantile(share), df)
+    inside, low, high = 2 * share - 1, 0.0, math.pi / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _between(middle, df) < inside else (low, middle)
+    return math.sqrt(df) * math.tan((low + high) / 2)
+
+
+def t_tail(t: float, df: int | None) -> float:
+    """The probability above t of Student's law; of the normal one without degrees of freedom, or with very many."""
+    if df is None or df > 10 * _EXACT:
+        return 0.5 * math.erfc(t / math.sqrt(2))
+    return 0.5 - math.copysign(_between(math.atan(abs(t) / math.sqrt(df)), df), t) / 2
+
+
+def _between(angle: float, df: int) -> float:
+    """The probability between -t and t, for t = sqrt(df) tan(angle)."""
+    sine, square = math.sin(angle), math.cos(angle) ** 2
+    odd = df % 2
+    if df == 1:
+        return 2 * angle / math.pi
+    term = math.cos(angle) if odd else 1.0
+    total = term
+    for k in range(2 + odd, df - 1, 2):
+        term *= square * (k - 1) / k
+        total += term
+    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+
+
+def _expanded(z: float, df: int) -> float:
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / df + second / df**2 + third / df**3
+
+
+def trials_of(grid: Grid, place: int) -> float | None:
+    """Trials of a cell; None where there are none."""
+    given = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
+    return float(given) if given else None
+
+
+def effect_of(grid: Grid) -> float | None:
+    """The design effect of a grid; None where none was posted and repeats vary by no more than their trials explain."""
+    whole = grid.metric.proportion_of
+    if grid.design_effect is not None or whole is None or grid.repeats is None or grid.sd is None:
+        return grid.design_effect
+    df, ratios = 0, []
+    for place, value in enumerate(grid.values):
+        trials = trials_of(grid, place)
+        times, sd = grid.repeats[place], grid.sd[place]
+        if value is not None and trials and times is not None and times > 1 and sd is not None:
+            smooth = (value / whole * trials + 0.5) / (trials + 1)
+            explained = smooth * (1 - smooth) * whole**2 * times / trials
+            df += times - 1
+            ratios.append((times - 1) * sd**2 / explained)
+    ratio = math.fsum(ratios) / df if df else 0.0
+    return ratio * (t_quantile(_UPPER, df) / quantile(_UPPER)) ** 2 if ratio > 1 else None
+
+
+def with_effect(grid: Grid) -> Grid:
+    """The grid with its design effect as if that had been posted."""
+    effect = effect_of(grid)
+    return grid if effect == grid.design_effect else replace(grid, design_effect=effect)
+
+
+def stderr_of(grid: Grid, place: int) -> float | None:
+    """The standard error of a measured cell; None where it is not known, as by repeats that came out the same."""
+    posted = grid.stderr[place] if grid.stderr else None
+    if posted is not None:
+        return posted or None
+    repeats = grid.repeats[place] if grid.repeats else None
+    sd = grid.sd[place] if grid.sd else None
+    if repeats is not None and repeats > 1 and sd is not None:
+        return sd / math.sqrt(repeats) or None
+    return binomial_stderr(grid, place)
+
+
+def binomial_stderr(grid: Grid, place: int) -> float | None:
+    """The standard error of a cell by its trials, whatever else is known of its noise; None where it has none. It is
+    that at (k + 1/2) / (n + 1), so that none is 0."""
+    trials = trials_of(grid, place)
+    whole, value = grid.metric.proportion_of, grid.values[place]
+    if not trials or whole is None or value is None:
+        return None
+    effect = grid.design_effect or 1.0
+    share = (value * trials / whole + 0.5) / (trials + 1)
+    return whole * math.sqrt(share * (1 - share) * effect / trials)

@@ -1,0 +1,350 @@
+"""Odd grids read as a referee reads them: nothing false, nothing twice, nothing about what was not measured."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.pages.findings import findings_of
+from registry.renderings.verdicts.grid import grid_verdict
+from registry.renderings.words import label
+from tests.registry.renderings.documents import read
+from tests.registry.renderings.test_every_shape_in_every_form import (
+    FALSE,
+    FREE,
+    HIGHER,
+    LOWER,
+    kinds,
+    nested,
+    shape,
+    steps,
+)
+
+N = None
+BARE = Grid(FREE, (), (5.0,), stderr=(0.0,))
+SAID = {
+    "one row explains nothing": (
+        Grid(HIGHER, (kinds("a"), steps(5)), (90.0, 88.0, 91.0, 70.0, 65.0), 100),
+        ["No shares of variance: shares need cells at two levels"], ["100.0 %", "0.0 %"],
+    ),
+    "as many effects as cells explain nothing": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (90.0, 80.0, 70.0, N, 60.0, N), 100),
+        ["No shares of variance: the effects of the axes are as many as the cells"], [],
+    ),
+    "a fall is one sentence: how far, how surely and from where on": (
+        Grid(HIGHER, (steps(7),), (74.4, 73.9, 72.8, 70.1, 66.0, 59.9, 52.8), 500),
+        ["Along Step accuracy falls: at 6 it is 21.6 points lower than at 0 (95 % interval 15.7 to 27.3), and below its"
+         " first value by more than 2 points from Step 4 on."], ["without a trend"],
+    ),
+    "without noise a fall has no interval": (
+        Grid(HIGHER, (steps(7),), (74.4, 73.9, 72.8, 70.1, 66.0, 59.9, 52.8)),
+        ["Along Step accuracy falls from 74.4 % at 0 to 52.8 % at 6."], [],
+    ),
+    "no trend and ends that are apart do not contradict each other": (
+        Grid(HIGHER, (steps(7),), (60.0, 55.0, 50.0, 55.0, 60.0, 66.0, 70.0), 500),
+        ["Along Step accuracy varies without a trend, but at 6 it is 10.0 points higher than at 0"], [],
+    ),
+    "an adjusted mean of more than 100 % is called an extrapolation": (  # 72.625 + (96 - 50.75)
+        Grid(HIGHER, (kinds("a", "b", "c"), steps(4)),
+             (N, N, 97.0, 95.0, 99.0, 90.0, 60.0, 40.0, 98.0, 91.0, 62.0, 41.0)),
+        ["117.9* ", "* outside the metric's bounds, as no mean can be: an extrapolation to unmeasured cells"], [],
+    ),
+    "one value throughout has no step": (
+        Grid(HIGHER, (kinds("l0"), steps(4)), (50.0,) * 4),
+        ["no two neighbours differ"], ["largest", "sharp", "assumed"],
+    ),
+    "equal steps have no largest one": (Grid(FREE, (steps(4),), (1.0, 2.0, 3.0, 4.0)), ["+1"], ["largest", "picked"]),
+    "an error of 0 is no known noise": (
+        Grid(FREE, (steps(4),), (1.0, 2.0, 3.0, 4.0), stderr=(0.0,) * 4), ["a stderr above 0"], ["Standard error"],
+    ),
+    "one cell with an error of 0 has no interval": (BARE, ["its noise is not known"], ["interval 5 to 5"]),
+    "single cells have no steps": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (90.0, N, N, N, 80.0, N), 100),
+        ["No steps: no series has two measured cells"], ["No step was shown to be sharp", "Benjamini", "trend p"],
+    ),
+    "q counts the series that were tested": (
+        Grid(HIGHER, (kinds("a", "b"), steps(5)), (90.0, 85.0, 80.0, 70.0, 60.0, N, N, 70.0, N, N), 200),
+        ["over the 1 of 2 series that have one"], ["these 2 series"],
+    ),
+    "of two cells the page tells the trend alone": (
+        Grid(HIGHER, (steps(2),), (90.0, 60.0), 200), ["Falls with Step"], ["finding Breaks", "after 0, by 1"],
+    ),
+    "numbers beyond reach have no series, and nothing is assumed of them": (
+        Grid(FREE, (steps(4),), (1e200, 3e220, 1e240, 9e250)),
+        ["No series: the values, errors or axis numbers are not all"], ["assumed", "no axis with an order"],
+    ),
+    "of many series the first are named as the first": (
+        Grid(HIGHER, (kinds(*map(str, range(2001))), steps(2)), (50.0, 90.0) * 2001, 300),
+        ["Along Step the first 2,000 of 2,001 series rise."], ["of the first"],
+    ),
+    "values that are no counts are said to be taken as counts": (
+        Grid(HIGHER, (steps(3),), (83.4, 77.7, 61.2), 7), ["the tests take the nearest whole count"], ["is 6 of 7"],
+    ),
+    "where lower is better a rise gets worse": (
+        Grid(LOWER, (steps(6),), (5.0, 5.0, 5.0, 20.0, 30.0, 40.0), 200),
+        ["above its first value by more than 2 points from Step 3 on", "gets worse: above the first value"],
+        ["below the first"],
+    ),
+    "a zigzag has no onset, and several best cells are not all best": (
+        Grid(HIGHER, (steps(8),), (90.0, 60.0) * 4, 200),
+        ["varies without trend", "The best is shown to be among Step 0; Step 2"],
+        ["gets worse", "are shown to be best"],
+    ),
+    "a course that turns says so": (
+        Grid(LOWER, (steps(7),), (10.0, 20.0, 30.0, 35.0, 28.0, 18.0, 9.0), 200),
+        ["Along Step accuracy rises, then falls; at 6 it is 1.0 points lower than at 0",
+         "Varies, rises and then falls along Step"], ["no trend"],
+    ),
+    "cells that agree leave no interval of no width": (
+        Grid(HIGHER, (kinds("a", "b", "c"), steps(4)), (50.0, 50.0, 50.0, 60.0) * 3), [], ["[50.00, 50.00]"],
+    ),
+    "a full grid of one axis is not told again": (
+        Grid(HIGHER, (steps(4),), (90.0, 80.0, 70.0, 60.0), 50), ["4 of 4 cells measured (100 %)"],
+        ["1 of 1", "every level", "best  at"],
+    ),
+    "who gave the trials is not told which are implied": (
+        Grid(HIGHER, (steps(4),), (90.0, 80.0, 70.0, 60.0), 50), ["the given trials explain every value"], ["implied"],
+    ),
+    "a cell without noise among others is named": (
+        Grid(FREE, (kinds("a", "b"), steps(4)), (1.0, 2.0, 3.0, 4.0, 2.0, 3.0, 4.0, 6.0),
+             repeats=(3, 3, 3, 3, 3, N, 3, 3), sd=(0.1, 0.2, 0.1, 0.2, 0.1, N, 0.1, 0.2)),
+        ["as if none were known: the noise of 1 of 8 cells is unknown: Kind b, Step 1"], ["some cell"],
+    ),
+    "no ceiling makes courses cross, and a p that was raised is called adjusted": (
+        Grid(HIGHER, (kinds("a", "b"), steps(4)), (90.0, 80.0, 60.0, 50.0, 50.0, 60.0, 80.0, 90.0), 200),
+        ["adjusted p <0.0001 by chi-squared with 3 df", "adjusted exact p 1.0000"], ["ceiling", "chi-squared p"],
+    ),
+    "a ceiling is named where only the metric's own scale shows an interaction": (
+        Grid(HIGHER, (kinds("a", "b"), steps(2)), (98.0, 90.0, 90.0, 62.0), 1000),  # odds of 49, 9, 9 and 1.6
+        ["a ceiling alone can make that"], [],
+    ),
+    "what is no proportion has no implied trials": (
+        Grid(FREE, (steps(4),), (1.25, 2.5, 3.75, 5.0)), ["decimals: 2"], ["implied"],
+    ),
+    "quotients of counts are written as finely as their trials": (
+        Grid(Metric("accuracy", None, "higher", 0, 1), (steps(4),), (9 / 30, 10 / 30, 25 / 30, 3 / 30), 30),
+        ["best accuracy: 0.833 ", "0.300 → 0.100"], [],
+    ),
+    "cells that all tie rule none out": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (50.0,) * 6, 100),
+        ["the best is among these 6 cells (Gupta), so none is ruled out"], [],
+    ),
+    "what nothing could show is no legend, and no change of a percentage is beyond 100": (
+        Grid(HIGHER, (steps(5),), (30.0, 100 / 3, 200 / 3, 250 / 3, 10.0)),
+        ["inconclusive: no trend was shown", "[-100.0, 100.0]"], ["could have shown"],
+    ),
+    "six points of two values are not too few": (
+        Grid(FREE, (kinds("a", "b"), steps(6)), (1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
+        ["too many ties", "so many of the 6 values tie that no ordering of them has a p below 0.05"],
+        ["too few points [", "too few points\n"],
+    ),
+    "a row a thousand times smaller has decimals of its own, and shares of nothing are 0": (
+        Grid(FREE, (kinds("a", "b"), steps(6)),
+             (1e9, 1.1e9, 1.3e9, 1.2e9, 1.4e9, 1.5e9, 1.0, 1.2, 1.1, 1.3, 1.5, 1.4)),
+        ["+0.500 [ -0.500, 1.000]", "1.25 [ 1.05, 1.45]"], ["[0, 0]", "[1, 1]"],
+    ),
+    "two cells do not vary without a trend": (  # Fisher's p is 0.056, chi-squared's 0.045
+        Grid(HIGHER, (steps(2),), (50.0, 60.0), 200), ["inconclusive"], ["varies"],
+    ),
+    "one reason is one note, and what was not tested is explained too": (
+        Grid(HIGHER, (kinds("a", "b"), steps(4)), (100.0,) * 8, 20),
+        ["inconclusive: no trend was shown; could have shown"], ["[3]"],
+    ),
+    "two cells have Fisher's test alone, and where every step is sharp there is no other": (
+        Grid(HIGHER, (kinds("a", "b"), steps(2)), (90.0, 60.0, 80.0, 50.0), 300),
+        ["trend p: Fisher's exact test of two cells (in"], ["binomial regression", "another step"],
+    ),
+    "a change along the slope is told apart from one of two cells, at its row": (
+        Grid(HIGHER, (kinds("a", "b"), steps(4)), (80.0, 70.0, 60.0, 50.0, 80.0, 79.0, 78.0, 80.0),
+             repeats=(3,) * 7 + (N,), sd=(1.0,) * 7 + (N,)),
+        ["too few points [2,3]", "[3] change: the slope times the length of the axis",
+         "of the runs of these two cells, by Welch's t, where no note says otherwise"], ["axis or of the runs"],
+    ),
+    "huge and small values have one notation in a row": (  # ± 1.96 √2 errors
+        Grid(FREE, (kinds("a", "b"), steps(3)), (1e9, 1.5e9, 2.5e9, 1e-6, 2e-6, 3e-6), stderr=(1e7,) * 3 + (1e-7,) * 3),
+        ["1000000000 → 2500000000 +1500000000", "0.000001 → 0.000003 +0.00000200 [0.00000172, 0.00000228]",
+         "+500000000 [ 472281924, 527718076]", "+0.00000100 [0.00000072, 0.00000128]"], ["→ 2.5e+09", "[0, 0]"],
+    ),
+    "what was measured nowhere is told once": (
+        Grid(HIGHER, (steps(3),), (N,) * 3), ["0 of 3 cells measured"], ["0 of 1", "is complete", "no cell at"],
+    ),
+    "few points are told once": (
+        Grid(FREE, (steps(3),), (1.0, 2.0, 3.0)), ["[1] exact p and intervals: no ordering of 3"], ["[2]"],
+    ),
+    "a single series without a course is no test of several": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (50.0, N, N, N, N, 60.0), 100), ["single point"], ["All series"],
+    ),
+    "means of huge values have the digits that their intervals tell apart": (  # ± 1.96 · 0.05 / 2
+        Grid(FREE, (kinds("a", "b"), steps(4)),
+             (1e6 + 0.1, 1e6 + 0.2, 1e6 + 0.3, 1e6 + 0.4, 1e6 + 0.5, 1e6 + 0.3, 1e6 + 0.1, 1e6), stderr=(0.05,) * 8),
+        ["1000000.250 [1000000.201, 1000000.299]"], ["1000000 [1000000, 1000000]"],
+    ),
+    "a bad checkpoint leaves three sums of columns, of which no order is rare": (  # 2 of 3! orders are monotone
+        Grid(HIGHER, (kinds(*"abcdef"), steps(3)), (80.0, 60.0, 82.0) * 6, 200),
+        ["All series together, by the sums of their columns, no test: no orderings of these sums have a p below 0.05"],
+        ["these series have"],
+    ),
+    "a test of sums of columns says so": (  # of ten pairs eight rise
+        Grid(HIGHER, (kinds(*"abcdef"), steps(5)), (80.0, 81.0, 60.0, 82.0, 83.0) * 6, 200),
+        ["All series together, by the sums of their columns: S = 6, "], ["together: S"],
+    ),
+    "an interval that begins at 0 beside a shown trend is not said to reach to it for lack of one": (
+        Grid(FREE, (steps(8),), (1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0)),
+        ["[0.00, 2.80]", "increasing"], ["reaches to 0"],
+    ),
+    "dust of an additive table is no share of its noise": (
+        Grid(HIGHER, (steps(4, "Depth"), steps(5)),
+             tuple(95 - 2.0 * i - 4 * j for i in range(4) for j in range(5)), 200),
+        ["on the metric's own scale: 0 times the known noise"], ["e-1"],
+    ),
+}  # fmt: skip
+
+
+def said(grid: Grid) -> str:
+    one = shape("odd", grid)
+    document = one.document
+    if grid.stderr:
+        document = document | {"stderr": nested(list(grid.stderr), [len(axis.levels) for axis in grid.axes])}
+    verdict = grid_verdict(document, read(one.found))
+    texts = {name: text for name, text in one.written.items() if name.endswith(".txt") or name.startswith("finding")}
+    return "\n".join([verdict.sentence, *verdict.more, *(f"{name}\n{text}" for name, text in texts.items())])
+
+
+@pytest.mark.parametrize(("grid", "there", "absent"), SAID.values(), ids=SAID)
+def test_no_sentence_is_silly(grid, there, absent):
+    text = re.sub(r"\s+", " ", said(grid))
+    assert [phrase for phrase in there if phrase not in text] == []
+    assert [phrase for phrase in absent if phrase in text] == []
+
+
+COURSES = (
+    "flat",
+    "line",
+    "saturating",
+    "step",
+    "hinge",
+    "spike",
+    "zigzag",
+    "ties",
+    "constant",
+    "whole per cent",
+    "huge",
+)
+
+
+def truth(course: str, m: int, draw: random.Random) -> list[float]:
+    """Values of a course over m levels, between 0 and 100."""
+    top, loss, cut = draw.uniform(55, 95), draw.uniform(5, 50), draw.randrange(max(1, m))
+    return [
+        {
+            "line": top - loss * i / max(1, m - 1),
+            "saturating": top - loss * 0.5**i,
+            "step": top - loss * (i >= cut),
+            "hinge": top - loss * max(0, i - cut) / m,
+            "spike": top - loss * (i == cut),
+            "zigzag": top - loss * (i % 2),
+            "ties": round(top, -1),
+        }.get(course, top)
+        for i in range(m)
+    ]
+
+
+def odd_grid(seed: int) -> tuple[str, Grid]:
+    """A grid of a course, with holes, by trials, errors, repeats or nothing."""
+    draw = random.Random(seed)
+    course, rows, m = draw.choice(COURSES), draw.choice((0, 1, 1, 2, 3, 7)), draw.choice((1, 2, 3, 4, 5, 8, 12))
+    n, noise = draw.choice((5, 7, 20, 100, 1000)), draw.choice(("trials", "trials", "stderr", "repeats", "none"))
+    values: list[float | None] = []
+    for _ in range(max(1, rows)):
+        for one in truth(course, m, draw):
+            hits = sum(draw.random() < one / 100 for _ in range(n))
+            values.append(one if course in ("constant", "ties") else 100 * hits / n)
+    if course == "whole per cent":
+        values = [float(round(value or 0)) for value in values]
+    if course == "huge":
+        values = [(value or 0) * 1e7 if i % 3 else value for i, value in enumerate(values)]
+    if draw.random() < 0.4:
+        values = [N if draw.random() < draw.choice((0.2, 0.9)) else value for value in values]
+    axes = (kinds(*(f"k{i}" for i in range(rows))),) if rows else ()
+    ordered = draw.choice((steps(m), Axis("Step", "ordinal", tuple(Level(f"s{i}") for i in range(m)))))
+    bounded = noise == "trials" and course != "huge"
+    metric = (
+        draw.choice((HIGHER, LOWER)) if bounded else draw.choice((FREE, Metric("speed", None, "higher"), Metric("x")))
+    )
+    cells = len(values)
+    given: dict[str, Any] = {
+        "trials": {"trials": n} if bounded else {},
+        "stderr": {"stderr": tuple(draw.choice((0.5, 2.0, 2.0)) for _ in range(cells))},
+        "repeats": {"repeats": (3,) * cells, "sd": tuple(draw.choice((0.0, 1.0, 1.5)) for _ in range(cells))},
+    }.get(noise, {})
+    return course, Grid(metric, (*axes, ordered), tuple(values), **given)
+
+
+def intervals_of(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, float]]]:
+    """Every interval of a document, with its path."""
+    if isinstance(value, dict):
+        if value.keys() == {"level", "low", "high"} and isinstance(value["low"], float):
+            yield path, value
+        for name, one in value.items():
+            yield from intervals_of(one, f"{path}/{name}")
+    elif isinstance(value, list):
+        for one in value:
+            yield from intervals_of(one, path)
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_two_hundred_odd_grids_say_nothing_false_twice_or_of_what_was_not_measured(block):
+    for seed in range(25 * block, 25 * block + 25):
+        course, grid = odd_grid(seed)
+        one = shape("odd", grid)
+        found = one.found
+        text, told = said(grid), list(findings_of(one.document, read(found)))
+        for why, pattern in FALSE.items():
+            assert re.search(pattern, text, re.MULTILINE) is None, (seed, why, re.search(pattern, text, re.MULTILINE))
+        entries = [(each.about, *entry) for each in told for entry in each.entries]
+        verdict = grid_verdict(one.document, read(found))
+        sentences = [verdict.sentence, *verdict.more]
+        assert len(set(entries)) == len(entries), seed
+        assert len(set(sentences)) == len(sentences), seed
+        for path, interval in intervals_of(found):
+            assert interval["low"] < interval["high"], (seed, path, interval)
+        for series in found["series"]:
+            _laws_of(series, found["params"], seed)
+        if len({value for value in grid.values if value is not None}) < 2:
+            words = r"sharp,|largest|gets worse:|creasing\b(?! need| and decreasing)|[Rr]ises|[Ff]alls|[Vv]aries"
+            assert re.search(words, text) is None, (seed, course, re.search(words, text))
+        for name in _unmeasured(grid):
+            named = [s for s in sentences if re.search(rf"Step {re.escape(name)}[,;.:]", s)]
+            named += [entry for entry in entries if entry[0] != "Never measured" and f"Step {name}," in " ".join(entry)]
+            assert named == [], (seed, name)
+
+
+def _laws_of(series: dict[str, Any], params: dict[str, Any], seed: int) -> None:
+    onset, measured = series["onset"], series["count"]
+    for step in series["changes"]:
+        if step["sharp"]:
+            assert step["p_holm"] < params["alpha"], seed
+            assert abs(step["size"]) >= params["sharp_change"] * (1 - 1e-9), seed
+        if step["interval"]:
+            assert step["interval"]["low"] <= step["size"] <= step["interval"]["high"], (seed, step)
+    if onset and onset["by"] is not None:
+        assert (measured > 2, onset["q"] < params["alpha"], onset["until"] != onset["by"]) == (True,) * 3, seed
+    if series["direction"] in ("falls_then_rises", "rises_then_falls"):
+        lowest = series["summary"]["min"] < min(series["first"], series["last"])
+        highest = series["summary"]["max"] > max(series["first"], series["last"])
+        assert lowest if series["direction"].startswith("falls") else highest, (seed, series["direction"])
+
+
+def _unmeasured(grid: Grid) -> list[str]:
+    """Levels of the last axis where nothing was measured."""
+    levels = grid.axes[-1].levels
+    return [
+        label(level.label)
+        for i, level in enumerate(levels)
+        if all(value is None for value in grid.values[i :: len(levels)])
+    ]

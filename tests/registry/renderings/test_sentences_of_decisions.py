@@ -1,0 +1,76 @@
+"""Sentences about rankings that a referee would leave: nothing false, nothing about what was not measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.results.ranking import RankedScale, Ranking
+from tests.workers.statistics.documents import standings
+from workers.statistics import rank
+
+pytestmark = pytest.mark.unit
+
+
+def ranked(values: Any, owners: Any = None, target: str = "rerun", **more: Any) -> Ranking:
+    """A ranking on percent as it is answered; without trials nothing is known of the noise."""
+    given = standings(values, owners, **more)
+    found = rank(given, target=target)
+    used = tuple(given.benchmark_names[i] for i in np.unique(given.benchmarks))
+    return replace(
+        found, by="model", benchmarks=used, scale=RankedScale("%", given.direction, given.lower, given.upper)
+    )
+
+
+def test_of_five_equal_models_none_comes_first() -> None:
+    told = ranking_verdict(ranked([[60.0, 70.0]] * 5, trials=np.full((5, 2), 100))).sentence
+    assert told.startswith("The tests separate none of the 5 models over 1 benchmark, which all share the first rank: ")
+    assert "comes first" not in told
+    two = ranking_verdict(ranked([[61.0], [60.0], [61.0]], trials=np.full((3, 1), 100))).sentence
+    assert "comes first" not in two
+    assert "share the first rank" not in two
+
+
+def test_what_half_of_the_pairs_could_show_is_said_of_half_of_the_pairs_with_its_power() -> None:
+    """The quantiles of 1 - .05 / 1,560 and .8 are 4.00 and .84, times 100 sqrt(2 x .6 x .4 / 100)."""
+    told = ranking_verdict(ranked([[60.0 + i / 100] for i in range(40)], trials=np.full((40, 1), 100))).sentence
+    assert "though m39 comes first" in told
+    assert "half of the pairs have 80 % power to show a true difference of 34 points." in told
+    assert "would have been found" not in told
+
+
+def test_where_every_trial_came_out_the_same_there_is_no_difference_within_what_so_many_leave_open() -> None:
+    told = ranking_verdict(ranked([[100.0] * 4] * 2, trials=np.full((2, 4), 100))).sentence
+    assert told.startswith(
+        "m0 and m1 are equal within 2 points (2 % of the metric's range) on the 4 cells that both have:"
+    )
+    assert "they differ by 0.00 points (95 % interval -0.71 to 0.71)" in told
+
+
+def test_without_noise_a_rerun_is_left_open_and_other_benchmarks_are_not() -> None:
+    values = [[56.5, 67.0, 76.6], [50.0, 60.0, 70.0]]
+    rerun = ranking_verdict(ranked(values, [0, 1, 2]))
+    assert (rerun.answer, "is not known" in " ".join((rerun.sentence, *rerun.more))) == ("open", True)
+    others = ranking_verdict(ranked(values, [0, 1, 2], "new_benchmarks"))
+    assert others.answer == "shown"
+    assert others.sentence.endswith("; this is about other benchmarks of the kind.")
+    many = ranking_verdict(ranked([*values, [49.0, 61.0, 70.0]], [0, 1, 2])).sentence
+    assert many.startswith("Which of the 3 models is best cannot be told: no pair was tested, for the noise of some")
+
+
+def test_where_lower_is_better_the_lower_one_is() -> None:
+    more = {"direction": "lower", "trials": np.full((2, 1), 500)}
+    told = ranking_verdict(ranked([[30.0], [50.0]], **more)).sentence
+    assert told.startswith("m0 is better than m1 by 20.0 points (lower is better; 95 % interval 14.0 to 25.9)")
+
+
+def test_a_benchmark_on_another_scale_is_doubted_beside_a_single_one() -> None:
+    speed = {"lower": None, "upper": None}
+    found = rank(standings([[0.7, 1.0e12], [0.6, 1.2e12], [0.5, 0.9e12]], [0, 1], **speed))
+    assert [one.code for one in found.warnings] == ["one_benchmark_dominates"]
+    alike = rank(standings([[0.7, 0.4], [0.6, 0.5], [0.5, 0.3]], [0, 1], **speed))
+    assert alike.warnings == ()
