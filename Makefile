@@ -5,7 +5,7 @@ LIVE := pytest -n auto tests/live
 DEMO_HOME ?= home-of-registry
 PORT ?= 8080
 COMPILE := --quiet --universal --python-version 3.11 --custom-compile-command 'make pins'
-EXTRAS := $(foreach extra,embedded inspect oidc parquet tracing,--extra $(extra))
+EXTRAS := $(foreach extra,embedded inspect mcp oidc parquet,--extra $(extra))
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,7 +72,7 @@ packages:  ## build wheels and source archives into dist/, install and use them:
 
 pins:  ## write the versions of deploy/ anew, with uv: ARGS=--upgrade for newer ones
 	uv pip compile $(COMPILE) $(EXTRAS) --no-annotate --output-file deploy/constraints.txt $(ARGS) pyproject.toml
-	uv pip compile $(COMPILE) --extra oidc --extra tracing --generate-hashes --no-annotate --constraint deploy/constraints.txt \
+	uv pip compile $(COMPILE) --extra oidc --generate-hashes --no-annotate --constraint deploy/constraints.txt \
 		--output-file deploy/requirements.txt $(ARGS) pyproject.toml
 
 sbom:  ## write dist/sbom.cdx.json, what the image's versions are made of, and print their licenses

@@ -1,4 +1,4 @@
-"""What building adds to a distribution: the files of the production shape, and the commit that was built.
+"""What building adds: the commit, to the wheel, and with it the files of the production shape to the source archive.
 
 The commit is that of the checkout, unless `REGISTRY_COMMIT` says which it is: a container image is built without git.
 """
@@ -24,9 +24,7 @@ class BuildPy(build_py):
     def run(self) -> None:
         super().run()
         if not self.editable_mode:  # then nothing is copied: the files of the checkout are meant
-            package = Path(self.build_lib) / "registry"
-            write_commit(package)
-            copy(package / "production")
+            write_commit(Path(self.build_lib) / "registry")
 
 
 class Sdist(sdist):
