@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -41,11 +42,31 @@ def dies_at(database: Database, step: int, work: Callable[[Database], Any]) -> b
     try:
         work(database)
     except Died:
-        return True
+        died = True
+    else:
+        died = False
     finally:
         for moment in _MOMENTS:
             event.remove(database._engine, moment, count)
-    return False
+    if died:
+        _await_rollback(database)
+    return died
+
+
+_LEFT_OPEN = text(
+    "select exists(select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+    " and backend_xid is not null)"
+)
+
+
+def _await_rollback(database: Database) -> None:
+    """The server learns of the end of a process from its closed connection, and gives its locks back a moment later."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        with database.reading() as connection:
+            if not connection.scalar(_LEFT_OPEN):
+                return
+    raise AssertionError("a transaction of the process that died is still open")
 
 
 def let_leases_run_out(database: Database) -> None:
