@@ -1,4 +1,4 @@
-"""What long-lived processes do about their memory."""
+"""Keep the memory of long-lived processes low: web server, workers and inline worker call it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Derive statistics: rows of revisions become grids, and grids become rows of statistics, one transaction for a
-batch; and those by the settings of a query.
+"""Compute the statistics of stored revisions, a batch in one transaction, and those by the settings of a query. Celery
+tasks (`app.py`) and the inline worker call it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which grids of a scope were measured alike, as far as their protocols say.
+"""Screen the grids of a scope by protocol, before they are compared: which were measured alike, as far as is said.
 
 Values are compared within a benchmark, so the protocols of each benchmark are looked at by themselves: the grids whose
 binding keys have the commonest values are compared, and so are those that do not say some of these keys, unless the

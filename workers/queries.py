@@ -1,4 +1,4 @@
-"""Compute the results of queries, and settle them only if no input changed meanwhile."""
+"""Compute due queries, by `answers`, `rankings`, `claims` and `gates`, and settle those whose inputs did not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of the grids in the scope of a query, and the aliases that apply to it."""
+"""Select the grids in a query's scope as rows, with the aliases that apply; answers about several grids begin here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grids, answers and sets of pair sums drawn at random, and what they tell of all.
+"""Draw the sample that `verify.py` checks, of grids, answers and sets of pair sums, and infer how much of all differs.
 
 Each number that was checked gives an upper limit of the share of all that differs, by Clopper and Pearson (1934,
 Biometrika 26, 404-413): it misses in at most 5 % of all samples, and is a little wide, as nothing is drawn twice.

@@ -1,4 +1,4 @@
-"""Addresses, and how long to leave them alone: what the client knows of HTTP before it sends anything."""
+"""Check and take apart addresses and tokens before anything is sent, and say how long to pause between attempts."""
 
 from __future__ import annotations
 

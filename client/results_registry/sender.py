@@ -1,4 +1,4 @@
-"""The thread that sends: in the order of logging, again and again, never in the job's way."""
+"""The thread that sends what a job logged, in order, until it is taken or refused, never in the job's way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP in, JSON out: one blueprint a resource. No SQL and no arithmetic here."""
+"""The HTTP API: one blueprint a resource, which `create_app` registers. No SQL and no arithmetic here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables: means, bests and counts of cells, grouped by any dimensions of the grids of an experiment."""
+"""Route of tables: means, bests and counts of cells, grouped by any dimensions of the grids of an experiment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts of a project: what contenders were shown to lose, and what people say of that."""
+"""Routes of the alerts that baselines raise: list and read them, acknowledge or dismiss one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log of a project, and who acts in a request."""
+"""Route of a project's audit log, and `actor`: the author under whom other views write into it."""
 
 from __future__ import annotations
 

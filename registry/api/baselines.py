@@ -1,4 +1,4 @@
-"""Baselines: what contenders are judged against, by name, and by what policy."""
+"""Routes of baselines: what contenders are judged against, by name, and by what policy."""
 
 from __future__ import annotations
 

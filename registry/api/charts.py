@@ -1,4 +1,4 @@
-"""Parameters of charts over several grids (lines and trade-offs), the options of their pictures, their forms."""
+"""Parts that routes of charts share: query schemas of lines and trade-offs, renderers of every form of a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims: what somebody says of results, judged against them."""
+"""Routes of claims that are judged but not kept; those that are kept are in `stored_claims.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons: the gap between two grids of a project, by their ids, or between two models by name."""
+"""Route of comparisons: the gap between two grids of a project, by their ids, or between two models by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context of a request: the parts of the application, and the caller."""
+"""Context of a request, for every view: the parts of the application, the caller, and what the caller may use."""
 
 from __future__ import annotations
 

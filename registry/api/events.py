@@ -1,4 +1,4 @@
-"""The feed of a project: what was done, in one order, page by page or as it happens."""
+"""Route of a project's feed of events: what was done, in one order, page by page or as it happens."""
 
 from __future__ import annotations
 

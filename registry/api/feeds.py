@@ -1,4 +1,4 @@
-"""Tidy cells, a row each: of a grid, or of every grid of a project that passes the filters; and its grids whole."""
+"""Routes of feeds: tidy cells, a row each, of one grid or of all that pass filters; and whole grids of a project."""
 
 from __future__ import annotations
 

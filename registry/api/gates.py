@@ -1,4 +1,4 @@
-"""Gates: the verdict on a contender of a baseline, and those that the baseline gave by itself."""
+"""Routes of gates: judge a contender of a baseline, and list the verdicts that the baseline gave by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grids: publish, find, read, amend, delete; their revisions, and what changed from one to another."""
+"""Routes of grids: publish, find, read, amend, delete; list revisions, and what changed from one to another."""
 
 from __future__ import annotations
 

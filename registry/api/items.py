@@ -1,4 +1,4 @@
-"""Outcomes of items of a grid: what came out of each question behind its cells."""
+"""Routes of a grid's item outcomes: what came out of each question behind its cells."""
 
 from __future__ import annotations
 

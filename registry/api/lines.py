@@ -1,4 +1,4 @@
-"""Lines: several names along one axis of an experiment."""
+"""Route of lines: several names along one axis, a view (`registry.views.lines`) of a table of means."""
 
 from __future__ import annotations
 

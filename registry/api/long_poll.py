@@ -1,4 +1,4 @@
-"""Waiting for what is pending, and saying when to come back."""
+"""Wait in a request for what is pending, as `Prefer: wait` asks, or tell the caller when to come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names in use, the aliases that join them, and suites: lists of benchmarks that are ranked together."""
+"""Routes of names: those in use, aliases that join them, and suites, lists of benchmarks that are ranked together."""
 
 from __future__ import annotations
 

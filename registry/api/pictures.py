@@ -1,4 +1,4 @@
-"""A grid as a picture."""
+"""Route of a grid's heat map as SVG, PNG or Vega-Lite; `registry.renderings.heatmap` draws it."""
 
 from __future__ import annotations
 

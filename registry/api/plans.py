@@ -1,4 +1,4 @@
-"""Plans: what the next measurement takes, also for a claim, and for a contender at a gate."""
+"""Route of plans: what the next measurement takes, also for a claim, and for a contender at a gate."""
 
 from __future__ import annotations
 

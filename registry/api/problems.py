@@ -1,4 +1,4 @@
-"""The id of a request: its caller's, where that is one, else a new one; and the trace that it belongs to."""
+"""Answer every error as a problem (RFC 9457) with its request's id; pages show the same (`pages/failures.py`)."""
 
 from __future__ import annotations
 
@@ -139,6 +139,7 @@ def _short(text: str) -> str:
 
 
 def answer(problem: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
+    """The problem as a response that no cache keeps."""
     response = Response(orjson.dumps(problem), problem["status"], headers, content_type="application/problem+json")
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -1,4 +1,4 @@
-"""Projects, the tokens to them, and the token that is sent; and what people wrote about experiments."""
+"""Routes of projects: the projects themselves, their tokens, and what people wrote about their experiments."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rankings: models, variants or the levels of an axis in order over the slots that they share; and the noise floor:
-how much a value varies when nothing was changed."""
+"""Routes of rankings: names in order over the slots that they share, and the noise floor beside them, which is how much
+a value varies when nothing was changed."""
 
 from __future__ import annotations
 

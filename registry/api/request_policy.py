@@ -1,4 +1,7 @@
-"""In-process token-bucket rate limiter; it works without a broker."""
+"""Gate before every request: under which host names the service answers, and how often a token or an address may ask.
+
+The rates are token buckets in the process, so they hold without a broker.
+"""
 
 from __future__ import annotations
 

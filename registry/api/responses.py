@@ -115,6 +115,7 @@ def tagged(base: str, form: str) -> str:
 
 
 def not_modified(tag: str) -> bool:
+    """Return whether `If-None-Match` names this tag, so that `send` answers 304 whatever its body."""
     tags = known_tags()
     return "*" in tags or tag in tags
 

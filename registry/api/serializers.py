@@ -1,4 +1,4 @@
-"""Stored things as the contract's JSON."""
+"""Write stored rows as the JSON of answers, for views and pages; `registry.results.codec` writes what is computed."""
 
 from __future__ import annotations
 

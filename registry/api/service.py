@@ -1,4 +1,4 @@
-"""The service itself: is it alive and ready, its limits, what it measures; and jobs that failed, tried again."""
+"""Routes about the service itself, not about results: health, metrics, limits, another try of failed jobs."""
 
 from __future__ import annotations
 

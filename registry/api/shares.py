@@ -1,4 +1,4 @@
-"""Share links, for clients that cannot send a header: images, spreadsheets, Polars; and for people without a token."""
+"""Routes of share links, for clients that cannot send a header (images, spreadsheets) and people without a token."""
 
 from __future__ import annotations
 

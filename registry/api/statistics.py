@@ -1,4 +1,4 @@
-"""A grid's statistics: finished documents, or word of when to come back; and where its series cross levels."""
+"""Routes of one grid's statistics: its stored document, or word of when to come back; where its series cross levels."""
 
 from __future__ import annotations
 

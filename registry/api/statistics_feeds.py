@@ -1,4 +1,4 @@
-"""One statistic of every grid of a project as one tidy table: trends, peaks, coverage."""
+"""Route of a feed: one statistic of every grid of a project as a tidy table of trends, peaks or coverage."""
 
 from __future__ import annotations
 

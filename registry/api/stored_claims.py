@@ -1,4 +1,4 @@
-"""Claims that are kept: posted once, judged again whenever a grid that they are about changes."""
+"""Routes of claims that are kept: posted once, judged again whenever a grid that they are about changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trade-offs: two quantities of several names, and which names are on the front, where none surpasses them."""
+"""Route of trade-offs: two quantities of several names, and which names are on the front, where none surpasses them."""
 
 from __future__ import annotations
 

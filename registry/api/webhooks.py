@@ -1,4 +1,4 @@
-"""Webhooks of a project: where its events are sent, what was sent, what came of it, and sending again."""
+"""Routes of webhooks: where a project's events are sent, what came of each delivery, and sending it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""airspeed velocity: `results/<machine>/<commit>-<environment>.json`, versions 1 and 2 of its results.
+"""Import airspeed velocity: `results/<machine>/<commit>-<environment>.json`, versions 1 and 2 of its results.
 
 Benchmark: its name. Model: the commit, because commits are what is compared: of two of them `registry compare`, a gate
 and a ranking say which is faster, and the label `date` orders a history. Variant: machine and environment, under which

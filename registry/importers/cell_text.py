@@ -1,7 +1,4 @@
-"""Read the cells of a table: numbers, gaps, names; strict, so that no text is misread as another value.
-
-Cells of a table of texts: headings, rows of equal length, names, levels and numbers.
-"""
+"""Read a table of texts for importers: headings, names, levels, numbers and gaps, strictly, so that none is misread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV and TSV, tidy or pivot: files of spreadsheets, pandas and the registry itself.
+"""Import CSV and TSV, tidy or pivot: files of spreadsheets, pandas and the registry itself.
 
 Experiment, benchmark, model, variant and metric: columns of these names, else the caller's names. Axes: every other
 column of a tidy table; the first column and the heading of a pivot. An axis whose labels are all numbers is numeric,

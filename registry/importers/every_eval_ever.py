@@ -1,4 +1,4 @@
-"""Every Eval Ever, schema 0.2 and 0.3: JSON with the results of one model on several evaluations, or one a line.
+"""Import Every Eval Ever, schema 0.2 and 0.3: JSON, or JSON lines, with results of one model on several evaluations.
 
 Experiment: the name of the source, else of the library. Benchmark: the dataset with the name of the evaluation, unless
 one says the other. Model: its `id`. Metric: its name, kind or id, whichever is not the evaluation's name, or what is

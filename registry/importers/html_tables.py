@@ -1,4 +1,4 @@
-"""HTML: the tables of a page, each read as a pipe table of Markdown is, below the headings above it.
+"""Import HTML: the tables of a page, each read as a pipe table of Markdown is, below the headings above it.
 
 A cell that spans columns stands in each of them, one that spans rows in each of those. Rows with more or fewer cells
 than the heading of their table, such as a second heading, are faults there. Tables in tables are left out.

@@ -1,4 +1,4 @@
-"""Inspect, `.eval` and JSON logs.
+"""Import logs of Inspect, `.eval` and JSON.
 
 Benchmark: the task. Model: `eval.model`. Variant: the scorer, if the log has more than one, for each judges in its own
 way, and the arguments that the task was given. Metric: the name of the scorer's metric (`accuracy`, `mean`); `stderr`

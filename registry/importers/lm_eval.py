@@ -1,4 +1,4 @@
-"""lm-evaluation-harness, `results_*.json` of version 0.4 and later (`acc,none`).
+"""Import lm-evaluation-harness: `results_*.json` of version 0.4 and later (`acc,none`).
 
 Benchmark: the task. Model: `model_name`, or what `model_args` say is `pretrained`. Variant: the number of shots, which
 is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`), unless that

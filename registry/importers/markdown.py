@@ -1,4 +1,4 @@
-"""Markdown: pipe tables, lists of `Length 5: 77.3%`, and descriptions of heatmaps with either.
+"""Import Markdown: pipe tables, lists of `Length 5: 77.3%`, and descriptions of heatmaps with either.
 
 A table is read like CSV, as a pivot or tidy. If the caller does not name the metric, the text may: titles, lists of
 axes and a legend (`heatmap_prose.py`); each fact taken from there is noted. A description without numbers gives grids

@@ -1,4 +1,4 @@
-"""MLflow: the JSON of `runs/search`, or a live server by its URL.
+"""Import MLflow: the JSON of `runs/search`, or a live server by its URL.
 
 Model: the parameter or tag `model`, `model_name` or `base_model`, else the run's name. Benchmark: the parameter or tag
 `benchmark`, `dataset`, `task`, else "mlflow". Experiment: its name on a live server, its id in a file. Variant: empty.

@@ -1,4 +1,4 @@
-"""Hugging Face model cards: the `model-index` in the YAML at the head of a README.md.
+"""Import Hugging Face model cards: the `model-index` in the YAML at the head of a README.md.
 
 Benchmark: the dataset, with its configuration. Model: the entry's name. Variant: empty. Metric: its `type`; where a
 dataset has several of one type, followed by the name, the split or the arguments that distinguish them. Axis: none;

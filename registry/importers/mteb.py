@@ -1,4 +1,4 @@
-"""MTEB since 1.11, one JSON a task.
+"""Import MTEB since 1.11, one JSON a task.
 
 Benchmark: the task. Model: the `model_meta.json` beside the file, else the folder two above it, where MTEB writes
 `<model>/<revision>/<task>.json`. Axes: `split` and `subset`, always both, so that one language is never compared with

@@ -1,4 +1,4 @@
-"""The registry's own JSON: the body of `POST …/grids`, a list of them, or one a line (NDJSON).
+"""Import the registry's own JSON: the body of `POST …/grids`, a list of them, or one a line (NDJSON).
 
 A metric may be its name alone, as `log_grid` takes it.
 """

@@ -1,4 +1,4 @@
-"""Parquet: a tidy table or a pivot, read as CSV is; needs pyarrow.
+"""Import Parquet: a tidy table or a pivot, read as CSV is; needs pyarrow.
 
 Numbers keep their bits on the way; null is an unmeasured cell, and so is NaN, which pandas writes instead.
 """

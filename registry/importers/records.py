@@ -1,4 +1,4 @@
-"""Records in JSON or YAML: one object for each measurement, one in a file, a list of them, or one a line.
+"""Import records in JSON or YAML: one object for each measurement, one in a file, a list of them, or one a line.
 
     registry push results/ --axes context_length,depth_percent --value score --repeats version \\
         --experiment niah --benchmark needle

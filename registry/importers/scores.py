@@ -1,4 +1,4 @@
-"""Parts shared by importers of evaluation logs: single scores, and JSON that may hold text instead of numbers.
+"""Parts that importers of evaluation logs share: scores, trials, outcomes of items, protocols, what metric names mean.
 
 Recognise a mean that is the share of successes in n trials, by its standard error. The sample standard error (ddof 1)
 of n zeros and ones with mean p is sqrt(p (1 - p) / (n - 1)), and p n is whole. A mean that agrees with both to a
@@ -83,16 +83,19 @@ def mapping(value: Any, where: str) -> Mapping[str, Any]:
 
 
 def listed(value: Any, where: str) -> Sequence[Any]:
+    """A list of the source; `Invalid` with the place if it is none."""
     if not isinstance(value, list):
         raise Invalid([Fault(where, "is not a list")])
     return value
 
 
 def text(value: Any, default: str = "") -> str:
+    """The value as text; the default for null alone."""
     return value if isinstance(value, str) else default if value is None else str(value)
 
 
 def count(value: Any) -> int | None:
+    """A positive whole number, also as 300.0; None for anything else."""
     found = number(value)
     return int(found) if found is not None and found == int(found) and found > 0 else None
 

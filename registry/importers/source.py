@@ -1,6 +1,6 @@
-"""Source of an importer, a file or the body of a request: its name, first bytes, text and JSON.
+"""The source that importers read, a file or the body of a request: its name, first bytes, text, JSON or YAML.
 
-YAML of files that others wrote: plain values, and no more of them than the text has room for.
+YAML has plain values alone, and no more of them than the text has room for.
 """
 
 from __future__ import annotations

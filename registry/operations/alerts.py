@@ -1,4 +1,4 @@
-"""Verdicts that baselines gave by themselves, and the alerts that workers open, see and resolve by them."""
+"""Find the verdicts and alerts of baselines, which workers write (`workers/gates/`), and answer an alert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Revisions to compare, with the outcomes of items, the trials and the noise that they have."""
+"""Look up what a comparison, a gate or a plan asks of two grids: their revisions, trials and noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Checks of a registry's health from the outside, one function each."""
+"""Run all checks of `registry doctor`: those here, of jobs, sign-in, disk and port, and those of `doctor_checks.py` and
+`database_checks.py`.
+"""
 
 from __future__ import annotations
 

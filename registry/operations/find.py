@@ -1,4 +1,4 @@
-"""Find grids: filters that repeat for OR, any order, keyset pages."""
+"""Find grids for lists, pages and exports: filters that repeat for OR, any order, keyset pages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Health of the registry: whether it is migrated, what is pending or failed, the processes that compute, and what is
-computed again: jobs that were given up, and statistics that other methods computed."""
+"""Health of the registry, for probes, metrics, `registry doctor` and the status page: its schema, its backlog, the
+processes that compute. Failed jobs and statistics by other methods are made due again here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view of a table."""
+"""View `table` of the page of results (`results.py`): means, bests or counts in rows and columns."""
 
 from __future__ import annotations
 

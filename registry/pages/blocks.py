@@ -1,4 +1,4 @@
-"""What a page is made of: typeset parts, tables and verdicts."""
+"""Turn blocks and verdicts of `registry.renderings` into the typeset parts that templates show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a project's results: the list of its claims, and the page of one with its judgements."""
+"""Pages of a project's claims: the list, and one claim with its judgements. Other pages show claims by `said.py`."""
 
 from __future__ import annotations
 

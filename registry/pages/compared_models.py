@@ -1,4 +1,4 @@
-"""The view of two models compared by name: the verdict, all benchmarks together, and each of them with a link to the
+"""View `compare` of the page of results: two models by name, over all benchmarks and on each, with a link to the
 comparison of both grids."""
 
 from __future__ import annotations

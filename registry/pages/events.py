@@ -1,4 +1,4 @@
-"""What was done in a project, the latest first, as people read it."""
+"""Page of a project's events, the latest first, in sentences; the overview shows the first of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view of heat maps: the grids of an experiment side by side, and the noise of their repeats."""
+"""View `heatmaps` of the page of results: the grids of an experiment side by side, and the noise of their repeats."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What baselines find: the alerts of a project, a baseline with its verdicts, and what a candidate would have said of
-what was published lately, before it is saved."""
+"""Pages of gates: a project's alerts, and a baseline with its verdicts. Settings preview a candidate here: what it
+would have said of what was published lately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a grid, and its statistics."""
+"""The page of one grid: its values as a heat map, findings, and every part of its statistics."""
 
 from __future__ import annotations
 

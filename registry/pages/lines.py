@@ -1,4 +1,4 @@
-"""The view of lines: several names along an axis, drawn, said and as a table."""
+"""View `lines` of the page of results: several names along an axis, drawn, said and as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page is about, for its live updates: which events of its project's feed it asks for, and which concern it.
+"""Live updates of a page: which events of its project's feed it asks for, and which of these concern it.
 
 The page reads the feed as it reads its data: whoever a share let in reads it where the share reaches the feed itself.
 The share of a grid or an experiment does not: events name grids beside it. Such a page polls.

@@ -1,4 +1,4 @@
-"""The pages of names, and of one name."""
+"""Pages of names: those in use of a kind, and one name with what was measured of it and where it ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The overview of a project, and of all."""
+"""The first pages that people see: the list of projects, and the overview of one with its first verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view of a ranking: the order with what the tests leave open, and the pairs."""
+"""View `ranking` of the page of results: the order with what the tests leave open, and the pairs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The page of a difference between two revisions of a grid: which cells came, went and changed, and in what; and of the
-metric, axes, labels and protocol in words."""
+"""The page of the difference between two revisions of a grid: its cells, metric, axes, labels and protocol."""
 
 from __future__ import annotations
 

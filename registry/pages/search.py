@@ -1,5 +1,5 @@
-"""The grids of a project, filtered as in the API; and search: over the projects that the visitor may see, and over the
-names, labels and grids of one."""
+"""Pages that find things: the grids of a project by filters, and by words its names, labels and grids, or projects that
+the visitor may see."""
 
 from __future__ import annotations
 

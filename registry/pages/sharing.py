@@ -1,4 +1,4 @@
-"""Share, embed and cite a page."""
+"""Texts and addresses with which people share, embed and cite a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view of a trade-off: two quantities, a point a name, drawn, said and as a table."""
+"""View `trade-off` of the page of results: two quantities, a point a name, drawn, said and as a table."""
 
 from __future__ import annotations
 

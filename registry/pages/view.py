@@ -1,4 +1,4 @@
-"""What a view of results is: which parameters it knows, and what it makes of a question."""
+"""The form of each view of the page of results: which parameters it knows, and what it makes of a question."""
 
 from __future__ import annotations
 

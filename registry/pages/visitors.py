@@ -1,4 +1,4 @@
-"""Who looks at a page: a session in a cookie, or a user whom a trusted proxy names with each request."""
+"""Find out who looks at a page: by the session in a cookie, or by a trusted proxy that names the user."""
 
 from __future__ import annotations
 

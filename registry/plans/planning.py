@@ -1,4 +1,4 @@
-"""Plans for the questions that are asked of stored results."""
+"""Plan the trials that show a gap, the measured or a wished one, within a budget; `registry.api.plans` asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a grid and its cells."""
+"""Write a grid and its cells; other renderings read reasons, noise and numbers of cells by these functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods, policies and targets of a ranking in words, ranks under others, and what a gate asks of a contender."""
+"""Say by which rules a ranking or a gate decides: methods, policies and targets in words; ranks under other ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write how far repeats are apart."""
+"""Write the noise floor of an experiment: how far repeats are apart, and from where on one run is worse than chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the statistics of a grid."""
+"""Write the statistics of a grid, or one part of them; each part has a module, such as `trends.py` and `peaks.py`."""
 
 from __future__ import annotations
 

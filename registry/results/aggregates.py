@@ -1,4 +1,4 @@
-"""Cells of many grids as a table: means, bests or counts for each combination of some dimensions."""
+"""Types of a table of cells of many grids: means, bests or counts for each combination of some dimensions."""
 
 from __future__ import annotations
 

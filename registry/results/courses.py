@@ -1,4 +1,4 @@
-"""The course of a metric along an axis: series, steps and breaks."""
+"""Types of the course of a metric along an axis: series, steps and breaks."""
 
 from __future__ import annotations
 

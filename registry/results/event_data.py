@@ -1,4 +1,4 @@
-"""What events carry as `data`: ids, names, a verdict, one number. Whoever wants more follows the event's subject."""
+"""Types of the `data` of events: ids, names, a verdict, one number. Whoever wants more follows the event's subject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Baselines, and the verdict of a gate: whether a contender is shown to be as good as a baseline, or worse."""
+"""Types of baselines and of gates: whether a contender is shown to be as good as a baseline, or worse."""
 
 from __future__ import annotations
 

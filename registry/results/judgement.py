@@ -1,4 +1,4 @@
-"""The judgement of a claim, as `workers/claims/` fills it; and sentences of events, which tell of such judgements."""
+"""Types of a claim's judgement, which `workers/claims/` fills, and of the sentences in which events are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means of several names along one axis: what a chart of lines shows."""
+"""Types of lines: means of several names along one axis, as a chart shows them."""
 
 from __future__ import annotations
 

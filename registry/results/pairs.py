@@ -1,4 +1,4 @@
-"""Pairs of a ranking, how stable its order is, and the test of its blocks."""
+"""Types of three parts of a ranking: its pairs, how stable its order is, and the test of its blocks."""
 
 from __future__ import annotations
 

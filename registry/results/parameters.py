@@ -1,4 +1,4 @@
-"""Parameters: what counts as significant, as sharp and as equal."""
+"""The type of a grid's settings for statistics: what counts as significant, as sharp and as equal."""
 
 from __future__ import annotations
 

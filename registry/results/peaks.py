@@ -1,4 +1,4 @@
-"""The best cells, what was measured, and how exact it is."""
+"""Types of three parts of a grid's statistics: its best cells, its coverage, and how exactly values were printed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the next measurement takes: the effect that could be found now, and the trials that find a smaller one."""
+"""The type of a plan: the effect that could be found now, and the trials that find a smaller one."""
 
 from __future__ import annotations
 

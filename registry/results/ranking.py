@@ -1,4 +1,4 @@
-"""Names in order over the slots that they share, and what changed in a ranking."""
+"""Types of a ranking: names in order over the slots that they share, and what changed in it."""
 
 from __future__ import annotations
 

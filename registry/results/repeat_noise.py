@@ -1,4 +1,4 @@
-"""How much a value varies when it is measured again, by benchmark."""
+"""Types of the noise floor: how much a value varies when it is measured again, by benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All statistics of one grid, and where its series cross levels that were asked about."""
+"""Types of all statistics of one grid, and of where its series cross levels that were asked about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terms that results share: intervals, reasons, what was asked, the inputs, and what is left out of them."""
+"""Types that many results share: intervals, reasons, what was asked, the inputs, and what is left out of them."""
 
 from __future__ import annotations
 

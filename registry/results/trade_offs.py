@@ -1,4 +1,4 @@
-"""Two quantities of several names against each other, and which of the names nobody beats in both."""
+"""Types of a trade-off: two quantities of several names, and which of the names nobody beats in both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests of one series, and of all series of a grid along an axis together."""
+"""Types of the tests of one series, and of all series of a grid along an axis together."""
 
 from __future__ import annotations
 

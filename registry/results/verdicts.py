@@ -1,4 +1,4 @@
-"""What baselines found by themselves: stored verdicts, and the alerts that follow from them."""
+"""Types of what baselines find by themselves: stored verdicts, and the alerts that follow from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks as they are served: where events are sent, and what came of it."""
+"""Types of webhooks as they are served: where events are sent, and what came of it."""
 
 from __future__ import annotations
 

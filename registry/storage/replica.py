@@ -50,6 +50,7 @@ def position_of(sent: str) -> int:
 
 
 def header_of(position: int) -> str:
+    """A position as PostgreSQL and the headers write it, such as `16/B374D848`."""
     return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
 
 

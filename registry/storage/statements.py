@@ -1,4 +1,6 @@
-"""Time that statements take: the sum of a request's, and a line in the log for each slow one.
+"""Statements that are timed, cut at a deadline, or prepared: connections and cursors of `database.py`.
+
+Times are summed for each request; each slow statement has a line in the log.
 
 Statement timeouts on the client's side, for a frozen database or a network that drops packets. A server's own timeouts
 work only while it runs. Here every statement has a deadline, and one thread per process shuts the socket of a statement

@@ -1,1 +1,1 @@
-"""Answers about several grids, from their rows."""
+"""Answers about several grids, from their rows; `workers.queries` picks the module by the kind of the query."""

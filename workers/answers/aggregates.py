@@ -1,6 +1,6 @@
-"""Cells of stored grids as one long table: names and levels become codes, metrics are put on one scale.
+"""Answer a query for a table of means, bests or counts, from the grids of a scope.
 
-Tables of means, bests and counts, computed from the grids of a scope.
+Their cells become one long table: names and levels become codes, metrics are put on one scale.
 """
 
 from __future__ import annotations

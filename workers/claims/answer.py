@@ -1,6 +1,6 @@
-"""The document of judged claims, from the rows of a scope: equal inputs give equal bytes.
+"""Answer queries about claims from the rows of a scope: judge them, or plan the measurement that decides one.
 
-The plan of the next measurement that decides a claim: cells that are missing, then trials.
+Equal inputs give equal bytes. A plan asks for cells that are missing, then for trials.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The cells of a claim as if they had more trials: what was posted comes out again, or is a little off."""
+"""Give the cells of a claim more trials, for `trials.py`: what was posted comes out again, or is a little off."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Statistics of cells of which only spans are known: bounds that hold whatever the values within the spans are.
+"""Judge statements about one number, about each cell, and about where cells lie, by statistics of cells.
+
+Of a cell only a span is known: the bounds of a statistic hold whatever the values within the spans are.
 
 How far sums of cells are apart, or from 0, at most. That all of them lie within a width is shown one by one, each at
 alpha (intersection-union: Berger 1982, Technometrics 24, 295-300); that they do not, by simultaneous intervals.
-
-Statements about one number, about each cell, and about where cells lie.
 """
 
 from __future__ import annotations

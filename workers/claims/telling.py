@@ -1,4 +1,4 @@
-"""The sentence of a judgement: its headline first, then the numbers, then the other layer."""
+"""Write the sentence of a judgement: its headline first, then the numbers, then the other layer."""
 
 from __future__ import annotations
 

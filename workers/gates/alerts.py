@@ -1,8 +1,6 @@
-"""Alerts: what the verdicts of one turn open, see again and resolve. Pure: values in, changes out.
+"""Settle one turn of a baseline: which alerts its verdicts open, see again or resolve, and what the feed tells of them.
 
-What the feed tells of the verdicts of a baseline.
-
-Store what one turn of a baseline found: verdicts and alerts, in the transaction that settles its question.
+`changes` is pure. `record_judging` stores all of it in the transaction that settles the question of the baseline.
 """
 
 from __future__ import annotations

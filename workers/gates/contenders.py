@@ -1,6 +1,6 @@
 """Judge the contenders of a baseline whose inputs changed since their last verdicts.
 
-Verdicts on the contenders of a baseline as they are stored, and what they are about.
+`gate.py` gives each verdict; here it gets the form in which `alerts.py` stores it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a gate judges: over all benchmarks, each benchmark, or each cell; and what the policy makes of it."""
+"""Units of a gate: judge the gap over all benchmarks, of each benchmark, or of each cell, as the policy asks."""
 
 from __future__ import annotations
 

@@ -1,12 +1,10 @@
-"""Retention: delete cached results that are no longer read, expired idempotency keys, the oldest events, and jobs that
-were settled long ago.
+"""Upkeep by the dispatcher: delete results, keys, events and jobs whose time is over, and make events of arrivals.
 
-Sequencing: committed arrivals get their positions and become events.
-
-Positions of a project are dense, and one is only given to what is committed: a reader who has seen position n never
-meets a new event at or below n. Whoever holds the row in `event_heads` gives positions; arrivals are deleted in the
-transaction that inserts the events, so each becomes one event exactly, whatever dies in between. The same transaction
-says to the project's webhooks that there is something to send.
+An arrival becomes an event with its position. Positions of a project are dense, and one is only given to what is
+committed: a reader who has seen position n never meets a new event at or below n. Whoever holds the row in
+`event_heads` gives positions; arrivals are deleted in the transaction that inserts the events, so each becomes one
+event exactly, whatever dies in between. The same transaction says to the project's webhooks that there is something to
+send.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Affairs of one worker process: its limit of processor time, its end, and that it wakes the dispatcher.
+"""Keep one worker process in order: limit its processor time, end it when asked, wake the dispatcher, report its work.
 
 Processor time, not elapsed time: on a busy machine the same computation takes ten times as long without being at fault.
 Time spent waiting has limits of its own (`registry.storage.statements`). The flag of its end is shared by a worker's
@@ -74,6 +74,7 @@ def request_shutdown() -> None:
 
 
 def is_shutting_down() -> bool:
+    """Return whether `request_shutdown` was called here or in a process related by fork."""
     return _flag[0] != 0
 
 
@@ -190,6 +191,7 @@ class Reporter:
 
 
 def add_counts(connection: Connection, counts: dict[str, Done]) -> None:
+    """Add these jobs to the totals of all processes since the registry was made."""
     # Sorted: two processes then lock the rows in the same order.
     rows = [
         {"kind": kind, "computed": one.computed, "failed": one.failed, "seconds": one.seconds}

@@ -1,10 +1,8 @@
-"""Margins before peaks: the arg-max of a grid is its noisiest statistic, so what noise leaves of it stands beside it.
+"""Find the best cells of a grid. An arg-max is its noisiest statistic, so what noise leaves of it stands beside it.
 
 The peak is compared with the expected best of equal cells, kept in a guaranteed set, and shrunk towards the mean
 (DerSimonian and Laird 1986, eq. 8; empirical Bayes as in Efron and Morris 1975). The chance of being the best is that
 of the shrunken cells: unrelated ones would each keep their luck, and the lucky one would look sure.
-
-The best cells of a grid, with their ties: everywhere and on each level of each axis.
 
 Noise floor, the best of as many equal cells by chance: the floor that a peak has to pass. Trials have the binomial law
 of the maximum of shares, which never goes beyond the bound; errors the normal one.

@@ -1,11 +1,10 @@
-"""The variance of every difference within a benchmark, from the outcomes of the items that two names both answered.
+"""Cells of a ranking: the value of each in whole ticks, and its noise, which may come from the outcomes of items.
 
-With the weights w of the estimate, n items and the outcomes x of a name, item i adds y_i, the sum over the common slots
-of w (x_i - mean of x) / n; the variance of a difference is G/(G-1) times the sum over the G items of the squared
-differences of two names' y (Miller 2024, arXiv 2411.00640, equation 4; `matching`). A set that is in one slot of bits
-alone counts two items more that differ, one in favour of either name, as Bonett and Price's interval does (2012).
-
-Cells of a ranking: the value of each in whole ticks, and its noise.
+The variance of every difference within a benchmark, by the items that two names both answered: with the weights w of
+the estimate, n items and the outcomes x of a name, item i adds y_i, the sum over the common slots of w (x_i - mean of
+x) / n; the variance of a difference is G/(G-1) times the sum over the G items of the squared differences of two names'
+y (Miller 2024, arXiv 2411.00640, equation 4; `matching`). A set that is in one slot of bits alone counts two items more
+that differ, one in favour of either name, as Bonett and Price's interval does (2012).
 
 A posted standard error goes before trials, for who posts both knows something that the trials do not say; trials go
 before errors that were estimated from repeats. A binomial error is taken at (k + 1/2) / (n + 1), so that it is never

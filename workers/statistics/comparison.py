@@ -1,16 +1,15 @@
-"""The gap in each cell that two grids share, with what the cell's noise says about it.
+"""The gap between two grids, contender less baseline, on the cells that both have, with what noise says about it.
 
-Where only trials speak for the noise of both cells: the score test (`score_test`), with trials and successes over the
-posted design effect. Where both have a standard error (a posted one goes before trials, these before one from repeats):
-z, or Welch's t where an error comes from repeats. Else only the gap. Outcomes of the same items in both go before all
-of these (`matching`). The interval of a gap that is shown has the level that its selection asks for (`pairs`).
+Where only trials speak for the noise of both sides of a cell: the score test (`score_test`), with trials and successes
+over the posted design effect. Where both have a standard error (a posted one goes before trials, these before one from
+repeats): z, or Welch's t where an error comes from repeats. Else only the gap. Outcomes of the same items in both go
+before all of these (`matching`). The interval of a gap that is shown has the level that its selection asks for
+(`pairs`).
 
 All cells together, and those of a level, are judged as the pair of a ranking, over benchmarks too. Where the noise of a
 cell is not known, what the cells differ by is all there is: Student's t over them, as draws of their kind
 (`exchangeable_cells`). That is about other cells of the kind; for these very ones it is cautious, as their spread holds
 their noise and more (Neyman 1923).
-
-The gap between two grids, contender less baseline, on the cells that both have.
 
 A comparison answers for one difference. Where more than one of model, benchmark, variant and metric differs, the
 numbers stand but nobody can say which of them the gap belongs to: `confounded`. Grids of different experiments share

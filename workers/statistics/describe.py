@@ -1,4 +1,4 @@
-"""The whole document of one grid."""
+"""Compute all statistics of a grid, or of many at once: one document out of what each module here says."""
 
 from __future__ import annotations
 

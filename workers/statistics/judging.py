@@ -1,4 +1,4 @@
-"""A verdict is a set inclusion: what is said, a region of values, against what the data leave possible.
+"""Judge what is said by what the data leave possible, and adjust many tests at once; claims, gates and statistics do.
 
 A region C of a parameter and a confidence set S for it at level 1 - alpha: S inside C supports what is said, S
 outside C contradicts it, and anything else does not decide. Each wrong verdict then has a probability of at most

@@ -1,8 +1,6 @@
-"""Two grids on the coordinates that both have: the slots of a comparison.
+"""Match two grids for a comparison: cell by cell on the coordinates that both have, then item by item.
 
 Axes are the same by name, in whatever order; levels by their number where they have one, else by their label.
-
-The common cells of two grids item by item.
 
 One cell of bits: exact McNemar (1947), two-sided, with its mid-p beside it, as Fagerland, Lydersen and Laake (2013, BMC
 Medical Research Methodology 13:91) recommend, and the interval of `paired_score`. Scores: Student's t of the item

@@ -1,4 +1,4 @@
-"""Intervals of the entries of a table, by the noise of their cells.
+"""Means with intervals by the noise of their cells: entries and rows of a table, scores of names by benchmark.
 
 Means of proportions: Wilson's (1927) interval, with as many trials as would make the mean's error of one proportion
 (the effective sample size of Korn and Graubard 1998, Survey Methodology 24, 193-201), as the lines of several models

@@ -1,4 +1,4 @@
-"""Everything about one series, and about all series of a grid along one axis.
+"""Describe every series of a grid, for `describe.py`; each part has a module, such as `trend.py` and `shape.py`.
 
 What a series says by itself is computed first; the series of an axis are then judged together, because every word
 counts the looks that were taken: q for trends, heterogeneity and declines, Holm for steps, and none of these is

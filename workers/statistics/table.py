@@ -1,7 +1,4 @@
-"""A grid as arrays, and the curves that its series draw.
-
-The noise of all measured cells of a grid, turned so that more is better.
-"""
+"""A grid as arrays: its values, the noise of its cells, and its series as curves, from which most statistics begin."""
 
 from __future__ import annotations
 

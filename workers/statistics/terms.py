@@ -1,4 +1,4 @@
-"""The words that every statistic shares: its status, the settings of a metric, arrays and intervals.
+"""Small parts that all statistics share: types of arrays, quantiles, detectable differences, values as ticks.
 
 Values as integers of their last submitted decimal, so that ties are exact: 0.7000000000000028 ties with 0.7.
 """

@@ -1,4 +1,4 @@
-"""One attempt of a delivery: signed and sent, then written down with what follows from it.
+"""Make one attempt of a delivery: sign, send, and write down what follows from it.
 
 Signatures of what is sent, by Standard Webhooks 1.0 (https://www.standardwebhooks.com), symmetric (`v1`).
 

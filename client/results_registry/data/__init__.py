@@ -1,4 +1,4 @@
-"""From whatever a job holds to the `axes` and `values` (or `cells`) of a publication, by duck typing alone."""
+"""Read whatever a job holds as `axes` and `values` (or `cells`), for `log_grid` and `log_cells`, by duck typing."""
 
 from __future__ import annotations
 

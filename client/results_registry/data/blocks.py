@@ -1,4 +1,4 @@
-"""Arrays: numpy and what behaves like it, xarray, nested lists; tables of pandas and polars, tidy or wide.
+"""Read arrays and data frames: numpy and its like, xarray, nested lists; pandas and polars, tidy or wide.
 
 All are known by what they have: no library is imported.
 """

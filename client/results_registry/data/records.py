@@ -1,7 +1,4 @@
-"""Records: lists of dictionaries, and the tidy frames that are the same by columns; outcomes of items.
-
-Dictionaries: nested by level, or keyed by coordinates.
-"""
+"""Read dictionaries: records (and tidy frames, by columns), nested by level, keyed by coordinates; item outcomes."""
 
 from __future__ import annotations
 

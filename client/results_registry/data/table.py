@@ -1,4 +1,4 @@
-"""The caller's data as a table, before it becomes a publication: cells at coordinates, in their order.
+"""The table between a caller's data and a publication: cells at coordinates, in their order.
 
 One value, one level: from whatever a job's libraries hold to what JSON can say. The axes as a caller declares them:
 names, levels by name, or the registry's own form.

@@ -1,4 +1,4 @@
-"""Cells and outcomes of items of a grid, and the feeds of the cells and the statistics of a project."""
+"""Shapes of cells and item outcomes of a grid, and of the feeds of a project's cells and statistics."""
 
 from __future__ import annotations
 

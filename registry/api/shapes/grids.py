@@ -1,4 +1,4 @@
-"""Grids and revisions, as they are sent and as they are stored."""
+"""Shapes of grids and revisions, as they are sent and as they are stored."""
 
 from __future__ import annotations
 

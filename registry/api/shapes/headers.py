@@ -1,4 +1,4 @@
-"""Headers and parameters that several operations share."""
+"""Shapes of headers and parameters that several operations share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects with their tokens, shares, aliases, names and audit log."""
+"""Shapes of projects with their tokens, shares, aliases, names and audit log."""
 
 from __future__ import annotations
 

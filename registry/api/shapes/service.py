@@ -1,4 +1,4 @@
-"""The service itself: problems, what is pending, health and limits; and events: what each tells, and its data."""
+"""Shapes about the service itself, such as problems, health and limits, and of each event with its data."""
 
 from __future__ import annotations
 

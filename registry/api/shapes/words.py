@@ -1,4 +1,4 @@
-"""The words that shapes are written in."""
+"""Build JSON Schemas in a few words; `registry.api.fields` and all shapes are written with these functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gates: baselines, set, changed and deleted; and alerts, acknowledged or dismissed."""
+"""Settings of gates: forms that set and delete baselines and answer alerts. `registry.pages.gates` shows both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log, by act, actor and day."""
+"""Settings: the audit log, by act, actor and day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deleted grids: who deleted which and when, and the way back."""
+"""Settings: deleted grids, who deleted which and when, and the way back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections of the settings with their pages and forms: read, done and answered; a secret is shown once."""
+"""Frame of all settings: a `Section` shows its page, reads its forms, carries them out and answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what: users and groups, who sign in without a token; tokens, shown once; the visitor's account."""
+"""Settings of access: members, who sign in without a token; tokens, shown once; the visitor's account."""
 
 from __future__ import annotations
 

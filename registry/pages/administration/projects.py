@@ -1,4 +1,4 @@
-"""Settings of all: the projects. Settings of one: its name, who may read it, and its end."""
+"""Settings of projects: make and restore them; change the name and the readers of one, or delete it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share links: made for a path, copied, revoked."""
+"""Settings of share links: make one for a path, copy it, revoke it."""
 
 from __future__ import annotations
 

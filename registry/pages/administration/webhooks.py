@@ -1,4 +1,4 @@
-"""Webhooks: made, tested, rotated, enabled, removed; what they were sent, and sending it again."""
+"""Settings of webhooks: make, test, rotate, enable, remove them; see what they were sent, and send it again."""
 
 from __future__ import annotations
 

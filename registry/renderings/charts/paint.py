@@ -1,4 +1,4 @@
-"""How charts are asked for and painted: colours, dashes, markers, the places of names."""
+"""Paint that all charts share: colours, dashes, markers, places of names, and the options that a caller gives."""
 
 from __future__ import annotations
 

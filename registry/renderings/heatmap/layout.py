@@ -1,4 +1,4 @@
-"""Where everything of a heat map stands, and its legend."""
+"""Lay out a heat map: the place and size of all its parts, its colour bar and its legend."""
 
 from __future__ import annotations
 

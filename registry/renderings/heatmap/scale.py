@@ -1,4 +1,4 @@
-"""The colours of a heat map: how they are asked for, the range, the palette."""
+"""Scale from values to colours, for pictures, pages and terminals: the range, the palette, how both are asked for."""
 
 from __future__ import annotations
 

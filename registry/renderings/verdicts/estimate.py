@@ -1,4 +1,4 @@
-"""A verdict, the phrases that all verdicts share, and a difference with its uncertainty in words."""
+"""Parts that all verdicts share: their type, their phrases, and a difference with its uncertainty in words."""
 
 from __future__ import annotations
 
