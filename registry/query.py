@@ -158,6 +158,7 @@ class StatisticsQuery(RevisionQuery):
     """Statistics of the revision by these settings."""
 
     kind: ClassVar[str] = "statistics"
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

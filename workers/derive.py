@@ -18,7 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.errors import TryLater
 from registry.grids.grid import Metric
 from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
-from registry.results.codec import compressed, to_document
+from registry.results.codec import compressed, to_document, to_short_document
 from registry.results.courses import Series
 from registry.results.statistics import GridStatistics, SeriesThresholds
 from registry.settings import Settings
@@ -272,17 +272,17 @@ def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> di
         **more,
         "metric": revision.metric,
         "axes": revision.axes,
-        **to_document(found),
+        **to_short_document(found),
     }
 
 
-_OWN = ("sharp_change", "equivalence")
+_OWN = ("sharp_change", "equivalence", "detail")
 
 
 def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
     """Parameters with the query's settings, and the defaults of the metric for the rest."""
     usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
-    given = {name: value for name in _OWN if (value := getattr(query, name)) is not None}
+    given = {name: value for name in _OWN if (value := getattr(query, name, None)) is not None}
     return replace(usual, **given)
 
 

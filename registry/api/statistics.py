@@ -81,7 +81,8 @@ def statistics_asked(
     asked."""
     project, revision = _readable_revision(grid, wanted, query)
     settings = settings_of(query)
-    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=revision, **settings)
+    detail = query.get("detail")
+    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=revision, detail=detail, **settings)
     return answer_to(question, project, form, renderers, part)
 
 
@@ -137,7 +138,7 @@ def recompute_old(rows: Iterable[Any]) -> None:
         parts().notifier.notify()
 
 
-_ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
+_ON_DEMAND = " Computed when it is first asked."
 _MOST_LEVELS = 20
 
 
@@ -160,6 +161,8 @@ class StatisticsParameters(Schema):
         least=0,
         metadata=about("The margin within which a series may be called flat, 2 % of a bounded range if not given."),
     )
+
+    detail = Choice("full", metadata=about("Every step in `changes`, not only the outstanding ones." + _ON_DEMAND))
 
     @validates_schema
     def _check_part(self, data: dict[str, Any], **_options: Any) -> None:
@@ -186,7 +189,8 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None =
     """Read a grid's statistics
 
     Everything, or one `part`; a part has the fields of its own only. Of the current revision: an answer for an older
-    one is never given in its place. With `alpha`, `sharp_change` or `equivalence`, of an older `revision`, and where
+    one is never given in its place. With `alpha`, `sharp_change`, `equivalence` or `detail`, of an older
+    `revision`, and where
     series cross a `value`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept; `params`
     says by what. What older methods computed is computed again when it is read.
     """
@@ -197,7 +201,7 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None =
     if part == "thresholds":
         return thresholds_asked(grid, query, wanted, form)
     chosen = _chosen(part, query, form)
-    if wanted or settings_of(query):
+    if wanted or settings_of(query) or "detail" in query:
         return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
     mark = chosen.mark if chosen else ""
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]

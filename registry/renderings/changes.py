@@ -63,7 +63,8 @@ def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterat
         return
     decided = any(step.sharp is not None for _, step in steps)
     sharp = f"{sum(bool(step.sharp) for _, step in steps)} of " if decided else ""
-    counts = f"{sharp}{counted(len(steps), 'step', 'steps')}{' sharp' if decided else ''}"
+    every = len(steps) + sum(one.changes_left_out for one in series)
+    counts = f"{sharp}{counted(every, 'step', 'steps')}{' sharp' if decided else ''}"
     yield f"{isolated(measure(document.metric))} along {isolated(along)}: {counts}"
     silent = decided and not any(step.sharp for _, step in steps)
     shown = steps if len(steps) <= (_MOST_SILENT if silent else _MOST_STEPS) else _outstanding(steps)
@@ -161,18 +162,19 @@ def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) 
         yield f"could show: a step of this size would have had p < alpha with power {power:g} %, before Holm"
     if any(_picked(steps)):
         yield "picked: allows for having been picked as the largest (Bonferroni over the steps of its series)"
-    yield from _left_out(steps, left)
+    yield from _left_out(steps, left, full=params.detail == "full")
 
 
-def _left_out(steps: Sequence[Step], left: int) -> Iterator[str]:
+def _left_out(steps: Sequence[Step], left: int, *, full: bool) -> Iterator[str]:
     dropped = sum({id(one): one.changes_left_out for one, _ in steps}.values())
-    if left and dropped:
+    if left:
         stand = "is" if left == 1 else "are"
-        yield f"{left} of the kept steps {stand} not shown here; CSV and JSON have the {len(steps)} kept"
-    elif left:
-        yield f"{counted(left, 'other step is', 'other steps are')} not shown; CSV and JSON have all"
-    if dropped:
-        yield f"{counted(dropped, 'step', 'steps')} of long series were not kept"
+        yield f"{left} of these {stand} not shown here; CSV and JSON have the {len(steps)} listed"
+    if dropped and full:
+        yield f"{counted(dropped, 'step', 'steps')} of long series are not listed"
+    elif dropped:
+        others = counted(dropped, "other step is", "other steps are")
+        yield f"{others} neither sharp nor the largest: detail=full has all"
 
 
 def csv(document: Statistics) -> str:

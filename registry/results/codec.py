@@ -24,36 +24,57 @@ from registry.results.terms import Presence
 
 Result = TypeVar("Result")
 Reader = Callable[[Any], Any]
-_Field = tuple[str, str, bool]
+_Number = Callable[[float], float | None]
+_Field = tuple[str, str, bool, bool]
 _AS_THEY_ARE = frozenset({type(None), str, bool, int})
 
 
 def to_document(value: Any) -> Any:
     """The value as dicts, lists, strings, ints, finite floats, booleans and `None`."""
+    return _document(value, _exact)
+
+
+def to_short_document(value: Any) -> Any:
+    """The same with nine significant digits of each number that is not whole, but for the levels of axes: they are
+    names. Numbers of a million and more, of which so few digits might tell too little, stay as they are."""
+    return _document(value, _nine_digits)
+
+
+def _exact(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _nine_digits(value: float) -> float | None:
+    if value.is_integer() or abs(value) >= 1e6:
+        return _exact(value)
+    return float(f"{value:.9g}") if math.isfinite(value) else None
+
+
+def _document(value: Any, number: _Number) -> Any:
     kind = type(value)
     if kind in _AS_THEY_ARE:
         return value
     if kind is float:
-        return value if math.isfinite(value) else None
+        return number(value)
     if isinstance(value, (tuple, list)):
-        return [to_document(item) for item in value]
+        return [_document(item, number) for item in value]
     if fields := _fields_of(cast(Hashable, kind)):
-        return _written(value, fields)
+        return _written(value, fields, number)
     if isinstance(value, Mapping):
-        return {str(key): to_document(item) for key, item in value.items()}
-    return to_document(value.tolist())
+        return {str(key): _document(item, number) for key, item in value.items()}
+    return _document(value.tolist(), number)
 
 
-def _written(value: Any, fields: tuple[_Field, ...]) -> dict[str, Any]:
+def _written(value: Any, fields: tuple[_Field, ...], number: _Number) -> dict[str, Any]:
     """A dataclass as a dict; scalars are most of it, and take the short way."""
     found: dict[str, Any] = {}
-    for name, wire, omitted in fields:
+    for name, wire, omitted, is_level in fields:
         item = getattr(value, name)
         kind = type(item)
         if kind is float:
-            found[wire] = item if math.isfinite(item) else None
+            found[wire] = _exact(item) if is_level else number(item)
         elif kind not in _AS_THEY_ARE:
-            found[wire] = to_document(item)
+            found[wire] = _document(item, _exact if is_level else number)
         elif item is not None or not omitted:
             found[wire] = item
     return found
@@ -61,15 +82,21 @@ def _written(value: Any, fields: tuple[_Field, ...]) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _fields_of(kind: Hashable) -> tuple[_Field, ...]:
-    """The fields of a dataclass: the name, how it is written, and whether it is left out where it is `None`; none of
-    any other type."""
+    """The fields of a dataclass: the name, how it is written, whether it is left out where it is `None`, and whether
+    it holds levels of an axis; none of any other type."""
     if not dataclasses.is_dataclass(kind):
         return ()
     hints = get_type_hints(kind, include_extras=True)
     return tuple(
-        (field.name, wire_name(field), presence_of(hints[field.name]) is Presence.OMITTED)
+        (field.name, wire_name(field), presence_of(hint := hints[field.name]) is Presence.OMITTED, _holds_levels(hint))
         for field in dataclasses.fields(cast(Any, kind))
     )
+
+
+def _holds_levels(hint: Any) -> bool:
+    """Whether a type is a level, which is a number or a name, or what holds nothing else."""
+    inside = get_args(hint)
+    return {str, float} <= set(inside) or any(_holds_levels(one) for one in inside)
 
 
 def presence_of(hint: Any) -> Presence | None:
@@ -99,7 +126,7 @@ def to_bytes(document: Mapping[str, Any]) -> bytes:
 
 def compressed(document: Mapping[str, Any]) -> bytes:
     """The same of a document that `to_document` has made, which has no such numbers."""
-    return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
+    return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=5, mtime=0)
 
 
 def from_bytes(stored: bytes | memoryview) -> dict[str, Any]:

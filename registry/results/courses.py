@@ -84,44 +84,6 @@ class Plateau:
     mean: Annotated[float, "Of the cells of the run, in the metric's unit."]
 
 
-@dataclass(frozen=True, slots=True)
-class MonotoneBlock:
-    """A run of cells to which a monotone fit gives one value."""
-
-    from_: FirstLevel
-    to: LastLevel
-    count: Annotated[Count, "The cells of the run."]
-    value: Annotated[float, "In the metric's unit."]
-
-
-@dataclass(frozen=True, slots=True)
-class MonotoneFit:
-    """A fit that only rises, or only falls."""
-
-    sse: Annotated[float, "The residual sum of squares."]
-    blocks: Annotated[tuple[MonotoneBlock, ...], "The first hundred."]
-    blocks_left_out: Annotated[Count, "The others."]
-    violations: Annotated[Count, "The steps between neighbouring cells that go the other way."]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawdown:
-    """The largest loss from the best cell so far."""
-
-    size: Annotated[float, "In the metric's unit, at least 0."]
-    from_: FirstLevel
-    to: LastLevel
-
-
-@dataclass(frozen=True, slots=True)
-class Monotone:
-    """Isotonic fits both ways with their blocks, and the largest fall from an earlier best."""
-
-    increasing: MonotoneFit
-    decreasing: MonotoneFit
-    drawdown: Drawdown | None
-
-
 XScale = Literal["linear", "log10"]
 Direction = Literal[
     "increasing",
@@ -238,15 +200,18 @@ class Series:
         "`opened` has for the axis: the direction follows from it.",
     ]
     changes: Annotated[
-        tuple[Change, ...], "The steps between neighbouring measured cells; the hundred largest of a long series."
+        tuple[Change, ...],
+        "The steps between neighbouring measured cells that are sharp, and the largest fall and rise. With "
+        "`detail=full` all, of a long series the hundred largest.",
     ]
     changes_left_out: Annotated[Count, "The steps that `changes` does not list."]
     sharp_reason: Annotated[SharpReason | None, "Why `sharp` is null in every change of this series."]
     largest: Annotated[LargestSteps, "The largest fall and the largest rise, whatever noise says of them."]
     onset: Annotated[Onset | None, "Where a lasting decline begins; null without noise and below three cells."]
-    thresholds: Annotated[tuple[Threshold, ...], "One for each level of `params.thresholds`."]
+    thresholds: Annotated[
+        tuple[Threshold, ...], "One for each level of `params.thresholds`: there are none unless asked for."
+    ]
     plateau: Annotated[Plateau | None, "Null without a margin of equivalence."]
-    monotone: Monotone
     reason: Reason = None
     retained: Annotated[
         Retained | None, "Null for a single cell, where a value is negative, and where the first one is 0."

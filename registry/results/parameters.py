@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from registry.grids.grid import Metric
+
+Detail = Literal["outstanding", "full"]
 
 FALSE_ALARM = 0.01
 """The share of further runs of an unchanged model that fall below its floor."""
@@ -29,13 +31,10 @@ class Parameters:
     ] = None
     thresholds: Annotated[tuple[float, ...], "The levels whose crossings are looked for, in the metric's unit."] = ()
     power: Annotated[float, "Of `detectable`: 0.8."] = POWER
+    detail: Annotated[Detail, "Which steps `changes` lists."] = "outstanding"
 
     @classmethod
     def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:
-        """The settings of a metric: 5 % and 2 % of its range; thresholds at 50, 75, 90, 95 % of a proportion."""
+        """The settings of a metric: 5 % and 2 % of its range."""
         extent = metric.range
-        if not extent:
-            return cls(alpha)
-        whole = metric.proportion_of
-        marks = tuple(whole * share / 100 for share in (50, 75, 90, 95)) if whole else ()
-        return cls(alpha, extent * 5 / 100, extent * 2 / 100, marks)
+        return cls(alpha, extent * 5 / 100, extent * 2 / 100) if extent else cls(alpha)

@@ -100,8 +100,8 @@ class Peaks:
     ] = None
     probability_best: Annotated[
         tuple[CellChance, ...] | None,
-        "The probability that a cell is the best. Cells are shrunken by the spread between them (DerSimonian and "
-        "Laird) first; neither number guarantees a rate of error, `best_set` does.",
+        "The probability that a cell is the best, of the twenty most probable. Cells are shrunken by the spread "
+        "between them (DerSimonian and Laird) first; neither number guarantees a rate of error, `best_set` does.",
     ] = None
     best_set: BestSet | None = None
     shrunken: Annotated[Shrunken | None, "Null for a single cell."] = None
@@ -131,10 +131,6 @@ class AxisCoverage:
     levels_left_out: Annotated[Count, "The others."]
     empty: Annotated[tuple[Place, ...], "Declared, and nowhere measured."]
     complete: Annotated[tuple[Place, ...], "Measured at every combination of the other axes."]
-    overlap: Annotated[
-        tuple[tuple[Count, ...], ...] | None,
-        "How many coordinates each pair of levels shares; null above a hundred levels.",
-    ]
 
 
 @dataclass(frozen=True, slots=True)

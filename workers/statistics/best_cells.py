@@ -52,6 +52,7 @@ MOST_SIZES, MOST_SHARES = 1_000, 200_000
 """Different errors, and different shares of their trials, that are told apart; beyond, an average cell stands for
 all, and of more trials in one cell the normal law."""
 MOST_CELLS = 100
+MOST_CHANCES = 20
 """Cells that a set writes out, the best ones first, and a list, the most probable ones first."""
 OUT_OF_REACH = "too many different cells are within reach of the best, or their errors differ too much"
 
@@ -338,7 +339,7 @@ def listed(
     table: Table, found: CellNoise, probable: FloatArray, unrelated: FloatArray | None
 ) -> tuple[CellChance, ...]:
     """The most probable cells; of equally probable ones the better first."""
-    order = np.lexsort([-found.y, -probable])[:MOST_CELLS]
+    order = np.lexsort([-found.y, -probable])[:MOST_CHANCES]
     order = order[probable[order] > 0]
     cells = found.flat[order]
     rows = zip(

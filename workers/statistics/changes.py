@@ -132,18 +132,19 @@ class Sharp:
 
 @dataclass(frozen=True)
 class Listed:
-    """The steps of one series as lists, as the answer writes them; `known` are p, the ends of the interval, and what
-    could have been detected, for each step."""
+    """The steps of one series as lists; `known` are p, the ends of the interval, and what could have been detected, for
+    each step. The `chosen` are written, and unless these are all that was asked for, the sharp ones."""
 
     places: Sequence[Place]
     sizes: list[float]
     chosen: Sequence[int]
     known: tuple[list[float], list[float], list[float], list[float]] | None
     level: float
+    full: bool
 
     def changes(self, p_holm: FloatArray | None, sharp: Sharp) -> tuple[Change, ...]:
         """The steps in the order of the axis, given the adjusted p-values and which of them are sharp."""
-        places, sizes, chosen = self.places, self.sizes, self.chosen
+        places, sizes, chosen = self.places, self.sizes, self._written(sharp)
         if self.known is None or p_holm is None:
             return tuple([Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in chosen])
         (p, low, high, seen), adjusted, picked = self.known, p_holm.tolist(), sharp.intervals
@@ -163,21 +164,27 @@ class Listed:
             ]
         )
 
-    @property
-    def left_out(self) -> int:
-        """Number of steps that are not written."""
-        return len(self.sizes) - len(self.chosen)
+    def _written(self, sharp: Sharp) -> Sequence[int]:
+        if self.full:
+            return self.chosen
+        most = sorted(sharp.intervals, key=lambda i: -abs(self.sizes[i]))[:MOST_CHANGES]
+        return sorted({*self.chosen, *most})
 
 
-def listed(curves: Curves, steps: Steps, alpha: float) -> list[Listed]:
-    """The steps of each series, at most `MOST_CHANGES` of the largest."""
-    count = curves.count - 1
+def listed(curves: Curves, steps: Steps, parameters: Parameters) -> list[Listed]:
+    """The steps of each series, of which the largest fall and rise are chosen; with full detail all, at most
+    `MOST_CHANGES` of the largest."""
+    count, alpha = curves.count - 1, parameters.alpha
     chosen: list[Sequence[int]] = [range(count)] * len(curves)
-    if count > MOST_CHANGES:
+    full = parameters.detail == "full"
+    if not full and count > 0:
+        ends = (curves.tick_moves.argmin(axis=1), curves.tick_moves.argmax(axis=1))
+        chosen = np.stack(ends, axis=1).tolist()
+    elif count > MOST_CHANGES:
         order = np.argsort(-np.abs(curves.tick_moves), axis=1, kind="stable")[:, :MOST_CHANGES]
         chosen = np.sort(order, axis=1).tolist()
     rows = zip(curves.places, steps.sizes.tolist(), chosen, known_of(curves, steps, alpha), strict=True)
-    return [Listed(*row, 1 - alpha) for row in rows]
+    return [Listed(*row, 1 - alpha, full) for row in rows]
 
 
 def sharp_level(sizes: Sequence[FloatArray], p_holm: Sequence[FloatArray | None], parameters: Parameters) -> float:

@@ -25,9 +25,8 @@ from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray,
 OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
 ALONE = 20.0
 """An interaction beyond one in so many of the errors of a report is said even where no axis opens."""
-MOST_LEVELS = 100
-"""Levels of an axis up to which pairwise overlaps, and levels in all up to which components, are written out."""
 MOST_COMPONENT_LEVELS = 1_000
+"""Levels in all up to which components are written out."""
 MOST_HOLES = 100
 """Holes of a level that are written out; `hole_count` counts them all."""
 MOST_TRIALS = 10_000
@@ -194,7 +193,6 @@ def axis_coverage(table: Table, place: int) -> AxisCoverage:
         len(names) - written,
         tuple(name for name, count in zip(names, counts, strict=True) if count == 0),
         tuple(name for name, count in zip(names, counts, strict=True) if count and count == rows.shape[1]),
-        overlap(rows) if len(names) <= MOST_LEVELS else None,
     )
 
 
@@ -209,12 +207,6 @@ def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Pla
     return LevelCoverage(
         name, count, others[first], others[last], tuple(others[i] for i in holes[:MOST_HOLES]), len(holes)
     )
-
-
-def overlap(rows: BoolArray) -> tuple[tuple[int, ...], ...]:
-    """Number of coordinates that each two levels share."""
-    counted = rows.astype(np.float64)
-    return tuple(map(tuple, (counted @ counted.T).astype(np.int64).tolist()))
 
 
 def components(table: Table) -> tuple[int, tuple[Mapping[str, tuple[Place, ...]], ...] | None]:

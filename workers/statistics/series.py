@@ -27,7 +27,6 @@ from registry.grids.grid import Direction as Better
 from registry.results.courses import (
     Direction,
     LargestSteps,
-    Monotone,
     Onset,
     Plateau,
     Retained,
@@ -55,7 +54,7 @@ from workers.statistics.changes import (
 from workers.statistics.curves import Curves, alike
 from workers.statistics.judging import adjusted, opened, simes
 from workers.statistics.retained import retained
-from workers.statistics.shape import monotones, plateaus, turn_of
+from workers.statistics.shape import plateaus, turn_of
 from workers.statistics.slopes import agreeing
 from workers.statistics.table import MOST_POINTS, Curve, Table, place_of
 from workers.statistics.terms import ROUNDING, FloatArray, reach_of, within
@@ -111,7 +110,6 @@ class _Rest:
     summary: Summary
     thresholds: tuple[Threshold, ...]
     plateau: Plateau | None
-    monotone: Monotone
     retained: Retained | None
 
 
@@ -214,7 +212,6 @@ def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
         summaries(curves, asked.whole, 1 - alpha),
         thresholds(curves, parameters.thresholds, asked.better, alpha),
         flats,
-        monotones(curves, asked.better),
         retained(curves, 1 - alpha),
         strict=True,
     )
@@ -223,7 +220,7 @@ def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
         levels_within(curves, parameters.equivalence, alpha),
         end_changes(curves, 1 - alpha),
         [steps.p_of(row) for row in range(len(curves))],
-        listed(curves, steps, alpha),
+        listed(curves, steps, parameters),
         declines(curves, parameters, asked.better),
         (_Rest(*row) for row in rest),
         strict=True,
@@ -303,6 +300,7 @@ def _series(
     word = direction_of(curve, trend, judgement.q, judgement.heterogeneity_q, parameters, flat=alone.flat)
     bent = trend.lack_of_fit_p is not None and trend.lack_of_fit_p < alpha
     moves = "creasing" in word or word == "varies_without_trend"
+    changes = alone.steps.changes(judgement.p_holm, sharp)
     return Series(
         along=curve.axis.name,
         at={axis.name: place_of(axis, position) for axis, position in curve.at},
@@ -331,14 +329,13 @@ def _series(
         direction=word,
         trend_p=trend.p,
         q=judgement.q,
-        changes=alone.steps.changes(judgement.p_holm, sharp),
-        changes_left_out=alone.steps.left_out,
+        changes=changes,
+        changes_left_out=len(alone.steps.sizes) - len(changes),
         sharp_reason=sharp_reason(curve.noise_kind, parameters),
         largest=steps,
         onset=judgement.onset,
         thresholds=rest.thresholds,
         plateau=rest.plateau,
-        monotone=rest.monotone,
         reason="a single cell has no course" if single else None,
         retained=rest.retained,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.registry.renderings.documents import of, thresholds_csv, thresholds_text
 
 PARTS = ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision")
@@ -165,18 +167,26 @@ def test_of_many_steps_text_lists_the_sharp_ones_and_the_largest_of_each_series(
     small = [step(i, i + 1, 0.1, sharp=False) for i in range(50)]
     document = HEAD | {"series": [falling(changes=[*small, step(50, 51, -3.0, sharp=False)])]}
     assert "1       50  51  -3.0\n" in of("changes")["txt"](document)
-    assert "50 other steps are not shown; CSV and JSON have all\n" in of("changes")["txt"](document)
+    assert "50 of these are not shown here; CSV and JSON have the 51 listed\n" in of("changes")["txt"](document)
     assert of("changes")["csv"](document).count("\n") == 52
 
 
-def test_csv_and_json_are_not_said_to_have_steps_that_were_not_kept() -> None:
+@pytest.mark.parametrize(
+    ("detail", "others"),
+    [
+        ("full", "1,197 steps of long series are not listed\n"),
+        ("outstanding", "1,197 other steps are neither sharp nor the largest: detail=full has all\n"),
+    ],
+)
+def test_csv_and_json_are_not_said_to_have_steps_that_were_not_kept(detail: str, others: str) -> None:
     """A hundred of 499 steps were kept of each of three series."""
+    head = HEAD | {"params": HEAD["params"] | {"detail": detail}}
     kept = [step(i, i + 1, 0.1 + i, sharp=False) for i in range(100)]
     series = [falling(at={"Type": name}, changes=kept, changes_left_out=399) for name in "123"]
-    text = of("changes")["txt"](HEAD | {"series": series})
-    assert "297 of the kept steps are not shown here; CSV and JSON have the 300 kept\n" in text
-    assert "1,197 steps of long series were not kept\n" in text
-    assert "have all" not in text
+    text = of("changes")["txt"](head | {"series": series})
+    assert " along Length: 0 of 1,497 steps sharp" in text
+    assert "297 of these are not shown here; CSV and JSON have the 300 listed\n" in text
+    assert others in text
     assert of("changes")["csv"](HEAD | {"series": series}).count("\n") == 1 + 300
 
 
@@ -184,7 +194,7 @@ def test_steps_that_are_all_noise_are_not_listed_one_by_one() -> None:
     steps = [step(level, level + 1, -0.1 * level, sharp=False, p_holm=1.0) for level in range(31)]
     table = of("changes")["txt"](HEAD | {"series": [falling(changes=steps, largest={})]})
     assert table.count("1.0000") == 1
-    assert "30 other steps are not shown" in table
+    assert "30 of these are not shown here" in table
 
 
 def crossing(**more: Any) -> dict[str, Any]:

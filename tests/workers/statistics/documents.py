@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from registry.grids.grid import Grid
+from registry.grids.grid import Grid, Metric
 from registry.results.codec import to_document
 from registry.results.parameters import Parameters
 from workers import statistics
@@ -16,8 +17,14 @@ from workers.statistics.counted import Counted
 
 
 def describe(grid: Grid, parameters: Parameters | None = None) -> Any:
-    """All statistics of a grid."""
-    return to_document(statistics.describe(grid, parameters))
+    """All statistics of a grid, by the usual settings in full."""
+    return to_document(statistics.describe(grid, parameters or in_full(grid.metric)))
+
+
+def in_full(metric: Metric) -> Parameters:
+    """The usual settings of a metric, with every step, and of proportions with four levels."""
+    levels = [(metric.proportion_of or 0.0) * share for share in (0.5, 0.75, 0.9, 0.95)]
+    return replace(Parameters.of(metric), detail="full", thresholds=tuple(filter(None, levels)))
 
 
 def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05) -> Any:

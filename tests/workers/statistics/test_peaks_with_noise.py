@@ -14,7 +14,7 @@ from scipy.special import betainc, betaln
 
 from registry.grids.grid import Metric
 from tests.workers.statistics.documents import describe
-from tests.workers.statistics.reference_numbers import agrees, described, each, line, seeds
+from tests.workers.statistics.reference_numbers import agrees, described, each, line
 from workers.statistics.best_cells import quantile_of_best
 from workers.statistics.posteriors import chances, normal_posteriors
 
@@ -167,10 +167,16 @@ def test_chances_of_normal_cells_are_their_integrals(count, spread):
     assert found == pytest.approx(expected / expected.sum(), rel=1e-8, abs=1e-15)
 
 
-def test_chances_sum_to_one():
-    for grid in seeds():
-        chances = [c["probability"] for c in described(grid, 300)["peaks"]["probability_best"]]
-        assert sum(chances) == pytest.approx(1.0, abs=1e-9), grid
+@pytest.mark.parametrize("step", [0.0, 0.2, 1.0, 4.0])
+def test_chances_sum_to_one_and_the_twenty_most_probable_are_listed(step):
+    listed = {}
+    for cells in (20, 30):
+        peaks = describe(line([50 + step * (i % 9) for i in range(cells)], trials=300))["peaks"]
+        listed[cells] = [one["probability"] for one in peaks["probability_best"]]
+    assert sum(listed[20]) == pytest.approx(1.0, abs=1e-9)
+    assert len(listed[30]) == 20
+    assert sum(listed[30]) <= 1 + 1e-9
+    assert listed[30] == sorted(listed[30], reverse=True)
 
 
 @each("shrunken_peak")

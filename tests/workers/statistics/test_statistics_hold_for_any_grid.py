@@ -261,4 +261,15 @@ def noisy_grids(draw: st.DrawFn) -> Grid:
 @given(st.lists(noisy_grids(), min_size=2, max_size=4))
 def test_a_grid_among_others_has_the_bytes_that_it_has_alone(several):
     together = [json.dumps(to_document(found)) for found in describe_all(several)]
-    assert together == [json.dumps(describe(grid)) for grid in several]
+    assert together == [json.dumps(describe(grid, Parameters.of(grid.metric))) for grid in several]
+
+
+@given(noisy_grids())
+def test_the_usual_detail_lists_the_sharp_steps_and_the_largest_both_ways(grid):
+    usual, full = describe(grid, Parameters.of(grid.metric))["series"], describe(grid)["series"]
+    for mine, whole in zip(usual, full, strict=True):
+        sizes = [step["size"] for step in whole["changes"]]
+        kept = [step for step in mine["changes"] if not step["sharp"]]
+        assert [one for one in mine["changes"] if one["sharp"]] == [one for one in whole["changes"] if one["sharp"]]
+        assert all(step in whole["changes"] and step["size"] in (min(sizes), max(sizes)) for step in kept)
+        assert len(mine["changes"]) + mine["changes_left_out"] == len(sizes) + whole["changes_left_out"]
