@@ -256,7 +256,7 @@ def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
         "methods_version": METHODS_VERSION,
         "etag": f"{revision.number}-{digest[:16]}-s{METHODS_VERSION}",
         "document": compressed(document),
-        "facts": to_document(facts_of_statistics(found)),
+        "facts": to_short_document(facts_of_statistics(found)),
         "computed_at": computed_at,
     }
 
