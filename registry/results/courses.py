@@ -42,7 +42,8 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class CrossingInterval:
-    """The levels between which a truth that only falls, or only rises, crosses."""
+    """The levels between which a truth that only falls, or only rises, crosses: what both leave where the slope of the
+    cells does not show which."""
 
     level: Annotated[float, "The probability with which such an interval holds the crossing."]
     low: Annotated[Place | None, "Null where the crossing may lie before the axis."]
@@ -68,8 +69,9 @@ class Threshold:
     interval: Annotated[
         CrossingInterval | None,
         "The levels between which a truth that only falls, or only rises, crosses; from the cells' noise, "
-        "simultaneous. `low` or `high` is null where the crossing may lie beyond the axis; all of it is null without "
-        "noise, and where the cells contradict such a truth.",
+        "simultaneous. Where they do not show which, it spans what both leave. `low` or `high` is null where the "
+        "crossing may lie beyond the axis; all of it is null without noise, and where the cells contradict such a "
+        "truth.",
     ]
 
 
@@ -119,8 +121,9 @@ class Summary:
     ]
     mean_interval: Annotated[
         Interval | None,
-        "Of the mean: of these very cells, from their noise where it is known, else Student's, as if the cells were a "
-        "sample; null without noise for a single cell, and for cells that all agree.",
+        "Of the mean: of these very cells, from their noise where it is known (Wilson's with trials, as in tables), "
+        "else Student's, as if the cells were a sample; null without noise for a single cell, and for cells that all "
+        "agree.",
     ]
 
 
@@ -207,7 +210,11 @@ class Series:
     changes_left_out: Annotated[Count, "The steps that `changes` does not list."]
     sharp_reason: Annotated[SharpReason | None, "Why `sharp` is null in every change of this series."]
     largest: Annotated[LargestSteps, "The largest fall and the largest rise, whatever noise says of them."]
-    onset: Annotated[Onset | None, "Where a lasting decline begins; null without noise and below three cells."]
+    onset: Annotated[
+        Onset | None,
+        "Where a lasting decline begins; null without noise, below three cells, and where neither end of the metric is "
+        "better.",
+    ]
     thresholds: Annotated[
         tuple[Threshold, ...], "One for each level of `params.thresholds`: there are none unless asked for."
     ]
@@ -237,8 +244,9 @@ class Change:
     p_holm: Annotated[float | None, "Holm over all steps of the grid along this axis."]
     interval: Annotated[
         Interval | None,
-        "Newcombe's with trials, z or t with errors; null without. Of a sharp step at level 1 - R alpha / m, where R "
-        "of the m steps of the grid along this axis are sharp (Benjamini and Yekutieli 2005).",
+        "Newcombe's with trials, z or t with errors, Welch's where a series has two repeated cells; null without. Of a "
+        "sharp step at level 1 - R alpha / m, where R of the m steps of the grid along this axis are sharp (Benjamini "
+        "and Yekutieli 2005).",
     ]
     detectable: Detectable
 
@@ -277,7 +285,7 @@ class Onset:
     """Between which levels a lasting decline begins: the first level from which on every cell is worse than the first
     one by more than a margin. With probability `level` it lies beyond `until`, and at `by` at the latest."""
 
-    goes: Annotated[Literal["falls", "rises"], "Which way is worse: a metric without a better end falls."]
+    goes: Annotated[Literal["falls", "rises"], "Which way is worse."]
     margin: Annotated[float, "`params.equivalence` in the metric's unit; 0 where none is set."]
     p: Annotated[
         float, "Of the test that one of the last two cells is not worse than the first by more than the margin."

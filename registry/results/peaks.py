@@ -63,7 +63,7 @@ class BestSet:
 
 @dataclass(frozen=True, slots=True)
 class Shrunken:
-    """The best cell after shrinking every cell towards the mean (DerSimonian and Laird)."""
+    """The best cell after shrinking every cell towards the mean (Paule and Mandel)."""
 
     value: Annotated[float, "In the metric's unit."]
     at: Annotated[tuple[At, ...], "The cells that have it, at most a hundred."]
@@ -101,7 +101,7 @@ class Peaks:
     probability_best: Annotated[
         tuple[CellChance, ...] | None,
         "The probability that a cell is the best, of the twenty most probable. Cells are shrunken by the spread "
-        "between them (DerSimonian and Laird) first; neither number guarantees a rate of error, `best_set` does.",
+        "between them (Paule and Mandel) first; neither number guarantees a rate of error, `best_set` does.",
     ] = None
     best_set: BestSet | None = None
     shrunken: Annotated[Shrunken | None, "Null for a single cell."] = None

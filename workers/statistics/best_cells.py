@@ -1,11 +1,12 @@
 """Find the best cells of a grid. An arg-max is its noisiest statistic, so what noise leaves of it stands beside it.
 
 The peak is compared with the expected best of equal cells, kept in a guaranteed set, and shrunk towards the mean
-(DerSimonian and Laird 1986, eq. 8; empirical Bayes as in Efron and Morris 1975). The chance of being the best is that
-of the shrunken cells: unrelated ones would each keep their luck, and the lucky one would look sure.
+(empirical Bayes as in Efron and Morris 1975) by the variance between cells of Paule and Mandel (1982, J. Res. NBS 87,
+377-385), which cells with small errors do not settle among themselves. The chance of being the best is that of the
+shrunken cells: unrelated ones would each keep their luck, and the lucky one would look sure.
 
 Noise floor, the best of as many equal cells by chance: the floor that a peak has to pass. Trials have the binomial law
-of the maximum of shares, which never goes beyond the bound; errors the normal one.
+of the maximum of shares, which never goes beyond the bound; errors the normal one, Student's where they are estimated.
 
 A set of cells that holds the best one with a guaranteed probability, whatever the truth is. Gupta (1965), Technometrics
 7, 225-245: keep every cell that lies within d times the error of a difference of the best one seen. With the true best
@@ -23,7 +24,7 @@ from functools import lru_cache
 from itertools import islice
 
 import numpy as np
-from scipy.special import bdtr, gammaln, log_ndtr, ndtri
+from scipy.special import bdtr, gammaln, log_ndtr, ndtr, ndtri, stdtr
 
 from registry.results.peaks import Best, BestSet, CellChance, LevelBest, Peaks, RunnerUp, Shrunken
 from registry.results.terms import Place
@@ -132,23 +133,28 @@ def floor_of(table: Table, found: CellNoise, level: float) -> tuple[float | None
         expected, most = (noise.whole * (share if found.sign > 0 else 1 - share) for share in shares)
         return expected, most
     variances, counts = np.unique(found.v, return_counts=True)
-    mean = float(np.sum(found.y / found.v) / np.sum(1 / found.v))
+    weight = float(np.sum(1 / found.v))
+    mean = float(np.sum(found.y / found.v)) / weight
     if variances.size > MOST_SIZES:
         variances, counts = np.array([float(found.v.mean())]), np.array([found.y.size])
     errors = np.sqrt(variances)
-    expected, most = (
-        mean + beyond for beyond in (expected_maximum(errors, counts), quantile_of_largest(errors, counts, level))
-    )
-    return inside(table, found.sign * expected), inside(table, found.sign * most)
+    sizes, weights = np.ones((2, 1)) if noise.df is None else scale_law(noise.df)
+    # An estimated error is too small by this factor on average.
+    beyond = expected_maximum(errors, counts) / float(weights @ sizes)
+    # The mean was estimated from the same cells, which vary less about it.
+    about = np.sqrt(np.maximum(variances - 1 / weight, 1e-12 * variances))
+    most = quantile_of_largest(about, counts, level, noise.df)
+    return inside(table, found.sign * (mean + beyond)), inside(table, found.sign * (mean + most))
 
 
-def quantile_of_largest(errors: FloatArray, counts: IntArray, level: float) -> float:
-    """Quantile of the largest of independent normals with mean 0, by bisection."""
-    low, high = -10.0 * float(errors.max()), 10.0 * float(errors.max())
+def quantile_of_largest(errors: FloatArray, counts: IntArray, level: float, df: float | None) -> float:
+    """What the largest of some deviations from their mean stays below with this probability, by bisection: Bonferroni's
+    bound, which is all but reached at the usual levels (Nair 1948, Biometrika 35, 118-144)."""
+    low, high = 0.0, (10.0 if df is None else 1000.0) * float(errors.max())
     while high - low > 1e-12 * float(errors.max()):
         middle = (low + high) / 2
-        below = float(counts @ log_ndtr(middle / errors))
-        low, high = (middle, high) if below < np.log(level) else (low, middle)
+        beyond = counts @ (ndtr(-middle / errors) if df is None else stdtr(df, -middle / errors))
+        low, high = (middle, high) if beyond > 1 - level else (low, middle)
     return high
 
 
@@ -247,8 +253,8 @@ def normal_nodes() -> tuple[FloatArray, FloatArray]:
 @lru_cache(maxsize=64)
 def scale_law(df: float) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights of the law of an estimated standard deviation over the true one: chi over its root df."""
-    high = 1 + 9 / np.sqrt(df)
-    nodes, weights = quadrature(np.linspace(1e-9, high, 9))
+    reach = 9 / np.sqrt(df)
+    nodes, weights = quadrature(np.linspace(max(1e-9, 1 - reach), 1 + reach, 9))
     log_density = np.log(2.0) + df / 2 * np.log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(nodes) - df * nodes**2 / 2
     return nodes, np.asarray(weights * np.exp(log_density))
 
@@ -276,7 +282,7 @@ def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
     if found is None:
         return replace(best, noise_status="insufficient", noise_reason=unknown_noise(table))
     posterior = shrink(found)
-    probable = None if posterior is None else shrunken_chances(posterior)
+    probable = shrunken_chances(posterior)
     expected, most = floor_of(table, found, level)
     return replace(
         best,
@@ -287,27 +293,42 @@ def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
         plausible_max_if_equal=most,
         probability_best=None if probable is None else listed(table, found, probable, unrelated_chances(found)),
         best_set=best_set(table, found, level),
-        shrunken=None if posterior is None else shrunken_peak(table, found, posterior),
+        shrunken=shrunken_peak(table, found, posterior),
     )
 
 
-def shrink(found: CellNoise) -> _Posterior | None:
-    """Shrinks every cell; `None` where one outweighs all others, so that nothing can be said of their spread."""
+def shrink(found: CellNoise) -> _Posterior:
+    """Shrinks every cell."""
     if found.y.size < 2:
         return _Posterior(found.y, found.v, float(found.y[0]), 0.0, 0.0)
-    # DerSimonian and Laird's moment estimate, with weights relative to the largest.
-    weight = found.v.min() / found.v
-    spread = float(weight.sum() - (weight @ weight) / weight.sum())
-    if spread <= 1e-12:
-        return None
-    centre = float(weight @ found.y / weight.sum())
-    q = float(np.sum((found.y - centre) ** 2 / found.v))
-    tau2 = max(0.0, (q - (found.y.size - 1)) * float(found.v.min()) / spread)
+    tau2, i2 = between(found.y, found.v)
     inverse = 1 / (found.v + tau2)
     target = float(inverse @ found.y / inverse.sum())
     kept = tau2 / (tau2 + found.v)
-    i2 = max(0.0, 1 - (found.y.size - 1) / q) if q > 0 else 0.0
     return _Posterior(target + kept * (found.y - target), kept * found.v, target, tau2, i2)
+
+
+def between(y: FloatArray, v: FloatArray) -> tuple[float, float]:
+    """The variance between cells beyond noise, and the share of their variation that noise leaves unexplained.
+
+    Q = sum (y - centre)^2 / (v + tau2) has its expected value, m - 1. By Newton's method on 1 / Q, which is concave: it
+    never goes beyond the root. Errors below the resolution of the numbers are raised to it.
+    """
+    unit, free = float(np.ptp(y)), y.size - 1
+    if unit == 0:
+        return 0.0, 0.0
+    away, noise = (y - y.min()) / unit, np.clip(np.sqrt(v) / unit, 1e-15, 1e100) ** 2
+    tau2 = i2 = 0.0
+    for _ in range(100):
+        weight = 1 / (noise + tau2)
+        rest = away - weight @ away / weight.sum()
+        q = float(weight @ rest**2)
+        i2 = i2 or max(0.0, 1 - free / q)
+        gain = q * (q / free - 1) / float(np.sum((weight * rest) ** 2))
+        if gain <= 1e-13 * tau2:
+            break
+        tau2 += gain
+    return tau2 * unit**2, i2
 
 
 def shrunken_chances(posterior: _Posterior) -> FloatArray | None:

@@ -31,6 +31,7 @@ from registry.results.parameters import Parameters
 from registry.results.terms import Interval, KnownNoise, Place
 from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.judging import adjusted, holm_array, level_of_selected
+from workers.statistics.noise import added
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, detectable, reach_of
 
@@ -68,8 +69,9 @@ def step_p(sizes: FloatArray, noise: RowNoise) -> FloatArray:
     if noise.binomial is not None:
         shares, trials = noise.binomial
         return pooled_z_p(shares[:, :-1], trials[:, :-1], shares[:, 1:], trials[:, 1:])
-    deviate = np.abs(sizes) / np.hypot(noise.error[:, :-1], noise.error[:, 1:])
-    tail = erfc(deviate / np.sqrt(2)) if noise.df is None else 2 * stdtr(noise.df[:, None], -deviate)
+    error, df = step_error(noise, _BEFORE, _AFTER)
+    deviate = np.abs(sizes) / error
+    tail = erfc(deviate / np.sqrt(2)) if df is None else 2 * stdtr(df, -deviate)
     return np.maximum(np.asarray(tail, dtype=np.float64), SMALLEST_P)
 
 
@@ -100,9 +102,19 @@ def step_ends(
         low, high = newcombe(k[before], n[before], k[after], n[after], level)
         return low * noise.whole, high * noise.whole
     tail = 0.5 + np.asarray(level) / 2
-    df = None if noise.df is None else np.broadcast_to(noise.df[:, None], noise.error.shape)[before]
-    reach = (ndtri(tail) if df is None else stdtrit(df, tail)) * np.hypot(noise.error[before], noise.error[after])
+    error, df = step_error(noise, before, after)
+    reach = (ndtri(tail) if df is None else stdtrit(df, tail)) * error
     return sizes - reach, sizes + reach
+
+
+def step_error(noise: RowNoise, before: _Cells, after: _Cells) -> tuple[FloatArray, FloatArray | None]:
+    """The standard errors of steps and their degrees of freedom, `None` where errors are known. Two cells alone are
+    compared as their ends are, each by its own repeats; in a longer series these are too few, and all are pooled."""
+    if noise.own is not None and noise.error.shape[1] == 2:
+        variance, df = added(*(np.stack([one[before], one[after]], axis=-1) for one in noise.own))
+        return np.sqrt(variance), df
+    error = np.hypot(noise.error[before], noise.error[after])
+    return error, None if noise.df is None else np.broadcast_to(noise.df[:, None], noise.error.shape)[before]
 
 
 def on_scale(curves: Curves, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -229,9 +241,8 @@ def known_of(
     if steps.p is None or steps.ends is None or curves.noise is None:
         return [None] * len(curves)
     low, high = steps.ends
-    df = [curves.noise.df_of(row) for row in range(len(curves))]
-    seen = np.array([[detectable(0.5 / reach_of(1 - alpha, one), alpha)] for one in df])
-    sizes = seen * (high - low)
+    _, df = step_error(curves.noise, _BEFORE, _AFTER)
+    sizes = detectable(0.5, alpha) * (high - low) / (reach_of(1 - alpha) if df is None else stdtrit(df, 1 - alpha / 2))
     if curves.noise.counted is not None:
         n = curves.noise.counted[1]
         sizes += curves.noise.whole * (1 / n[:, :-1] + 1 / n[:, 1:]) / 2
@@ -318,10 +329,10 @@ class Decline:
 
 
 def declines(curves: Curves, parameters: Parameters, better: Direction | None) -> list[Decline | None]:
-    """Each series beside its first cell; `None` without noise, where a decline could be anything, and below three
-    cells, where none lasts."""
+    """Each series beside its first cell; `None` without noise, where a decline could be anything, below three cells,
+    where none lasts, and where neither end is better."""
     noise = curves.noise
-    if noise is None or curves.count < 3:
+    if noise is None or curves.count < 3 or better is None:
         return [None] * len(curves)
     margin, sign = parameters.equivalence or 0.0, 1.0 if better == "lower" else -1.0
     worse = sign * (curves.y[:, 1:] - curves.y[:, :1]) - margin

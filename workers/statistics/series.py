@@ -53,6 +53,7 @@ from workers.statistics.changes import (
 )
 from workers.statistics.curves import Curves, alike
 from workers.statistics.judging import adjusted, opened, simes
+from workers.statistics.means import wilson_limits
 from workers.statistics.retained import retained
 from workers.statistics.shape import plateaus, turn_of
 from workers.statistics.slopes import agreeing
@@ -413,6 +414,11 @@ def mean_intervals(curves: Curves, squares: FloatArray, whole: float | None, lev
         error, df = noise.of_sum(np.full(count, 1 / count))
         reach = error * (reach_of(level) if df is None else stdtrit(df, 0.5 + level / 2))
     low, high = curves.mean - reach, curves.mean + reach
+    if noise is not None and noise.binomial is not None:
+        k, n = noise.binomial
+        middle = ((k + 0.5) / (n + 1)).mean(axis=1)
+        ends = wilson_limits(curves.mean / noise.whole, middle, (error / noise.whole) ** 2, reach_of(level) ** 2)
+        low, high = (end * noise.whole for end in ends)
     if whole is not None:
         low, high = np.maximum(low, 0.0), np.minimum(high, whole)
     found = zip(low.tolist(), high.tolist(), (low + ROUNDING * curves.magnitude).tolist(), strict=True)

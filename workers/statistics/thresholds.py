@@ -1,9 +1,10 @@
 """Crossings of a level by a series, both ways, and the levels between which a monotone truth crosses it.
 
-The interval uses the noise of every cell: each is tested against the level on either side, at alpha / 2m (Bonferroni
-over m cells and two sides), by the binomial law or by z or t. Of a truth that only falls, the crossing lies after
-every cell that is surely above the level and before every one that is surely below; of one that only rises the other
-way round. So it holds the crossing with probability 1 - alpha or more.
+The interval uses the noise of every cell: each is tested against the level on its side, at alpha / 2m (Bonferroni over
+m cells), by the binomial law or by z or t. Of a truth that only falls, the crossing lies after every cell that is
+surely above the level and before every one that is surely below; of one that only rises the other way round. The other
+half of alpha is that of the slope, which tells falling from rising; where it shows neither, the interval spans what
+both leave. So it holds the crossing with probability 1 - alpha or more.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from scipy.special import betainc, ndtr, stdtr
+from scipy.special import betainc, ndtr, stdtr, stdtrit
 
 from registry.grids.grid import Direction
 from registry.results.courses import Crossing, CrossingInterval, Side, Threshold
 from registry.results.terms import Place
 from workers.statistics.curves import Curves, RowNoise
-from workers.statistics.terms import BoolArray, FloatArray, IntArray
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, reach_of
 
 
 def thresholds(
@@ -99,8 +100,8 @@ def crossings(level: _Level) -> Iterator[tuple[Crossing, ...]]:
 
 
 def crossing_intervals(curves: Curves, levels: Sequence[float], alpha: float) -> list[list[CrossingInterval | None]]:
-    """Intervals, for each level and each series: between which levels of the axis the truth crosses, if it is monotone
-    in the direction of the series; `None` without noise, and where the cells contradict such a truth."""
+    """Intervals, for each level and each series: between which levels of the axis the truth crosses, if it is monotone;
+    `None` without noise, and where the cells contradict such a truth."""
     noise, count = curves.noise, curves.count
     if noise is None or count < 2:
         return [[None] * len(curves)] * len(levels)
@@ -120,15 +121,22 @@ def crossing_intervals(curves: Curves, levels: Sequence[float], alpha: float) ->
 
 
 def bounds(curves: Curves, noise: RowNoise, levels: FloatArray, alpha: float) -> tuple[IntArray, IntArray]:
-    """Levels x series: the last cell surely on the side where a monotone truth begins, -1 if there is none, and the
-    first one surely on the other, m if there is none."""
+    """Levels x series: the last cell before which a monotone truth does not cross, -1 if there is none, and the first
+    one after which it does not, m if there is none; the former beyond the latter where no such truth fits."""
     over, under = sure(curves.y, noise, levels, alpha / (2 * curves.count))
     away = curves.x - curves.x.mean(axis=1, keepdims=True)
-    # A level course falls, whatever rounding leaves of its slope.
-    falls = (np.sum(away * curves.y, axis=1) <= 1e-12 * np.sum(np.abs(away * curves.y), axis=1))[:, None]
-    before, after = np.where(falls, over, under), np.where(falls, under, over)
-    cells = np.arange(curves.count)
-    return np.where(before, cells, -1).max(axis=2), np.where(after, cells, curves.count).min(axis=2)
+    error, df = noise.of_sum(away)
+    slope, cells = np.sum(away * curves.y, axis=1), np.arange(curves.count)
+    # Of cells without noise a level course goes nowhere, whatever rounding leaves of its slope.
+    reach = error * (reach_of(1 - alpha) if df is None else stdtrit(df, 1 - alpha / 2))
+    reach = np.fmax(reach, 1e-12 * np.sum(np.abs(away * curves.y), axis=1))
+    low, high = np.full(over.shape[:2], curves.count), np.full(over.shape[:2], -1)
+    for before, after, contradicted in ((over, under, slope > reach), (under, over, slope < -reach)):
+        begin = np.where(before, cells, -1).max(axis=2)
+        end = np.where(after, cells, curves.count).min(axis=2)
+        fits = (begin < end) & ~contradicted
+        low, high = np.where(fits, np.minimum(low, begin), low), np.where(fits, np.maximum(high, end), high)
+    return low, high
 
 
 def sure(y: FloatArray, noise: RowNoise, levels: FloatArray, tail: float) -> tuple[BoolArray, BoolArray]:

@@ -324,12 +324,16 @@ def test_whether_repeated_cells_differ_needs_no_equal_noise():
 
 
 def test_two_repeated_cells_differ_by_welchs_t():
+    """Their trend, their step and the change of their ends are one difference."""
     runs = [1.0, 2.0, 4.0], [5.0, 5.5, 6.5, 9.0]
     series, expected = of_runs(runs), stats.ttest_ind(runs[1], runs[0], equal_var=False)
     assert series["trend_p"] == pytest.approx(expected.pvalue, rel=1e-9)
     assert series["heterogeneity"]["p"] == pytest.approx(expected.pvalue, rel=1e-9)
     assert series["end_change"]["method"] == "welch"
-    assert ends(series["end_change"]["interval"]) == pytest.approx(expected.confidence_interval(0.95), rel=1e-9)
+    (step,) = series["changes"]
+    assert step["p"] == pytest.approx(expected.pvalue, rel=1e-9)
+    for one in (series["end_change"], step):
+        assert ends(one["interval"]) == pytest.approx(expected.confidence_interval(0.95), rel=1e-9)
 
 
 def test_the_ends_have_their_own_change_where_the_cells_miss_a_line():
@@ -357,11 +361,14 @@ def test_flat_is_said_of_any_two_cells():
 
 
 def test_steps_between_repeated_cells_have_students_p():
-    first, second = [1.0, 2.0, 4.0], [5.0, 5.5, 6.5, 9.0]
-    change = of_runs((first, second))["changes"][0]
-    expected = stats.ttest_ind(second, first, equal_var=True)
-    assert change["p"] == pytest.approx(expected.pvalue, rel=1e-9)
-    assert ends(change["interval"]) == pytest.approx(expected.confidence_interval(0.95), rel=1e-9)
+    """By the variance within all cells of the series: scipy's contrast of two of three groups, by hand."""
+    runs = [1.0, 2.0, 4.0], [5.0, 5.5, 6.5, 9.0], [8.0, 9.5]
+    change = of_runs(runs)["changes"][0]
+    df = sum(map(len, runs)) - 3
+    error = math.sqrt(sum(len(one) * np.var(one) for one in runs) / df * (1 / 3 + 1 / 4))
+    size = np.mean(runs[1]) - np.mean(runs[0])
+    assert change["p"] == pytest.approx(2 * stats.t.sf(size / error, df), rel=1e-9)
+    assert ends(change["interval"]) == pytest.approx(stats.t.interval(0.95, df, size, error), rel=1e-9)
 
 
 def test_a_submitted_error_goes_before_trials():
@@ -524,6 +531,7 @@ def test_where_lower_is_better_a_rise_is_the_decline():
     series = one_series([5.0, 5.0, 20.0, 21.0], metric=Metric("error", "%", "lower", 0, 100), trials=300)
     assert (series["onset"]["goes"], series["onset"]["by"]) == ("rises", 2)
     assert series["thresholds"][0]["side"] == "above"
+    assert one_series([5.0, 5.0, 20.0, 21.0], metric=Metric("share", "%", None, 0, 100), trials=300)["onset"] is None
 
 
 def at_90(values, trials):
@@ -546,6 +554,23 @@ def test_the_interval_of_a_crossing_lies_between_cells_that_are_surely_on_either
     low = max((i for i, sure in enumerate(above) if sure), default=None)
     high = min((i for i, sure in enumerate(below) if sure), default=None)
     assert at_90(values, n)["interval"] == {"level": 0.95, "low": low, "high": high}
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [([60.0, 61.0, 61.0, 62.0], None, None), ([60.0, 65.0, 70.0, 75.0], 3, None), ([75.0, 70.0, 65.0, 60.0], None, 0)],
+)
+def test_a_crossing_beyond_the_axis_lies_where_the_course_is_shown_to_go(values, low, high):
+    """All cells are surely below 90: only their slope says whether the truth was there before, or will be."""
+    assert at_90(values, 300)["interval"] == {"level": 0.95, "low": low, "high": high}
+
+
+@pytest.mark.parametrize("cells", [1, 3])
+def test_the_mean_of_cells_with_few_trials_has_wilsons_interval(cells):
+    """Equal cells are one proportion of all their trials, as scipy has it."""
+    expected = stats.binomtest(4 * cells, 5 * cells).proportion_ci(method="wilson")
+    found = one_series([80.0] * cells, trials=5)["summary"]["mean_interval"]
+    assert ends(found) == pytest.approx((100 * expected.low, 100 * expected.high), rel=1e-9)
 
 
 def test_a_long_series_lists_its_largest_steps():
