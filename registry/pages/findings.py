@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.pages.blocks import typeset
+from registry.renderings.changes import reasons_of
 from registry.renderings.grid import flat
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
 from registry.renderings.peaks import is_shown
@@ -16,9 +17,9 @@ from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.trends import has_q, name_of_p
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.grid import decline
-from registry.renderings.words import bent, counted, label, place, places, spoken
+from registry.renderings.words import bent, counted, label, lasting, place, places, spoken
 from registry.results.courses import Series
-from registry.results.grid import GridDocument, PostedAxis
+from registry.results.grid import GridDocument, PostedAxis, PostedMetric
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
 
@@ -43,9 +44,9 @@ _COURSES = (
 MOVING = ("increasing", "decreasing")
 _DRIFT = "Assumed: the scatter is independent from level to level. A curve that drifts slowly looks like a trend then."
 _NO_BREAKS = {
-    None: "No step was shown to be sharp.",
-    "noise_unknown": "The noise is not known, so no step is called sharp.",
-    "no_margin": "No margin is set for a metric without bounds, so no step is called sharp.",
+    None: "No step{of} was shown to be sharp.",
+    "noise_unknown": "The noise is not known, so no step{of} is called sharp.",
+    "no_margin": "No margin is set for a metric without bounds, so no step{of} is called sharp.",
 }
 
 
@@ -71,15 +72,15 @@ def _limited(about: str, entries: Sequence[tuple[str, str]], note: str = "") -> 
 
 def _trends(statistics: Statistics) -> Iterator[Finding]:
     """Which series fall and rise along each axis, by how much and how surely; the surest first."""
-    yardstick = Yardstick.of(statistics.metric)
+    single = [axis["name"] for axis in statistics.axes if len(axis.get("levels", ())) == 1]
     for along, found in itertools.groupby(statistics.series, key=lambda one: one.along):
-        series = list(found)
+        series = [one for one in found if along not in single]
         sure = "q" if has_q(series) else name_of_p(series)
         for words, directions in _COURSES:
             here = [one for one in series if one.direction in directions]
             here.sort(key=lambda one: 1.0 if one.q is None else one.q)
             if here:
-                told = [(_name(statistics, one), _trend(one, sure, yardstick)) for one in here]
+                told = [(_name(statistics, one), _trend(one, sure, statistics.metric)) for one in here]
                 moving = here[0].direction in MOVING and "independent_levels" in statistics.assumes
                 yield _limited(f"{words} {along}", told, _DRIFT if moving else "")
 
@@ -88,13 +89,14 @@ def _name(statistics: Statistics, one: Series) -> str:
     return place(one.at) or ("these cells" if statistics.slice else "the whole grid")
 
 
-def _trend(one: Series, sure: str, yardstick: Yardstick) -> str:
+def _trend(one: Series, sure: str, metric: PostedMetric) -> str:
     """From where to where, the change of the ends with its interval (without noise along a line), how sure that is, by
     the name of its column, and where a lasting decline begins."""
     ends = [one.first, one.last]
     exact = decimals_of(end for end in ends if end is not None)
-    points = counted(one.count, "point", "points")
-    told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {points}"]
+    if one.count == 1:
+        return f"1 point, {fixed(one.first, exact)}"
+    told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {one.count:,} points"]
     change = one.end_change or one.fitted_change
     if change and (interval := change.interval):
         decimals = places_of([change.value, interval.low, interval.high])
@@ -102,12 +104,13 @@ def _trend(one: Series, sure: str, yardstick: Yardstick) -> str:
     if bent(one):
         told.append("not along a line")
     if one.direction == "inconclusive":
-        seen = one.detectable
-        told.append("noise unknown" if seen is None else f"{rough(seen)} would have been seen (power 80\u00a0%)")
+        seen = "no change" if one.detectable is None else rough(one.detectable)
+        bare = one.detectable is None and one.noise == "unknown"
+        told.append("noise unknown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
     elif one.q is not None:
         told.append(f"{sure}\u00a0{p_value(one.q)}")
-    if one.onset and one.onset.by is not None:
-        told.append(decline(one, one.onset, yardstick))
+    if onset := lasting(one, metric):
+        told.append(decline(one, onset, Yardstick.of(metric)))
     return ", ".join(told)
 
 
@@ -118,9 +121,9 @@ def _within(interval: Interval, decimals: int | None) -> str:
 
 def _breaks(statistics: Statistics) -> Iterator[Finding]:
     """The sharp steps."""
-    series = statistics.series
     # Of two cells the step is the trend, which is told already.
-    steps = [(one, step) for one in series if one.count > 2 for step in one.changes if step.sharp]
+    courses = [one for one in statistics.series if one.count > 2]
+    steps = [(one, step) for one in courses for step in one.changes if step.sharp]
     decimals = decimals_of(step.size for _, step in steps)
     told: list[tuple[str, str]] = []
     for one, step in steps[:LISTED]:
@@ -129,9 +132,8 @@ def _breaks(statistics: Statistics) -> Iterator[Finding]:
         told.append((_name(statistics, one), f"{signed(step.size, decimals)} {between}{sure}"))
     if told:
         yield Finding("Breaks", [(name, typeset(said)) for name, said in told], max(0, len(steps) - LISTED))
-    elif any(one.count > 2 and any(step.size for step in one.changes) for one in series):
-        reason = next((one.sharp_reason for one in series if one.sharp_reason), None)
-        yield Finding("Breaks", [], note=_NO_BREAKS[reason])
+    elif any(step.size for one in courses for step in one.changes):
+        yield Finding("Breaks", [], note=" ".join(_NO_BREAKS[why].format(of=of) for why, of in reasons_of(courses)))
 
 
 def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
@@ -150,7 +152,9 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
     others = [at for at in within.at if at not in best.at] if within else []
     size = within.size if within else 0
     if within and size > 1 and size == len(values):
-        told.append((f"none of the {size:,} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
+        told.append((f"each of the {size:,} cells may be the best", f"with {level_of(within)} confidence"))
+    elif within and is_shown(peaks) and len(values) > 1:
+        told.append(("no other cell is better", f"with {level_of(within)} confidence"))
     elif within and others:
         more = counted(size - len(best.at), "other cell", "other cells")
         sure = f"or {more}, with {level_of(within)} confidence"

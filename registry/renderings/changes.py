@@ -10,13 +10,11 @@ from registry.renderings.numbers import (
     UNDEFINED,
     decimals_of,
     ends,
-    ends_of,
     fixed,
     intervals,
     level_of,
     p_value,
     places_by_row,
-    places_of,
     rough,
     signed,
 )
@@ -24,7 +22,7 @@ from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, harmless, tidy
 from registry.renderings.trends import named
-from registry.renderings.words import counted, isolated, label, measure
+from registry.renderings.words import counted, isolated, label, measure, place, places
 from registry.results.courses import Change, LargestStep, LevelSpan, Series
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
@@ -38,9 +36,9 @@ _MOST_ROWS = 100
 """Rows of a table of steps; what is beyond them is counted."""
 _REASONS = {
     "noise_unknown": (
-        "no step is called sharp where no noise is known: publish trials, a stderr above 0, or repeats that differ"
+        "no step{of} is called sharp where no noise is known: publish trials, a stderr above 0, or repeats that differ"
     ),
-    "no_margin": "no step is called sharp: no margin is set for a metric without bounds",
+    "no_margin": "no step{of} is called sharp: no margin is set for a metric without bounds",
 }
 
 
@@ -77,15 +75,16 @@ def _outstanding(steps: Sequence[Step]) -> list[Step]:
     """The sharp steps, and the largest of each series with its ties; the sharp ones first where there are many."""
     series = {id(one): one for one, _ in steps}
     largest = {key: max(abs(step.size) for step in one.changes) for key, one in series.items()}
-    found = [(one, step) for one, step in steps if step.sharp or abs(step.size) == largest[id(one)]]
+    found = [(one, step) for one, step in steps if step.sharp or abs(step.size) == (largest[id(one)] or None)]
     return sorted(found, key=lambda each: not each[1].sharp) if len(found) > _MOST_ROWS else found
 
 
 def _table(steps: Sequence[Step], places: int | None) -> Table:
     found = [step.interval for _, step in steps]
     # Where posted values have no decimals in common, a step and its intervals have those of their row.
-    own = places_by_row([(step.size, *ends(step.interval)) for _, step in steps], 0.0) if places is None else None
-    sizes = zip(steps, own or [places] * len(steps), strict=True)
+    rows = [(step.size if places is None else None, *ends(step.interval)) for _, step in steps]
+    own = places_by_row(rows, 0.0 if places is None else 1e-12)
+    sizes = zip(steps, own if places is None else [places] * len(steps), strict=True)
     columns = [
         *named([series for series, _ in steps]),
         Column("from", [label(step.from_) for _, step in steps], _numeric(steps)),
@@ -102,10 +101,9 @@ def _table(steps: Sequence[Step], places: int | None) -> Table:
     return Table([*columns, *([Column("", marks)] if any(marks) else ()), *_picked(steps, own)])
 
 
-def _within(found: Sequence[Interval | None], own: Sequence[int | None] | None = None, heading: str = "") -> Column:
-    """Intervals, with the decimals of their rows if these have their own, each with its level where that is no part of
-    the heading."""
-    written = intervals(found, places_of(ends_of(found)) if own is None else own)
+def _within(found: Sequence[Interval | None], own: Sequence[int | None] | None, heading: str = "") -> Column:
+    """Intervals, with the decimals of their rows, each with its level where that is no part of the heading."""
+    written = intervals(found, own)
     levels = {level_of(one) for one in found if one}
     if len(levels) == 1 and not heading:
         return Column(f"{levels.pop()} interval", written)
@@ -147,8 +145,7 @@ def _numeric(steps: Sequence[Step]) -> bool:
 
 def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) -> Iterator[str]:
     params, margin = document.params, document.params.sharp_change
-    reasons = dict.fromkeys(one.sharp_reason for one, _ in steps)
-    yield from (_REASONS[reason] for reason in reasons if reason)
+    yield from (_REASONS[why].format(of=of) for why, of in reasons_of([one for one, _ in steps]) if why)
     if any(step.sharp is not None for _, step in steps) and margin is not None:
         size = fixed(margin, decimals_of([margin]), UNDEFINED)
         yield f"sharp: a step of {size} or more with Holm p < {params.alpha:g}"
@@ -163,6 +160,15 @@ def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) 
     if any(_picked(steps)):
         yield "picked: allows for having been picked as the largest (Bonferroni over the steps of its series)"
     yield from _left_out(steps, left, full=params.detail == "full")
+
+
+def reasons_of(series: Sequence[Series]) -> Iterator[tuple[str | None, str]]:
+    """Why steps are not called sharp, None where they could be, and of which series, ` of Kind a; Kind b`; nothing
+    where it holds for all."""
+    found = dict.fromkeys(one.sharp_reason for one in series)
+    for why in found:
+        at = {place(one.at): one.at for one in series if one.sharp_reason == why}
+        yield why, f" of {places(list(at.values()))}" if len(found) > 1 and any(at) else ""
 
 
 def _left_out(steps: Sequence[Step], left: int, *, full: bool) -> Iterator[str]:

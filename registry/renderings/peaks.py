@@ -96,12 +96,13 @@ def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Ite
     cells = document.coverage.cells if document.coverage else None
     if within is None or cells == 1:
         return
-    size, rows = within.size, within.at[:_LISTED]
-    sure, all_in = f"with {level_of(within)} confidence the best", ", so none is ruled out" if size == cells else ""
+    size, rows, sure = within.size, within.at[:_LISTED], f"with {level_of(within)} confidence"
+    told = f"{sure} the best is among these {size:,} cells (Gupta)"
+    told = f"each of the {size:,} cells may be the best, {sure} (Gupta)" if size == cells else told
     if is_shown(peaks):
-        yield f"{sure} is this cell (Gupta)." if size == 1 else f"{sure} is among these {size:,} cells (Gupta){all_in}."
+        yield f"{sure} no other cell is better (Gupta)." if size != cells else f"{told}."
         return
-    yield f"{sure} is among these {size:,} cells (Gupta){all_in}:"
+    yield f"{told}:"
     values = [_value(peaks, at) for at in rows]
     if any(rows):
         shown = Column("value", [fixed(value, decimals, UNDEFINED) for value in values], True)
@@ -118,7 +119,7 @@ def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Ite
 
 
 def is_shown(peaks: Peaks) -> bool:
-    """Whether every cell but the best ones is ruled out as the best."""
+    """Whether no cell but those of the best value may be the best."""
     return bool(peaks.best and peaks.best_set and peaks.best_set.size <= peaks.best.ties)
 
 

@@ -25,7 +25,8 @@ def blocks(document: Statistics) -> Iterator[Block]:
         yield f"No precision: {(found.reason if found else None) or 'not computed'}."
         return
     upper = document.metric.get("upper") if document.metric.get("lower") == 0 else None
-    yield Lines(tuple(_lines(found, found.decimals, is_proportion=upper in (1, 100))))
+    implies = _implies(document, found.decimals)
+    yield Lines(tuple(_lines(found, found.decimals, implies=implies, is_proportion=upper in (1, 100))))
     off = (found.off_lattice or ())[:_LISTED]
     if off:
         cells = axis_columns([one.at for one in off])
@@ -42,16 +43,22 @@ def places_posted(document: Statistics, values: Iterable[float]) -> int | None:
     return min(places, max(1, 1 + math.ceil(math.log10(found.implied_trials / upper))))
 
 
-def _lines(found: Precision, decimals: int, *, is_proportion: bool) -> Iterator[str]:
+def _implies(document: Statistics, decimals: int) -> bool:
+    """Whether values may tell of trials: neither means of repeats do, nor whole numbers that are no percentages."""
+    kinds = {one.noise for one in document.series} | ({document.peaks.noise} if document.peaks else set())
+    return "repeats" not in kinds and (decimals > 0 or document.metric.get("unit") == "%")
+
+
+def _lines(found: Precision, decimals: int, *, implies: bool, is_proportion: bool) -> Iterator[str]:
     yield f"decimals: {max(0, decimals)}"
     smallest, count = found.implied_trials, found.off_lattice_count
-    if count is None and smallest is not None:
+    if count is None and smallest is not None and implies:
         others = ", ".join(str(one) for one in found.candidates if one != smallest)
         yield f"implied trials: {smallest} is the smallest number that explains every value" + (
             f", then {others}" if others else ""
         )
         yield f"chance that a random value lies on that lattice: {p_value(found.chance)}"
-    elif count is None and is_proportion:
+    elif count is None and implies and is_proportion:
         yield "implied trials: none, no number below the printed resolution explains every value"
     if count == 0:
         yield "the given trials explain every value"

@@ -98,9 +98,11 @@ def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> 
     finer = None if decimals is None or places is None else min(decimals, places) + 1
     beyond = (most - best if lower else best - most) > 1e-9 * abs(most)
     side, word = ("above", "lower") if lower else ("below", "higher")
+    if fixed(expected, finer) == fixed(bound, finer):
+        return None
     verdict = f"this one is {word}" if beyond else f"this one is not {word}, so it proves nothing by itself"
     share = level_of(peaks.best_set) if peaks.best_set else "95 %"
-    return (
-        f"the best of as many equal cells would be expected at {fixed(expected, finer)} and would be at or {side} "
-        f"{fixed(most, finer)} in {share} of cases; {verdict}"
-    )
+    told = f"the best of as many equal cells would be expected at {fixed(expected, finer)} and"
+    if fixed(most, finer) == fixed(bound, finer):
+        return f"{told} may be at the end of the scale, so this one proves nothing by itself"
+    return f"{told} would be at or {side} {fixed(most, finer)} in {share} of cases; {verdict}"

@@ -23,7 +23,7 @@ from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.table import Column, Table, harmless, tidy
-from registry.renderings.words import direction, isolated, label, measure, slope_per
+from registry.renderings.words import direction, isolated, label, lasting, measure, slope_per
 from registry.results.courses import Series
 from registry.results.parameters import Parameters
 from registry.results.statistics import Statistics
@@ -38,6 +38,14 @@ _METHODS = {
     "least_squares": "by least squares, for most pairs of values tie",
 }
 """How a change is computed. Of a table with several ways the first is told below it, the others at their rows."""
+_TRIALS = {
+    "likelihood_ratio_f": "binomial regression on the trials, allowing for overdispersion",
+    "likelihood_ratio_chi2": "the likelihood ratio of two cells, with the design effect",
+    "monotone_chi2": "chi-squared where a monotone course fits",
+    "fisher": "Fisher's exact test of two cells",
+    "firth_likelihood_ratio": "Firth's where the successes are separated",
+}
+"""The tests of trials, as far as a series had them."""
 
 
 def blocks(document: Statistics) -> Iterator[Block]:
@@ -56,7 +64,7 @@ def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterat
     notes = Notes()
     yield f"{isolated(measure(document.metric))} along {isolated(along)}, {len(series)} series"
     names = named(series)
-    words = _words(series, notes, document.params.alpha)
+    words = _words(document, series, notes)
     yield Table([*names, *_course(document, series), *_tests(series), *words], keys=len(names))
     yield from notes.lines()
     if len({one.noise for one in series}) > 1 and document.peaks and (reason := document.peaks.noise_reason):
@@ -147,10 +155,11 @@ def attainable_p(test: MannKendall | None) -> float | None:
     return test.p if test and test.status == "ok" else None
 
 
-def _words(series: Sequence[Series], notes: Notes, alpha: float) -> Iterator[Column]:
-    yield Column("direction", [direction(one, alpha) for one in series])
-    if any(one.onset and one.onset.by is not None for one in series):
-        yield Column("gets worse", [onset(one) for one in series])
+def _words(document: Statistics, series: Sequence[Series], notes: Notes) -> Iterator[Column]:
+    yield Column("direction", [direction(one, document.params.alpha) for one in series])
+    declines = [lasting(one, document.metric) for one in series]
+    if any(declines):
+        yield Column("gets worse", [f"after {label(one.until)}, by {label(one.by)}" if one else "" for one in declines])
     usual = next(iter(_ways(series)), None)
     marks = [notes.mark(*_reasons(one, _by_noise(series)), _way(one, usual)) for one in series]
     if any(marks):
@@ -185,21 +194,14 @@ def _reasons(one: Series, by_noise: bool) -> list[str | None]:
     return [test, why(one.weighted, "trend p"), *told, no_slope]
 
 
-def onset(one: Series) -> str:
-    """Between which levels a lasting decline begins."""
-    found = one.onset
-    if found is None or found.until is None or found.by is None:
-        return ""
-    return f"after {label(found.until)}, by {label(found.by)}"
-
-
 def _whole(document: Statistics, along: str) -> Iterator[Block]:
     """The trend of all series together, if there are several."""
     found = document.grid_trend.get(along)
     if found is None or found.rows < 2:
         return
     law = ("adjusted " if document.opened else "") + ("exact p" if found.method == "exact" else "p")
-    together = "All series together" + (", by the sums of their columns" if found.over == "columns" else "")
+    over = ", by the sums of their columns, not in each" if found.over == "columns" else ""
+    together = f"All series together{over}"
     yield why(found, f"{together}, no test") or f"{together}: S = {found.s}, {law} {p_value(found.p)}"
 
 
@@ -214,11 +216,13 @@ def _legend(document: Statistics, series: Sequence[Series], unit: str) -> Iterat
         how = _METHODS.get(ways[0], ways[0]) + (", where no note says otherwise" if len(ways) > 1 else "")
         yield f"change: from the first level to the last, {how}{reaches}"
     if any(one.slope is not None for one in series):
-        yield f"slope: of a straight line (Theil–Sen), per {unit}"
+        by = "q" if has_q(series) else name_of_p(series)
+        apart = f"; its interval is of the slope alone: the direction follows {by} where they differ"
+        yield f"slope: of a straight line (Theil–Sen), per {unit}{apart * any(map(_clash, series))}"
     if any(_tested_p(one) is not None for one in series):
         yield from _deciding(document, series)
     yield from _inconclusive(series, document.params)
-    shown = [one.onset for one in series if one.onset and one.onset.by is not None]
+    shown = [onset for one in series if (onset := lasting(one, document.metric))]
     if shown and (level := shown[0].level):
         margin = f"by more than {rounded(shown[0].margin)}" if shown[0].margin else "by any amount"
         side = "below" if shown[0].goes == "falls" else "above"
@@ -232,29 +236,37 @@ def _ends_at_0(one: Series) -> bool:
     return "creasing" in one.direction and within is not None and 0.0 in (within.low, within.high)
 
 
+def _clash(one: Series) -> bool:
+    """Whether the interval of the slope holds 0 beside a shown trend, or excludes it where none is shown."""
+    within, moves = one.slope_interval, "creasing" in one.direction
+    if within is None or not (moves or one.direction in ("inconclusive", "varies_without_trend")):
+        return False
+    return moves == (within.low <= 0.0 <= within.high)
+
+
 def _tested_p(one: Series) -> float | None:
     """The p that was adjusted to q; of a series by itself its test's."""
     return one.trend_p if one.q is None else one.q
 
 
 def _tested(series: Sequence[Series]) -> str:
-    """The test behind the p-values, by what is known of the noise."""
-    if any(one.logit for one in series):
-        tests = {one.logit.test for one in series if one.logit and one.logit.status == "ok"}
-        if tests == {"fisher"}:
-            return "Fisher's exact test of two cells"
-        few = "; chi-squared where a monotone course fits" if "monotone_chi2" in tests else ""
-        few += "; Fisher's of two cells" if "fisher" in tests else ""
-        firth = "; Firth's where the successes are separated" if "firth_likelihood_ratio" in tests else ""
-        return f"binomial regression on the trials, allowing for overdispersion{few}{firth}"
-    if _by_noise(series):
-        raised = any(one.weighted and one.trend_p != one.weighted.p for one in series)
-        scatter = "; no less than by least squares where cells scatter about any monotone course" if raised else ""
-        if any(one.noise == "repeats" for one in series):
-            return f"t on the runs, each cell with the variance of its own{scatter}"
-        return f"regression weighted by the standard errors{scatter}"
-    law = "" if _exact(series) else ", exact unless the series is long"
-    return f"Mann–Kendall{law}, two-sided, ties included"
+    """The tests behind the p-values of these series, by what is known of the noise."""
+    used = [one for one in series if _tested_p(one) is not None]
+    told = []
+    if tests := {one.logit.test or "likelihood_ratio_f" for one in used if one.logit}:
+        told += [how for test, how in _TRIALS.items() if test in tests]
+    if errors := [one for one in used if one.weighted]:
+        told += [
+            "t on the runs, each cell with the variance of its own"
+            if any(one.noise == "repeats" for one in errors)
+            else "regression weighted by the standard errors"
+        ]
+        if any(one.weighted and one.trend_p != one.weighted.p for one in errors):
+            told += ["no less than by least squares where cells scatter about any monotone course"]
+    if bare := [one for one in used if not one.logit and not one.weighted]:
+        law = "" if _exact(bare) else ", exact unless the series is long"
+        told += [f"Mann–Kendall{law}, two-sided, ties included" + ", of a series without noise" * bool(told)]
+    return "; ".join(told)
 
 
 def _family(document: Statistics, series: Sequence[Series]) -> str:

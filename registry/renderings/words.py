@@ -17,7 +17,7 @@ from registry.renderings.numbers import UNDEFINED, plain_number, rough
 from registry.renderings.table import Column
 from registry.results.aggregates import Aggregates
 from registry.results.comparison import GapTest, ModelComparison
-from registry.results.courses import Series
+from registry.results.courses import Onset, Series
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranking
 from registry.results.terms import Incomparable, ProtocolDifference, SliceDocument
@@ -156,6 +156,11 @@ def direction(one: Series, alpha: float) -> str:
 def bent(one: Series) -> bool:
     """Whether a series is shown to move, and its cells miss a line by more than their noise."""
     return "creasing" in one.direction and one.fitted_change is None and one.end_change is not None
+
+
+def lasting(one: Series, metric: Mapping[str, Any]) -> Onset | None:
+    """Where a series is shown to decline for good; of a metric without a better end nothing is a decline."""
+    return one.onset if one.onset and one.onset.by is not None and metric.get("direction") else None
 
 
 _SENTENCES = {

@@ -71,7 +71,10 @@ def test_seed_0_is_answered_in_words(guest: Browser, demo: Demo) -> None:
     assert "Type 5 Length 0 … 6" in text
     assert "43 of 140 cells (31 %)" in text
     # What it begins with.
-    assert "36 other cells may be the best as well, with 95 % confidence, and 58 are ruled out." in text
+    assert (
+        "36 other cells may be the best as well, and with 95 % confidence the 58 remaining cells are not better."
+        in text
+    )
     assert "Along Length 6 of 7 series fall and 1 rises." in text
     assert "43 of 140 cells were never measured." in text
     assert "99.3 % of 300 trials is 298 of 300" in text

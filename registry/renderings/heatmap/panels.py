@@ -20,7 +20,7 @@ from registry.results.terms import At
 @dataclass(frozen=True, slots=True)
 class Marks:
     """Flat indices of the cells with the best value and of the others in the set that holds the best one; `told`: with
-    what confidence, a sentence. Where the set rules out none, none is marked."""
+    what confidence, a sentence. Where the set holds all, none is marked."""
 
     best: frozenset[int]
     tied: frozenset[int]
@@ -55,15 +55,15 @@ def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measu
     size = within.size
     if measured == 1:
         return Marks(best, frozenset(), "")
-    sure = f"With {level_of(within)} confidence the best is"
-    if size == 1:
-        return Marks(best, frozenset(), f"{sure} this cell.")
+    sure = f"{level_of(within)} confidence"
     if size == measured:
-        return Marks(best, frozenset(), f"{sure} one of {size:,} cells: none is ruled out, so none is dashed.")
+        return Marks(best, frozenset(), f"Each of the {size:,} cells may be the best, with {sure}, so none is dashed.")
+    if size <= len(best):
+        return Marks(best, frozenset(), f"With {sure} no other cell is better.")
     listed = "" if size <= len(within.at) else f" ({len(within.at)} of them are marked)"
     found = (index for index in _indices(document["axes"], within.at) if index is not None)
     tied = frozenset(found) - best
-    return Marks(best, tied, f"{sure} one of {size:,} cells{listed}.")
+    return Marks(best, tied, f"With {sure} the best is one of {size:,} cells{listed}.")
 
 
 def _indices(axes: Sequence[PostedAxis], found: Iterable[At]) -> Iterable[int | None]:

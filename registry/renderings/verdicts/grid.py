@@ -6,11 +6,12 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from registry.renderings.grid import carried, flat, noise_of_cells, whole_of
 from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, level_of, plain_number, rough
 from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, joined, sentence
-from registry.renderings.words import counted, isolated, label, place, places, spoken
+from registry.renderings.words import counted, isolated, label, lasting, place, places, spoken
 from registry.results.courses import Onset, Series
 from registry.results.grid import GridDocument
 from registry.results.peaks import Best, Peaks
@@ -21,14 +22,15 @@ _MOST_DECLINES = 3
 _COURSES = (
     ("falls", "fall", ("decreasing", "slightly_decreasing")),
     ("rises", "rise", ("increasing", "slightly_increasing")),
-    ("is level within the margin", "are level within the margin", ("flat", "constant")),
+    ("is level within the margin", "are level within the margin", ("flat",)),
+    ("has one value throughout", "have one value throughout", ("constant",)),
     ("falls, then rises", "fall, then rise", ("falls_then_rises",)),
     ("rises, then falls", "rise, then fall", ("rises_then_falls",)),
     ("varies without a trend", "vary without a trend", ("varies_without_trend",)),
     ("shows no trend", "show no trend", ("inconclusive",)),
     ("has too few points", "have too few points", ("insufficient_points", "two_points", "single_point")),
 )
-_SHOWN = {direction for _, _, directions in _COURSES[:3] for direction in directions} - {"constant"}
+_SHOWN = {direction for _, _, directions in _COURSES[:3] for direction in directions}
 
 
 def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:
@@ -44,7 +46,11 @@ def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdi
     first = [courses.pop(along) for along in _trends(document, statistics) if along in courses] if statistics else []
     more = (*courses.values(), *_holes(len(values) - len(known), len(values)))
     best = _of_cells(document, statistics, len(known), more)
-    return Verdict("shown", " ".join(first), (best.sentence, *best.more)) if first else best
+    if first:
+        return Verdict("shown", " ".join(first), (best.sentence, *best.more))
+    # The set of two cells is one-sided, the test of their trend is not.
+    noise_may = statistics and len(known) == 2 and any(one.direction == "inconclusive" for one in statistics.series)
+    return replace(best, answer="open") if noise_may and best.answer == "shown" else best
 
 
 def _of_cells(document: GridDocument, statistics: Statistics | None, cells: int, more: tuple[str, ...]) -> Verdict:
@@ -65,17 +71,19 @@ def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tu
         why = peaks.noise_reason or "the noise of the cells is not known"
         told = f"The best {metric} is {value} at {where}; whether that is really the best cannot be told: {why}"
         return Verdict("open", sentence(told), more)
+    if cells == 1:
+        return Verdict("value", sentence(f"The only measured cell is {where}: {metric} {value}"), more)
     sure = f"with {level_of(peaks.best_set)} confidence"
-    if size <= best.ties:
-        told = f"{where} is shown to be best" if best.ties == 1 else f"The best is shown to be among {where}"
-        return Verdict("shown", sentence(f"{told}, {sure}: {metric} {value}"), more)
     if size == cells:
-        told = f"Which cell is best cannot be told: {sure} none of the {cells:,} is ruled out"
-        return Verdict("open", sentence(f"{told}; the best value is {value} at {where}"), more)
+        told = f"Which cell is best cannot be told: each of the {cells:,} may be, {sure}"
+        held = f"all have {value}" if best.ties == cells else f"the best value is {value} at {where}"
+        return Verdict("open", sentence(f"{told}; {held}"), more)
+    told = f"The best {metric} is {value} at {where}"
+    if size <= best.ties:
+        return Verdict("shown", sentence(f"{told}; {sure} no other cell is better"), more)
     others = counted(size - best.ties, "other cell may be the best", "other cells may be the best")
-    out = counted(cells - size, "is", "are")
-    told = f"The best {metric} is {value} at {where}; {others} as well, {sure}, and {out} ruled out"
-    return Verdict("open", sentence(told), more)
+    out = counted(cells - size, "remaining cell is not", "remaining cells are not")
+    return Verdict("open", sentence(f"{told}; {others} as well, and {sure} the {out} better"), more)
 
 
 def _single(document: GridDocument, value: float) -> str:
@@ -116,8 +124,11 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
     """Each axis, and in how many series along it the metric falls, rises, or neither; of how
     many, where not all were analysed."""
     there = _series(document) if statistics.series_left_out else {}
+    single = [axis["name"] for axis in document["axes"] if len(axis["levels"]) == 1]
     for along, found in itertools.groupby(statistics.series, key=lambda one: one.along):
         series = list(found)
+        if along in single:
+            continue
         told = [
             f"{number:,} {one if number == 1 else many}"
             for one, many, directions in _COURSES
@@ -139,7 +150,7 @@ def _declines(document: GridDocument, along: str, series: Sequence[Series]) -> I
     """From which level on the series lastingly decline that do, the earliest first."""
     levels = next(axis["levels"] for axis in document["axes"] if axis["name"] == along)
     order = {label(level): at for at, level in enumerate(levels)}
-    found = [(one, one.onset) for one in series if one.onset and one.onset.by is not None]
+    found = [(one, onset) for one in series if (onset := lasting(one, document["metric"]))]
     found.sort(key=lambda pair: order[label(pair[1].by)])
     if found:
         (first, onset), *others = found
@@ -164,8 +175,8 @@ def _course(document: GridDocument, one: Series) -> str:
         return sentence(f"{told}; {ends}" + ", which noise may explain" * (change.value != 0))
     turned = not moves or (change.value < 0) != ("decreasing" in one.direction)
     ends = f"{told}{', but ' if turned and one.direction not in ('flat', 'constant') else ': '}{ends}"
-    begins = one.onset and one.onset.by not in (None, one.to)
-    return sentence(f"{ends}, and {decline(one, one.onset, yardstick)}" if one.onset and begins else ends)
+    onset = lasting(one, document["metric"])
+    return sentence(f"{ends}, and {decline(one, onset, yardstick)}" if onset and onset.by != one.to else ends)
 
 
 def _is_apart(one: Series) -> bool:

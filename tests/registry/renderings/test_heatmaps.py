@@ -119,7 +119,7 @@ def test_large_levels_are_written_by_thousands_where_that_is_all_of_them() -> No
 def test_a_set_that_rules_out_no_cell_marks_none_and_says_so() -> None:
     picture = drawn(SMALL, among(("1", 0), ("1", 1), ("2", 0), ("2", 1), ("2", 2)))
     assert not any(dashed for _, dashed in frames(picture))
-    assert "the best is one of 5 cells: none is ruled out, so none is dashed." in " ".join(texts(picture))
+    assert "Each of the 5 cells may be the best, with 95 % confidence, so none is dashed." in " ".join(texts(picture))
 
 
 def test_lower_is_better_outlines_the_lowest_and_no_direction_nothing() -> None:

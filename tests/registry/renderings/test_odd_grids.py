@@ -19,6 +19,7 @@ from tests.registry.renderings.test_every_shape_in_every_form import (
     FREE,
     HIGHER,
     LOWER,
+    NEITHER,
     kinds,
     nested,
     shape,
@@ -92,8 +93,8 @@ SAID = {
     ),
     "a zigzag has no onset, and several best cells are not all best": (
         Grid(HIGHER, (steps(8),), (90.0, 60.0) * 4, 200),
-        ["varies without trend", "The best is shown to be among Step 0; Step 2"],
-        ["gets worse", "are shown to be best"],
+        ["varies without trend", "at Step 0; Step 2; and 2 more; with 95 % confidence no other cell is better."],
+        ["gets worse", "shown to be"],
     ),
     "a course that turns says so": (
         Grid(LOWER, (steps(7),), (10.0, 20.0, 30.0, 35.0, 28.0, 18.0, 9.0), 200),
@@ -132,7 +133,8 @@ SAID = {
     ),
     "cells that all tie rule none out": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (50.0,) * 6, 100),
-        ["the best is among these 6 cells (Gupta), so none is ruled out"], [],
+        ["each of the 6 may be, with 95 % confidence; all have 50 %.", "each of the 6 cells may be the best"],
+        ["better"],
     ),
     "what nothing could show is no legend, and no change of a percentage is beyond 100": (
         Grid(HIGHER, (steps(5),), (30.0, 100 / 3, 200 / 3, 250 / 3, 10.0)),
@@ -186,12 +188,12 @@ SAID = {
     ),
     "a bad checkpoint leaves three sums of columns, of which no order is rare": (  # 2 of 3! orders are monotone
         Grid(HIGHER, (kinds(*"abcdef"), steps(3)), (80.0, 60.0, 82.0) * 6, 200),
-        ["All series together, by the sums of their columns, no test: no orderings of these sums have a p below 0.05"],
+        ["All series together, by the sums of their columns, not in each, no test: no orderings of these sums have a"],
         ["these series have"],
     ),
     "a test of sums of columns says so": (  # of ten pairs eight rise
         Grid(HIGHER, (kinds(*"abcdef"), steps(5)), (80.0, 81.0, 60.0, 82.0, 83.0) * 6, 200),
-        ["All series together, by the sums of their columns: S = 6, "], ["together: S"],
+        ["All series together, by the sums of their columns, not in each: S = 6, "], ["together: S"],
     ),
     "an interval that begins at 0 beside a shown trend is not said to reach to it for lack of one": (
         Grid(FREE, (steps(8),), (1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 3.0, 3.0)),
@@ -201,6 +203,55 @@ SAID = {
         Grid(HIGHER, (steps(4, "Depth"), steps(5)),
              tuple(95 - 2.0 * i - 4 * j for i in range(4) for j in range(5)), 200),
         ["on the metric's own scale: 0 times the known noise"], ["e-1"],
+    ),
+    "one of two cells may be shown to be best one-sided where no trend is": (  # z 1.71
+        Grid(HIGHER, (steps(2),), (60.0, 48.0), 100),
+        ["with 95 % confidence no other cell is better", "which noise may explain"], ["shown to be"],
+    ),
+    "of one measured cell of many nothing is compared": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (N, N, 5.0, N, N, N), 100),
+        ["The only measured cell is Kind a, Step 2: accuracy 5 %.", "Kind a 1 point, 5"], ["better", "→ 5 over"],
+    ),
+    "known noise that finds nothing on the scale is known": (
+        Grid(HIGHER, (steps(2),), (0.0, 100.0), 3), ["no change would have been seen"], ["noise unknown"],
+    ),
+    "one value throughout is within no margin": (
+        Grid(FREE, (steps(4),), (1.0,) * 4), ["Along Step loss has one value throughout."], ["margin"],
+    ),
+    "reasons and tests are said of the series that have them": (
+        Grid(FREE, (kinds("a", "b"), steps(5)), (1.0, 2.0, 3.0, 4.0, 5.0, *(1.0,) * 5),
+             stderr=(0.1, 0.1, 0.0, *(0.1,) * 7)),
+        ["The noise is not known, so no step of Kind a is called sharp.", "no step of Kind b is called sharp: no",
+         "standard errors; Mann–Kendall, two-sided, ties included, of a series without noise"],
+        ["so no step is called sharp"],
+    ),
+    "intervals of steps beside a huge row have digits of their own": (  # 0.1 sqrt(2/3) times t with 8 df is 0.19
+        Grid(FREE, (kinds("a", "b"), steps(4)), (1e6, 2e6, 1.5e6, 3e6, 2.0, 1.0, 2.5, 2.0),
+             repeats=(3,) * 8, sd=(1e5,) * 4 + (0.1,) * 4),
+        ["-1.0 [ -1.19, -0.81]"], ["[ -1, -1]"],
+    ),
+    "what has no better end gets no worse": (
+        Grid(NEITHER, (steps(6),), (30.0, 28.0, 25.0, 20.0, 10.0, 5.0), 500), ["Along Step accuracy falls"],
+        ["gets worse", "below its first"],
+    ),
+    "means of repeats imply no trials": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (80.0, 82.0, 86.0, 90.0, 91.0, 77.0), repeats=(3,) * 6,
+             sd=(1.0, 2.0) * 3), ["decimals: 0"], ["implied", "lattice"],
+    ),
+    "no floor lies at the end of the scale": (
+        Grid(HIGHER, (kinds(*"abcdef"),), (100.0, 100.0, 99.0, 100.0, 98.0, 100.0), 100),
+        ["each of the 6 may be"], ["expected at"],
+    ),
+    "an axis with one level has no course": (
+        Grid(HIGHER, (kinds("a", "b"), steps(1)), (90.0, 50.0), 100), [], ["Along Step", "too few points", "1 point"],
+    ),
+    "rows without a step have no largest one": (
+        Grid(HIGHER, (kinds(*map(str, range(12))), steps(5)), (*(50.0,) * 55, 90.0, 80.0, 70.0, 60.0, 40.0), 100),
+        ["47 of these"], [" 0 [-13.60"],
+    ),
+    "the interval of a slope that holds 0 beside a shown trend is explained": (
+        Grid(HIGHER, (kinds("a", "b"), steps(5)), (45.0, 70.0, 85.0, 80.0, 85.0, 45.0, 40.0, 60.0, 55.0, 65.0), 20),
+        ["its interval is of the slope alone: the direction follows q where they differ"], [],
     ),
 }  # fmt: skip
 
