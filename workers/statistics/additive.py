@@ -113,6 +113,13 @@ def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
 
 
+def half_counts_added(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Successes and trials with half a success and half a failure more in the mean cell, and in each as its trials are
+    to the mean: cells of one share keep one share. A thousandth of that at least, so that logits stay finite."""
+    more = np.maximum(n / n.mean(), 1e-3)
+    return k + more / 2, n + more
+
+
 def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
     """The effects on the logit scale of k of n (0 < k < n, fractions allowed), by Newton steps that are halved
     while the likelihood falls; `None` if they do not settle."""
@@ -146,8 +153,9 @@ def marginal_effects(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray
 
 
 def log_likelihood(k: FloatArray, n: FloatArray, logits: FloatArray) -> float:
-    """The binomial log-likelihood without its constant."""
-    return float(np.sum(k * logits - n * np.logaddexp(0.0, logits)))
+    """The binomial log-likelihood without its constant; of no difference of large numbers near a bound."""
+    size = np.abs(logits)
+    return -float(np.sum(np.where(logits > 0, n - k, k) * size + n * np.log1p(np.exp(-size))))
 
 
 def predict(layout: Layout, effects: FloatArray) -> FloatArray:
