@@ -15,8 +15,9 @@ bounds: no trials are invented for a cell of 100 %.
 The additive model of proportions with trials on the logit scale: does an axis matter, and do the axes interact?
 McCullagh and Nelder (1989), ch. 4: Pearson's statistic of the additive fit tests the interaction. The likelihood ratio
 of an axis is chi-squared where no interaction is shown; else it is divided by that statistic over its degrees of
-freedom and referred to F. Where fewer than five of one outcome are expected, of a cell or of all cells of a level, the
-p is the larger of that of the likelihood ratio and that of Pearson's statistic, or of the score (Rao 1948) of the axis.
+freedom and referred to F. Where next to none of one outcome is expected in a cell (`FEWEST_IN_A_CELL`), the p of the
+interaction is the larger of that of Pearson's statistic and that of the likelihood ratio; where fewer than five are in
+a level, the p of the axis is the larger of that of the likelihood ratio and that of the score (Rao 1948).
 Half a success and half a failure a cell (Anscombe 1956), shared out by the cells' trials, are added, so that the fit
 exists where a level has only successes. Cells of one probability keep one: whole halves in cells of few trials would
 pull those towards 50 %, and the axis along which trials differ would matter.
@@ -52,6 +53,9 @@ from workers.statistics.terms import MOST_WRITTEN_LEVELS, ROUNDING, SMALLEST_P, 
 
 MOST_LEVELS = 600
 """Observed levels of all axes together, up to which ragged grids and adjusted means are computed."""
+FEWEST_IN_A_CELL = 0.4
+"""Expected count of one outcome in a cell, half counts included, below which Pearson's statistic alone showed
+interactions that are none in up to 23 % of simulated grids; of equal trials few cells expect less."""
 
 
 def sensitivity(table: Table, alpha: float = 0.05) -> Sensitivity:
@@ -355,7 +359,7 @@ def logit_tests(layout: Layout, noise: Noise | None, alpha: float) -> LogitTests
     share = expit(logits)
     chi2 = float(np.sum((k - n * share) ** 2 / (n * share * (1 - share))))
     best, least = log_likelihood(k, n, logits), chi2
-    if np.min(n * np.minimum(share, 1 - share)) < FEWEST_EXPECTED:
+    if np.min(n * np.minimum(share, 1 - share)) < FEWEST_IN_A_CELL:
         least = min(chi2, 2 * (log_likelihood(k, n, logit(k / n)) - best))
     found = LogitInteraction(chi2, df, chi2 / df, max(SMALLEST_P, float(chdtrc(df, least))))
     axes = tuple(axis_p(layout, a, k, n, best, found, alpha) for a in range(len(layout.sizes)))
