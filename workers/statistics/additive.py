@@ -7,6 +7,7 @@ sums of squares do not depend on how the redundancy among axes is resolved.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -142,6 +143,15 @@ def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
         if float(np.abs(step).max()) < 1e-8 * (1 + float(np.abs(effects).max())):
             return effects
     return None
+
+
+def score(layout: Layout, k: FloatArray, n: FloatArray, share: FloatArray) -> float:
+    """Rao's statistic of the model against these shares; infinite where its equations are numerically singular."""
+    slope, matrix = totals(layout, k - n * share), normal_matrix(layout, n * share * (1 - share))
+    try:
+        return max(0.0, float(slope @ solve(layout, matrix, slope)))
+    except np.linalg.LinAlgError:
+        return math.inf
 
 
 def marginal_effects(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:

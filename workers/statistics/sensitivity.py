@@ -43,6 +43,7 @@ from workers.statistics.additive import (
     logistic,
     normal_matrix,
     predict,
+    score,
     solve,
     totals,
 )
@@ -378,9 +379,7 @@ def axis_p(
     lr = max(0.0, 2 * (best - log_likelihood(k, n, logits)))
     share = expit(logits)
     if np.bincount(layout.codes[a], n * np.minimum(share, 1 - share)).min() < FEWEST_EXPECTED:
-        weights = n * share * (1 - share)
-        away = (k - n * share) / weights
-        lr = min(lr, max(0.0, float(np.sum(weights * away**2)) - left_over(layout, away, weights)))
+        lr = min(lr, score(layout, k, n, share))
     if found.p >= alpha:
         return max(SMALLEST_P, float(chdtrc(df, lr)))
     return max(SMALLEST_P, float(fdtrc(df, found.df, lr / df / max(1.0, found.over_noise))))
