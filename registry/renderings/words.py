@@ -170,8 +170,13 @@ _SENTENCES = {
     ),
     "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
     "equal_noise": (
-        "the repeats of all cells have about one noise: where that of few repeats differs tenfold, a report errs in up "
-        "to 10 %; steps, declines, sets of best cells and thresholds pool it"
+        "the repeats of all cells have about one noise: sets of best cells, steps, declines, thresholds, axes and "
+        "interactions pool it, and up to 20-35 % of reports err where one cell or row is five to ten times as noisy"
+    ),
+    "exact_errors": "posted standard errors are taken as exact; those of few or of skewed results are themselves noisy",
+    "equal_scatter": (
+        "what the axes leave is taken to scatter alike in all cells; their own noise is unknown, and one noisy row "
+        "lets axes matter too often"
     ),
     "rows_share_nothing": (
         "the cells of a level share no shock, as that of one bad checkpoint in every row; it would count once for each"

@@ -48,7 +48,9 @@ class AxisShare:
     levels: Annotated[tuple[LevelMean, ...], "The first thousand measured levels."]
     p: Annotated[float | None, "Of the test that the levels of this axis do not differ."] = None
     test: Annotated[
-        AxisTest | None, "f: F against the residual. lr_logit: likelihood ratio on the logit scale, with trials."
+        AxisTest | None,
+        "f: F against the residual. lr_logit: likelihood ratio on the logit scale, with trials; of rare outcomes the "
+        "larger p of it and of the score.",
     ] = None
 
 
@@ -67,7 +69,11 @@ class LogitInteraction:
     chi2: Annotated[float, "Pearson's statistic of the additive fit."]
     df: Annotated[Count, "Its degrees of freedom."]
     over_noise: Annotated[float, "Chi-squared over its degrees of freedom: about 1 where the rest is noise."]
-    p: Annotated[float, "Of the test that there is no interaction."]
+    p: Annotated[
+        float,
+        "Of the test that there is no interaction: by chi2; of rare outcomes the larger of that and of the likelihood "
+        "ratio's.",
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,10 @@ Assumptions = Annotated[
     "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), nearest_counts "
     "(values are no whole counts out of their trials, and stand for the nearest ones), independent_levels "
     "(no noise is known: a slow drift looks like a trend), "
-    "equal_noise (of repeats: steps, sets of best cells and thresholds pool their variance over the cells; where "
-    "few repeats have noise that differs tenfold, a report errs in up to 10 %), "
+    "equal_noise (of repeats: steps, sets of best cells, thresholds, axes and interactions pool their variance over "
+    "the cells; where one cell or row is five to ten times as noisy, up to 20-35 % of reports err), "
+    "exact_errors (posted standard errors are not estimates; of few or skewed results they are), "
+    "equal_scatter (no noise is known: what the axes leave scatters alike in all cells), "
     "rows_share_nothing (no shock, as of one bad checkpoint, is common to the cells of a level), "
     "exchangeable_cells (no noise is known), independent_items (items are draws of one kind), "
     "p(1-p)/questions (the largest variance that counts leave possible).",
@@ -49,11 +51,11 @@ class Opened:
     adjusted p (`q`, `p_holm`, of an axis, of a common direction, of an interaction) is less than that of its axis
     here."""
 
-    p: Annotated[float, "That all cells are equal: Simes over the axes."]
+    p: Annotated[float | None, "That all cells are equal: Simes over the axes; null where nothing is tested."]
     axes: Annotated[
-        Mapping[str, float],
+        Mapping[str, float | None],
         "That nothing differs along an axis: Simes over what is tested along it (trends; variation, steps, onsets; the "
-        "common direction, the axis as a whole), and no less than `p`.",
+        "common direction, the axis as a whole), and no less than `p`; null where nothing is.",
     ]
 
 

@@ -7,6 +7,7 @@ sums of squares do not depend on how the redundancy among axes is resolved.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,6 +114,13 @@ def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
 
 
+def half_counts_added(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Successes and trials with half a success and half a failure more in the mean cell, and in each as its trials are
+    to the mean: cells of one share keep one share. A thousandth of that at least, so that logits stay finite."""
+    more = np.maximum(n / n.mean(), 1e-3)
+    return k + more / 2, n + more
+
+
 def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
     """The effects on the logit scale of k of n (0 < k < n, fractions allowed), by Newton steps that are halved
     while the likelihood falls; `None` if they do not settle."""
@@ -137,6 +145,15 @@ def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
     return None
 
 
+def score(layout: Layout, k: FloatArray, n: FloatArray, share: FloatArray) -> float:
+    """Rao's statistic of the model against these shares; infinite where its equations are numerically singular."""
+    slope, matrix = totals(layout, k - n * share), normal_matrix(layout, n * share * (1 - share))
+    try:
+        return max(0.0, float(slope @ solve(layout, matrix, slope)))
+    except np.linalg.LinAlgError:
+        return math.inf
+
+
 def marginal_effects(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:
     """The log-odds of all cells of each level, such that a cell has those of the whole and what its levels differ from
     it: near the fit where the axes are balanced."""
@@ -146,8 +163,9 @@ def marginal_effects(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray
 
 
 def log_likelihood(k: FloatArray, n: FloatArray, logits: FloatArray) -> float:
-    """The binomial log-likelihood without its constant."""
-    return float(np.sum(k * logits - n * np.logaddexp(0.0, logits)))
+    """The binomial log-likelihood without its constant; of no difference of large numbers near a bound."""
+    size = np.abs(logits)
+    return -float(np.sum(np.where(logits > 0, n - k, k) * size + n * np.log1p(np.exp(-size))))
 
 
 def predict(layout: Layout, effects: FloatArray) -> FloatArray:

@@ -93,14 +93,14 @@ class _Whole:
         interaction, and need not open where that is all there is."""
         families = dict(zip([axis.name for axis in self.table.axes], judged.families, strict=True))
         trends = {
-            name: found if found.p is None else replace(found, p=max(found.p, families[name]))
+            name: found if found.p is None else replace(found, p=max(found.p, families[name] or 0.0))
             for name, found in self.trends.items()
         }
         axes = self.sensitivity.axes and {
-            name: share if share.p is None else replace(share, p=max(share.p, families[name]))
+            name: share if share.p is None else replace(share, p=max(share.p, families[name] or 0.0))
             for name, share in self.sensitivity.axes.items()
         }
-        rest, every = self.sensitivity.residual, max(families.values(), default=judged.opened)
+        rest, every = self.sensitivity.residual, max((p for p in families.values() if p is not None), default=0.0)
         if rest is not None and rest.p is not None:
             rest = replace(rest, p=max(rest.p, min(every, ALONE * rest.p)))
         if rest is not None and rest.logit is not None:
@@ -119,7 +119,7 @@ def _description(grid: Grid, whole: _Whole, judged: Judged, left_out: int) -> Gr
     return GridStatistics(
         params=parameters,
         design_effect=grid.design_effect,
-        assumes=assumptions(grid, table, judged.series, trends.values(), exact),
+        assumes=assumptions(grid, table, judged.series, trends.values(), shares, exact),
         opened=opened,
         coverage=coverage(table),
         series=judged.series,
@@ -133,23 +133,32 @@ def _description(grid: Grid, whole: _Whole, judged: Judged, left_out: int) -> Gr
 
 
 def assumptions(
-    grid: Grid, table: Table, series: Sequence[Series], trends: Iterable[GridTrend], exact: Precision
+    grid: Grid,
+    table: Table,
+    series: Sequence[Series],
+    trends: Iterable[GridTrend],
+    shares: Sensitivity,
+    exact: Precision,
 ) -> tuple[str, ...]:
     """Assumptions of the tests, of a grid as a whole and of each of its series: `independent_trials` where they rest on
     trials, and no design effect says how far the trials of a cell depend on each other, `design_effect_of_repeats`
     where repeats say so, `nearest_counts` where values are no whole counts of them; `equal_noise` where repeats do and
-    steps, sets and thresholds pool their variance; `independent_levels` where no noise is known and the tests of a
-    course rest on the scatter about it; `rows_share_nothing` where series are judged together. None of one cell, of
-    which nothing is tested."""
+    steps, sets and thresholds pool their variance; `exact_errors` where they rest on submitted errors, and
+    `equal_scatter` where no noise is known and axes are tested by what they leave; `independent_levels` where the tests
+    of a course rest on the scatter about it; `rows_share_nothing` where series are judged together. None of one cell,
+    of which nothing is tested."""
     together = any(one.status == "ok" and one.rows > 1 for one in trends)
     tested = [one for one in series if one.q is not None]
     kinds = {one.noise for one in series if one.count > 1 and (one.noise != "unknown" or together)}
     kinds |= {one.noise for one in tested}
-    kinds |= {known_noise(table)} - {"unknown"} if table.cells > 1 else set()
+    whole = known_noise(table)
+    kinds |= {whole} - {"unknown"} if table.cells > 1 else set()
     words = {
         "independent_trials" if table.design_effect == 1.0 else OF_REPEATS: grid.design_effect is None
         and ("trials" in kinds or ("stderr" in kinds and has_trials_alone(grid, table))),
         "equal_noise": "repeats" in kinds,
+        "exact_errors": "stderr" in kinds,
+        "equal_scatter": whole == "unknown" and any(one.p is not None for one in (shares.axes or {}).values()),
         "independent_levels": "unknown" in kinds,
         "nearest_counts": "trials" in kinds and bool(exact.off_lattice_count),
         "rows_share_nothing": len(tested) > 1 or together,

@@ -165,16 +165,16 @@ def simes(ps: Iterable[float | None], weights: Sequence[float] | None = None) ->
     return least if found else None
 
 
-def opened(families: Sequence[float | None], weights: Sequence[float]) -> tuple[float, list[float]]:
-    """The p at which a report opens, and those at which its families do, one an axis. What has no p is open.
+def opened(families: Sequence[float | None], weights: Sequence[float]) -> tuple[float | None, list[float | None]]:
+    """The p at which a report opens, and those at which its families do, one an axis; `None` where nothing is tested.
 
     That both of two families have nothing is that all cells are equal; of more families, several are tested by Holm's
     steps, whose first has one family less for the same reason (Shaffer 1986).
     """
-    whole = simes(families, weights)
-    report = 0.0 if whole is None else whole
+    report = simes(families, weights)
     known = sorted((p, i) for i, p in enumerate(families) if p is not None)
-    found, least = [report] * len(families), report
+    found: list[float | None] = [None] * len(families)
+    least = report or 0.0
     for rank, (p, i) in enumerate(known):
         least = max(least, p * max(1, min(len(known) - 1, len(known) - rank)))
         found[i] = min(1.0, least)

@@ -87,8 +87,8 @@ class Judged:
     """The series of a grid, family by family, the p at which its report opens, and those at which the families do."""
 
     series: tuple[Series, ...]
-    opened: float
-    families: list[float]
+    opened: float | None
+    families: list[float | None]
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def reports(asked: Sequence[Sequence[Asked]]) -> list[Judged]:
         weights = [0.0 if one.p is None else one.weight for one in mine]
         gates.append(opened([one.p for one in mine], weights))
         for one, least, weight in zip(mine, gates[-1][1], weights, strict=True):
-            judgements.append(one.judged(least, weight / (math.fsum(weights) or 1.0)))
+            judgements.append(one.judged(least or 0.0, weight / (math.fsum(weights) or 1.0)))
     found: list[dict[int, Series]] = [{} for _ in every]
     for group in groups:
         given = [judgements[family][place] for family, place in group.members]

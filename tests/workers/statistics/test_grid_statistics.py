@@ -118,7 +118,13 @@ def test_what_is_assumed_is_what_the_tests_of_any_row_rest_on():
     repeats = Grid(Metric("loss"), axes, values, repeats=(5,) * 6 + (1, 5), sd=(1.0,) * 6 + (None, 1.0))
     alone = Grid(PERCENT, (x,), values[:4], (None, None, None, 100), stderr=(2.0, 2.0, 2.0, None))
     one = Grid(Metric("loss"), (line([0.0]).axes[0],), (1.0,), repeats=(5,), sd=(1.0,))
-    assert describe(trials)["assumes"] == ["independent_trials", "independent_levels", "rows_share_nothing"]
-    assert describe(repeats)["assumes"] == ["equal_noise", "independent_levels", "rows_share_nothing"]
-    assert describe(alone)["assumes"] == ["independent_trials"]
+    unknown = ["equal_scatter", "independent_levels", "rows_share_nothing"]
+    assert describe(trials)["assumes"] == ["independent_trials", *unknown]
+    assert describe(repeats)["assumes"] == ["equal_noise", *unknown]
+    assert describe(alone)["assumes"] == ["independent_trials", "exact_errors"]
     assert describe(one)["assumes"] == describe(line([50.0], trials=100))["assumes"] == []
+
+
+def test_a_report_that_tests_nothing_has_no_p():
+    kinds = Axis("a", "nominal", tuple(Level(n) for n in "123456"))
+    assert describe(Grid(PERCENT, (kinds,), (50.0,) * 6, 100))["opened"] == {"p": None, "axes": {"a": None}}
