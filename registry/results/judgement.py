@@ -83,8 +83,8 @@ class Judgement:
     reason: ReasonWord
     robust_to_missing: Annotated[
         bool | None,
-        "Whether the posted verdict stays, whatever the missing cells are; null: it decides nothing, or coordinates that"
-        " not all grids declare were left out.",
+        "Whether the posted verdict stays, whatever the missing cells are; null: it decides nothing, or coordinates"
+        " that not all grids declare were left out.",
     ]
     depends_on_reading: Annotated[
         bool, "Whether the bare numbers of `between`, `<=` and `>=`, not rounded, give another."
