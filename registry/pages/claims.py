@@ -105,7 +105,7 @@ def claim(claim: uuid.UUID) -> Response:
             "cells": said.cells_of(document, _CELLS) if document else [],
             "inputs": [one | {"names": names.get(one["grid"], "a grid that is gone")} for one in inputs],
             "normal": orjson.dumps(orjson.loads(row.normal), option=orjson.OPT_INDENT_2).decode(),
-            "history": [(one, said.sentence_of(one)) for one in history[:_JUDGEMENTS]],
+            "history": [(one, stored.verdict_in_order(one), said.sentence_of(one)) for one in history[:_JUDGEMENTS]],
             "older": history[_JUDGEMENTS - 1].number if len(history) > _JUDGEMENTS else None,
             "words": said.WORDS,
             "open": row.visibility == "public" or "shared" in g,
@@ -137,6 +137,6 @@ def _with(known: Sequence[str], chosen: Sequence[str]) -> list[str]:
 def _asked() -> list[tuple[str, str]]:
     """Filters that the API has too; its verdict `contradicted` is of either way."""
     names = ("verdict", "experiment", "source")
-    asked = [(name, "contradicted" if text in stored.CONTRADICTED else text)
+    asked = [(name, "contradicted" if text in (*stored.CONTRADICTED, stored.LAYERS_DIFFER) else text)
              for name, text in request.args.items(multi=True)]  # fmt: skip
     return [pair for pair in asked if pair[0] in names and pair[1] not in ("", "unjudged")]

@@ -132,12 +132,12 @@ def _shown(found: ModelComparison, project: str, ranking: Ranking | None) -> dic
 
 
 def _plan(found: ModelComparison, alone: Verdict, among: Verdict, ranking: Ranking | None) -> Iterator[Section]:
-    """How many trials tell the two apart, as strictly as what leaves them open: their own test, or the ranking's."""
-    pairs = 1
-    if alone.answer == "shown":
-        if ranking is None or ranking.target != TARGETS[0] or not is_tested(ranking):
-            return
-        pairs = math.comb(len(of_measured(ranking).ranking), 2)
+    """How many trials tell the two apart, as strictly as the ranking in which they were picked; without one that is
+    tested, as their own test."""
+    tested = ranking if ranking and ranking.target == TARGETS[0] and is_tested(ranking) else None
+    if alone.answer == "shown" and tested is None:
+        return
+    pairs = math.comb(len(of_measured(tested).ranking), 2) if tested and found.differs == ("model",) else 1
     plan = plan_of_models(found, Goal(found.alpha / pairs)) if among.answer == "open" else None
     if plan is not None:
         strict = [f"alpha: {found.alpha:g} over the {pairs:,} pairs of the ranking"] if pairs > 1 else []

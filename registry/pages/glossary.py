@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 _WORDS = {
     "adjusted": "adjusted mean",
+    "as posted contradicted, beyond noise supported": "beyond noise",
     "contradicted as posted": "as posted",
     "contradicted beyond noise": "beyond noise",
     "change": "change (fitted)",

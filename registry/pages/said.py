@@ -17,6 +17,7 @@ from registry.claims.grammar import read_claim
 from registry.claims.wording import stated, subject
 from registry.operations.find_claims import (
     CONTRADICTED,
+    LAYERS_DIFFER,
     ClaimFilters,
     claims_in_order,
     names_of_experiment,
@@ -36,8 +37,9 @@ WORDS: Mapping[str, str] = {
     "unjudged": "Being judged",
     "beyond_noise": "Contradicted beyond noise",
     "within_noise": "Contradicted as posted",
+    "layers_differ": "As posted contradicted, beyond noise supported",
 }
-"""Verdicts, and the two ways in which a claim is contradicted."""
+"""Verdicts, the two ways in which a claim is contradicted, and what is neither."""
 _TRIALS = re.compile(r" With [\d,.]+ times the trials.*")
 _IN_SECTION = 24
 _LONGEST_QUOTE = 320
@@ -70,6 +72,11 @@ class ShownClaim:
     def short(self) -> str:
         """The sentence without how many trials would decide it."""
         return _TRIALS.sub("", self.sentence)
+
+    @property
+    def tone(self) -> str:
+        """The verdict whose colour it has: what only one layer contradicts is open."""
+        return "not_decidable" if self.finer == LAYERS_DIFFER else self.verdict
 
     @property
     def word(self) -> str:

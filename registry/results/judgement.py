@@ -81,7 +81,11 @@ class Judgement:
     as_posted: AsPosted
     beyond_noise: Annotated[Verdict, "By simultaneous confidence sets: wrong with a probability of at most `alpha`."]
     reason: ReasonWord
-    robust_to_missing: Annotated[bool | None, "Whether the posted verdict stays, whatever the missing cells are."]
+    robust_to_missing: Annotated[
+        bool | None,
+        "Whether the posted verdict stays, whatever the missing cells are; null: it decides nothing, or coordinates"
+        " that not all grids declare were left out.",
+    ]
     depends_on_reading: Annotated[
         bool, "Whether the bare numbers of `between`, `<=` and `>=`, not rounded, give another."
     ]

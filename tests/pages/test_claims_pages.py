@@ -73,6 +73,26 @@ def test_what_is_contradicted_beyond_noise_is_counted_apart_and_stands_first(pub
     assert [one in both for one in ("It is 12", "It is 99 ", "It is 99.3")] == [True, True, False]
 
 
+def test_what_noise_supports_against_the_posted_number_is_neither(public: Project, visitor: Browser) -> None:
+    # The median step is 1 up; of 300 trials each, the last cell takes the line of the trend test down.
+    metric = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
+    axes = [{"name": "Length", "kind": "numeric", "levels": [0, 1, 2, 3, 4, 5]}]
+    public.published(metric=metric, axes=axes, values=[90.0, 91.0, 92.0, 93.0, 94.0, 10.0], trials=300)
+    falls = {"kind": "trend", "about": ABOUT, "along": "Length", "goes": "down", "text": "It falls."}
+    [claim] = say(public, falls)
+    home, word = f"/projects/{public.slug}/claims", "as posted contradicted, beyond noise supported"
+    text = visitor.read(home).text
+    assert "The one sentence is not contradicted by its numbers." in text
+    assert f"1 {word}" in text
+    assert '<li class="not_decidable">' in visitor.get(home).text
+    assert "It falls." in visitor.read(f"{home}?verdict=layers_differ").text
+    assert "It falls." not in visitor.read(f"{home}?verdict=within_noise").text
+    page = visitor.get(f"/claims/{claim}").text
+    assert 'class="judged not_decidable"' in page
+    # Only what noise contradicts has the solid sign.
+    assert (page.count('class="mark contradicted'), page.count('class="mark within_noise')) == (0, 2)
+
+
 def test_claims_that_differ_in_which_cells_they_compare_say_which(public: Project, visitor: Browser) -> None:
     model = public.published()["model"]
     rank = {"kind": "rank", "about": ABOUT, "by": "model", "name": model}

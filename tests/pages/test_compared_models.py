@@ -136,6 +136,9 @@ def test_a_pair_picked_from_a_ranking_is_shown_only_where_the_ranking_separates_
     assert "alpha: 0.05 over the 6 pairs of the ranking" in page.text
     ranking = visitor.computed(base.replace("compare", "ranking"))
     assert "How many trials would tell best from one" in ranking.text
+    # By itself it is left open too: the plan is for the ranking in which it was picked all the same.
+    [plan] = [link for link in ranking.links("contender_model=") if "baseline_model=one" in link][:1]
+    assert "alpha: 0.05 over the 6 pairs of the ranking" in visitor.computed(plan).text
     two = visitor.computed(f"{pair}&model=best&model=last")
     assert two.description.startswith("best is better than last by 5")
     assert "shown too" not in two.text

@@ -38,7 +38,7 @@ from registry.results.terms import Warning
 from registry.storage.rows import grid_of
 from workers.claims.facts import Facts, Source, trials_of
 from workers.claims.judgement import Group, Judged, judge_claim, warnings_of
-from workers.claims.telling import WHY, sentence, with_more_trials
+from workers.claims.telling import WHY, sentence, with_left_out, with_more_trials
 from workers.claims.trials import NoisyClaim, noisy_claim, trials_needed
 from workers.scope import canonical_names, matches
 from workers.statistics.judging import Span
@@ -86,7 +86,9 @@ def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgemen
     claim = judged.claim
     posted, noise = (_verdict(judged, layer) for layer in ("posted", "noise"))
     headline = noise if claim.strength == "noise" else posted
-    robust = None if judged.ill_posed or posted == "not_decidable" else _verdict(judged, "declared") == posted
+    decided = posted in ("supported", "contradicted")
+    robust = _verdict(judged, "declared") == posted if decided else None
+    left_out = next((one.left_out for one in judged.groups if one.left_out), "") if robust else ""
     every = [_part(one) for one in judged.groups]
     return Judgement(
         claim=normal_form(claim),
@@ -95,13 +97,13 @@ def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgemen
         as_posted=posted,
         beyond_noise=noise,
         reason=_reason(judged, headline, noise),
-        robust_to_missing=robust,
+        robust_to_missing=None if left_out else robust,
         depends_on_reading=_verdict(judged, "bare") != posted,
         alpha=claim.alpha,
         parts=tuple(every[:MOST_PARTS]),
         parts_left_out=max(0, len(every) - MOST_PARTS),
         inputs=tuple(_inputs(judged))[:MOST_INPUTS],
-        sentence=sentence(judged, every, posted, noise) + with_more_trials(needed),
+        sentence=sentence(judged, every, posted, noise) + with_left_out(left_out) + with_more_trials(needed),
         trials_needed=needed,
         look=None if claim.looks == "fixed" else judged.look.number,
         warnings=(

@@ -69,10 +69,9 @@ def _means(says: Compare, scene: Scene) -> Compared | Found:
 def _over(apart: Sequence[Slice], sides: Sequence[IntArray], slots: Slots, scene: Scene) -> str:
     """Over which cells two sides are compared."""
     left, right = ([cell for slot in slots for cell in slot[side]] for side in (0, 1))
-    if len(slots) == 1:
-        return over_sides(left, right)
     told = {name for side in apart for name, _ in side}
-    return over_shared(told, np.array([*left, *right]), np.concatenate(sides), scene, "both have")
+    over = over_shared(told, np.array([*left, *right]), np.concatenate(sides), scene, "both have")
+    return over or (over_sides(left, right) if len(slots) == 1 else "")
 
 
 def _gaps(says: Compare, scene: Scene) -> Compared | Found:

@@ -26,6 +26,7 @@ from workers.statistics.curves import Curves
 from workers.statistics.judging import Answer, Span, all_of, any_of, opposite
 from workers.statistics.ranks import mann_kendalls
 from workers.statistics.table import Table, abscissa_of
+from workers.statistics.terms import FloatArray
 from workers.statistics.trend import trends_of
 
 NEGATIVE = (Span(high=0, high_open=True),)
@@ -57,12 +58,22 @@ def _straight(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
     upward = says.goes == "up"
     if says.monotone or says.strictly:
         return _monotone(order, scene, upward=upward, strictly=says.strictly)
-    span, smallest = _change(says.along, scene, order)
-    if span is None:
-        return undecided("noise_unknown") if smallest is None else _too_few(len(order), smallest)
     region = ((Span(-(says.margin or 0.0), says.margin or 0.0),) if says.goes == "flat" else
               POSITIVE if upward else NEGATIVE)  # fmt: skip
-    return scene.judged(region, span, (order[0], order[-1]))
+    cells = (order[0], order[-1])
+    if scene.noisy and not bool(np.all(scene.facts.errors.is_exact[list(order)])):
+        span, smallest = _tested(says.along, scene, order)
+        if span is None:
+            return undecided("noise_unknown") if smallest is None else _too_few(len(order), smallest)
+        return scene.judged(region, span, cells)
+    spans = scene.world.spans(order)
+    if spans is None:
+        return undecided("noise_unknown")
+    low, high = (np.array([getattr(one, end) for one in spans]) for end in ("low", "high"))
+    span = _median_change(says.along, scene, order, low, high)
+    if says.goes == "flat" or 0 not in (span.low, span.high):
+        return scene.judged(region, span, cells)
+    return _by_pairs(span, low, high, scene, cells, upward=upward)
 
 
 def _too_few(points: int, smallest: float) -> Found:
@@ -125,28 +136,43 @@ def _turns(says: Trend, scene: Scene, order: Sequence[int], *, rising: bool) -> 
     return [place for place, value in enumerate(values) if value == extreme]
 
 
-def _change(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None, float | None]:
-    """The change from end to end by the median slope, or by the trend test that the noise allows; of too few points for
-    that test the smallest p that they can reach."""
-    if scene.world.name == "noise" and not bool(np.all(scene.facts.errors.is_exact[list(order)])):
-        return _tested(along, scene, order)
-    spans = scene.world.spans(order)
-    if spans is None:
-        return None, None
+def _by_pairs(
+    span: Span, low: FloatArray, high: FloatArray, scene: Scene, cells: tuple[int, int], *, upward: bool
+) -> Found:
+    """Where the median slope is exactly 0, as ties make it, more rising or falling pairs (Kendall's S) are the
+    direction."""
+    first, second = np.triu_indices(len(low), 1)
+    least, most = np.sign(low[second] - high[first]), np.sign(high[second] - low[first])
+    ends = [(span.low, least.sum()), (span.high, most.sum())]
+    (low_change, low_score), (high_change, high_score) = ends if upward else [(-one, -s) for one, s in ends[::-1]]
+    answer: Answer = "not_decidable"
+    if low_change > 0 or (low_change == 0 and low_score > 0):
+        answer = "supported"
+    elif high_change < 0 or (high_change == 0 and high_score <= 0):
+        answer = "contradicted"
+    falling, rising = int(np.sum(most < 0)), int(np.sum(least > 0))
+    told = f"by {rising} rising pairs of {first.size}, {falling} falling"
+    told = told if upward else f"by {falling} falling pairs of {first.size}, {rising} rising"
+    reason = scene.why if answer == "not_decidable" else None
+    return Found(answer, span, reason, cells, "" if reason else told)
+
+
+def _median_change(along: str, scene: Scene, order: Sequence[int], low: FloatArray, high: FloatArray) -> Span:
+    """The change from end to end by the median slope of values between these ends."""
     axis = scene.facts.axes[along]
     x = abscissa_of(axis)[0][scene.facts.column(along)[list(order)]]
-    low, high = (np.array([getattr(one, end) for one in spans]) for end in ("low", "high"))
     first, second = np.triu_indices(len(order), 1)
     apart, distance = x[second] - x[first], float(x[-1] - x[0])
     ends = [np.median((one[second] - other[first]) / apart) * distance for one, other in ((low, high), (high, low))]
     # Values are decimal numbers: what differs from 0 by less than their last digits is 0.
     size = max((abs(end) for end in (*low, *high) if np.isfinite(end)), default=0.0)
     plain_low, plain_high = (0.0 if abs(end) <= 1e-12 * size else float(end) for end in ends)
-    return Span(plain_low, plain_high), None
+    return Span(plain_low, plain_high)
 
 
 def _tested(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None, float | None]:
-    """The change as the trend statistics of grids see it, with an interval that agrees with their test."""
+    """The change as the trend statistics of grids see it, with an interval that agrees with their test; of too few
+    points for that test the smallest p that they can reach."""
     [curve] = Table.of(_as_grid(along, scene, order)).curves(0)
     curves = Curves.of([curve])
     if curves.noise is None:

@@ -195,6 +195,8 @@ class Group:
     cells: IntArray
     found: Mapping[Layer, Found]
     facts: Facts
+    left_out: str = ""
+    """The coordinates that not all grids declare and that are not compared: `12 of 28 coordinates`."""
     together: Sequence[tuple[int, ...]] = ()
     """The grids of each benchmark that it puts together, where nothing forbids it."""
 
@@ -294,17 +296,18 @@ def _judge_group(pointer: str, atom: Atom, group: tuple[dict[str, str], IntArray
     together = put_together(atom, facts, cells)
     if why := obstacle(facts, together):
         return Group(pointer, atom, levels, cells, dict.fromkeys(LAYERS, undecided("not_comparable", why)), facts)
+    declared = Exact(facts, "declared")
     worlds: Mapping[Layer, tuple[World, bool]] = {
         "posted": (Exact(facts), True),
         "bare": (Exact(facts), False),
-        "declared": (Exact(facts, "declared"), True),
+        "declared": (declared, True),
         "noise": (Noisy(facts, level[0], cells, level[1]), True),
     }
     alpha = level[1].share_of(level[0])
     found = {
         layer: _found(atom, Scene(facts, world, cells, alpha, rounded)) for layer, (world, rounded) in worlds.items()
     }
-    return Group(pointer, atom, levels, cells, found, facts, together)
+    return Group(pointer, atom, levels, cells, found, facts, next(iter(declared.left_out), ""), together)
 
 
 def _found(atom: Atom, scene: Scene) -> Found:

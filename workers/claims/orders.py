@@ -21,7 +21,7 @@ from registry.claims.claim import Extreme, Missing, Rank, Says, Stable, Step, Sw
 from registry.grids.slices import kept_levels
 from workers.claims.facts import Source, Terms
 from workers.claims.statistic import MOST_NAMED, ONE, statistic, sum_of
-from workers.claims.worlds import POSITIVE, Found, Reason, Scene, added, undecided
+from workers.claims.worlds import POSITIVE, Exact, Found, Reason, Scene, added, undecided
 from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge
 from workers.statistics.terms import IntArray
 
@@ -251,6 +251,8 @@ def over_shared(
     what = f"levels of {names[0]}" if len(names) == 1 else "coordinates"
     if len(here) == len(every):
         return f"over all {len(every):,} {what}"
+    if isinstance(scene.world, Exact):
+        scene.world.left_out.append(f"{len(every) - len(here):,} of {len(every):,} {what}")
     listed = ""
     if len(names) == 1 and len(here) <= _MOST_LISTED:
         listed = f" ({', '.join(facts.levels[names[0]][code].label for code in here[:, 0].tolist())})"

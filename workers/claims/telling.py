@@ -88,6 +88,13 @@ def _in_order(judged: Judged, as_posted: str, beyond_noise: str) -> str:
     return " ".join(told)
 
 
+def with_left_out(coordinates: str) -> str:
+    """Say that a verdict may be due to what was not compared, as not all have it, as a sentence after the verdict."""
+    if not coordinates:
+        return ""
+    return f" What missing cells could change is not known: {coordinates} that not all have were left out."
+
+
 def with_more_trials(needed: TrialsNeeded | None) -> str:
     """Say what decides a claim within the noise, as a sentence after the verdict."""
     if needed is None:

@@ -55,6 +55,8 @@ class Exact:
 
     facts: Facts
     name: Literal["posted", "declared"] = "posted"
+    left_out: list[str] = field(default_factory=list, compare=False)
+    """Notes of the coordinates that it has and that were not compared, as not all have them: `12 of 28 coordinates`."""
 
     def cells(self, of: IntArray) -> IntArray:
         """Those of the declared cells that exist in this world."""

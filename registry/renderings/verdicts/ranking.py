@@ -28,6 +28,8 @@ FEW_BENCHMARKS = 8
 MOST_LETTERS = 26
 """Groups up to which a letter names each of them; more say nothing beside the ranges of ranks."""
 _LISTED, _CARRYING = 4, 3
+_ALL_WITHOUT = 12
+"""Benchmarks up to which each that is left out is told of, also where that changes nothing."""
 """Names, and benchmarks that carry a claim, as far as they are written out."""
 _TURNS = {
     "rerun": "this is about these cells alone",
@@ -392,7 +394,8 @@ def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, s
 
 def _fewer(ranking: Ranking, claimed: int) -> tuple[str, tuple[str, ...]]:
     """What follows the claim that the first of many names is better than so many others: `; with AIME'25 left out, than
-    1 of them`, and where several benchmarks take some away what each leaves. Empty where as many stay without each."""
+    1 of them`, and where several benchmarks take some away what each leaves, where they are few also those that take
+    none. Empty where as many stay without each."""
     lost = [one for one in ranking.stability.without if one.shown < claimed]
     if not lost:
         return "", ()
@@ -400,7 +403,12 @@ def _fewer(ranking: Ranking, claimed: int) -> tuple[str, tuple[str, ...]]:
     name, than = isolated(worst.benchmark), f"than {_of_them(worst.shown)}"
     if len(lost) == 1:
         return f"; with {name} left out, {than}", ()
-    each = tuple(f"Without {isolated(one.benchmark)}, than {_of_them(one.shown)}." for one in lost)
+    every = ranking.stability.without
+    listed = every if len(every) <= _ALL_WITHOUT else lost
+    each = tuple(
+        f"Without {isolated(one.benchmark)}, than {_of_them(one.shown) if one in lost else 'no fewer'}."
+        for one in listed
+    )
     several = "models" if ranking.by == "benchmark" else "benchmarks"
     return f"; than fewer with any one of {len(lost):,} {several} left out, without {name} {than}", each
 

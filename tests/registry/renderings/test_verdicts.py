@@ -263,6 +263,13 @@ def test_a_ranking_is_judged_in_a_sentence(subtests, snapshot) -> None:
             assert unfounded(found, document, *sizes, *computed) == []
 
 
+def test_of_few_benchmarks_each_is_told_of_when_left_out() -> None:
+    each = [left_out("GPQA", 3.0, 0.01, 1), FIRM | {"shown": 2}, WEAK]
+    assert ranking_verdict(from_document(Ranking, first_of_three(without=each))).left_out == (
+        "Without GPQA, than 1 of them.", "Without AMC23, than no fewer.", "Without AIME, than none of them.",
+    )  # fmt: skip
+
+
 def test_the_sentence_is_the_first_of_the_text_and_of_markdown() -> None:
     found = from_document(Ranking, two() | {"experiment": "e"})
     assert text(ranking.page(found)).splitlines()[3].startswith("R1-Qwen is better than R1-Llama by 2.1 points")

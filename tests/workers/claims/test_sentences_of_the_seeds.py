@@ -17,7 +17,7 @@ from registry.claims.kinds import KINDS
 from registry.claims.normal import digest_of
 from registry.demo import demo_claims
 from tests import ROOT
-from tests.workers.claims.scenes import judged, rows_of, seeds
+from tests.workers.claims.scenes import judged, rows_of, seeds, source, table
 from tests.workers.claims.sentences import NO, OPEN, VERDICTS
 from workers.claims.facts import Facts
 
@@ -95,6 +95,26 @@ def test_what_missing_cells_could_change_is_said() -> None:
     for number, value, robust in ((3, 99.7, True), (2, 100.0, False)):
         first = of_type(number, of="first", **{"is": {"op": "=", "number": value}})
         assert judged(types(), first)["robust_to_missing"] is robust
+
+
+def test_coordinates_that_one_model_does_not_declare_may_change_what_is_said_of_all() -> None:
+    """M1 and M2 have three lengths, M3 the first: there M2 is ahead of M1, and over all lengths M1 would be."""
+    rows = {"M1": [80.0, 70.0, 60.0], "M2": [81.0, 60.0, 50.0], "M3": [75.0]}
+    facts = Facts.of(
+        [
+            source(table([row], ["1"], range(len(row))), place, model=model)
+            for place, (model, row) in enumerate(rows.items())
+        ]
+    )
+    about = {"T": ["1"]}
+    rank = {"kind": "rank", "by": "model", "name": "M1", "where": about}
+    compare = {"kind": "compare", "left": {"model": ["M2"]}, "right": {"model": ["M3"]}, "is": "higher"}
+    for claim, verdict in ((rank, "contradicted"), (compare, "supported")):
+        found = judged(facts, claim)
+        assert (found["as_posted"], found["robust_to_missing"]) == (verdict, None)
+        assert "could change is not known: 2 of 3 levels of L that not all have were left out." in found["sentence"]
+    both = judged(facts, rank | {"where": about | {"model": ["M1", "M2"]}})
+    assert (both["as_posted"], both["robust_to_missing"]) == ("supported", True)
 
 
 def test_an_experiment_without_numbers_decides_nothing() -> None:

@@ -68,6 +68,25 @@ def test_a_trend_tells_that_its_change_is_fitted() -> None:
     )
 
 
+def test_where_ties_make_the_median_slope_0_the_pairs_decide_where_a_trend_goes() -> None:
+    def layer(values: list[float | None], goes: str) -> tuple[str, bool | None]:
+        found = judged(of(values), {"kind": "trend", "along": "L", "goes": goes})
+        return found["as_posted"], found["robust_to_missing"]
+
+    # Of 28 pairs 15 tie: the median slope is 0, and 13 pairs fall.
+    falls: list[float | None] = [*[100.0] * 6, 98.0, 96.0]
+    assert theilslopes(falls)[0] == 0
+    told = judged(of(falls), {"kind": "trend", "along": "L", "goes": "down"})["sentence"]
+    assert told.startswith(
+        "Supported as posted, by 13 falling pairs of 28, 0 rising: the change by the median slope along L is 0 (claimed"
+    )
+    assert [layer(falls, goes) for goes in ("down", "up")] == [("supported", True), ("contradicted", True)]
+    assert [layer([50.0] * 5, goes)[0] for goes in ("down", "up")] == ["contradicted"] * 2
+    # With 0 in place of the second cell 8 pairs rise and 16 fall; in place of a first one 7 rise and 6 fall.
+    for values, robust in (([100.0, None, *falls], True), ([None, *[90.0] * 6, 89.0], False)):
+        assert layer(values, "down") == ("supported", robust)
+
+
 def test_statements_over_different_cells_say_over_which() -> None:
     """80.2, 74.3 and 66.1 have the mean 73.5, 77.3 and 71.2 have 74.3, but where both are the first has 3 more."""
     both = of([80.2, 74.3, 66.1], [77.3, 71.2, None])
