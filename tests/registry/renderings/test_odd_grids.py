@@ -129,7 +129,7 @@ SAID = {
     ),
     "quotients of counts are written as finely as their trials": (
         Grid(Metric("accuracy", None, "higher", 0, 1), (steps(4),), (9 / 30, 10 / 30, 25 / 30, 3 / 30), 30),
-        ["best accuracy: 0.833 ", "0.300 → 0.100"], [],
+        ["best accuracy: 0.83 ", "0.30 → 0.10"], [],
     ),
     "cells that all tie rule none out": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (50.0,) * 6, 100),
