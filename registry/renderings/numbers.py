@@ -47,7 +47,7 @@ def places_shown(values: Iterable[float | None], step: float | None = None) -> i
     that differ by `step`, which is one trial, else four significant digits and three of their range."""
     found = [value for value in values if value is not None]
     posted = decimals_of(found)
-    if posted is None or posted < _COMPUTED:
+    if posted is None or (posted < _COMPUTED and all(abs(value - round(value, posted)) < 1e-10 for value in found)):
         return posted
     if step:
         fewer = max(1, math.ceil(-math.log10(step)))
