@@ -175,7 +175,7 @@ def missing_of(document: GridDocument) -> Iterator[Finding]:
     absent = values.count(None)
     if not absent or not axes:
         if values:
-            note = "Its only cell was never measured." if absent else "Every cell was measured."
+            note = "Its only cell was never measured." if absent else "Every cell that it declares was measured."
             yield Finding("Never measured", [], note=note)
         return
     last = axes[-1]

@@ -127,7 +127,8 @@ class Heatmap:
             return "0"
         low, high, decimals = self.scale.low, self.scale.high, self.ticks
         middle = low / 2 + high / 2
-        if decimals is not None and decimals == self.decimals and not math.isclose(round(middle, decimals), middle):
+        exact = decimals is not None and all(math.isclose(round(end, decimals), end) for end in (low, high))
+        if decimals is not None and exact and not math.isclose(round(middle, decimals), middle):
             decimals += 1
         return "" if low == high else fixed(middle, decimals)
 
