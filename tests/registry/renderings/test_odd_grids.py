@@ -105,7 +105,7 @@ SAID = {
         Grid(HIGHER, (kinds("a", "b", "c"), steps(4)), (50.0, 50.0, 50.0, 60.0) * 3), [], ["[50.00, 50.00]"],
     ),
     "a full grid of one axis is not told again": (
-        Grid(HIGHER, (steps(4),), (90.0, 80.0, 70.0, 60.0), 50), ["4 of 4 cells measured (100 %)"],
+        Grid(HIGHER, (steps(4),), (90.0, 80.0, 70.0, 60.0), 50), ["4 of 4 cells measured (all that it declares)"],
         ["1 of 1", "every level", "best  at"],
     ),
     "who gave the trials is not told which are implied": (
