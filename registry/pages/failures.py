@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 from flask import Flask, Response, g, render_template, request
@@ -10,6 +11,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 
 from registry import errors
 from registry.api import problems
+from registry.api.context import enter, parts
 from registry.api.smorest import API_PREFIX
 from registry.pages.front import describe, pages
 from registry.pages.links import here
@@ -65,6 +67,16 @@ def _no_such_path(error: NotFound) -> Response:
     return describe(failure(problems.http_problem(error), {}))
 
 
+def _project() -> Any:
+    """The project whose page was not found, where the caller may read it: the page keeps its head and tabs."""
+    slug = (request.view_args or {}).get("project")
+    with suppress(errors.RegistryError):
+        if slug and "share" not in g:
+            with parts().database.reading() as connection:
+                return enter(connection, slug, "reader")
+    return None
+
+
 def section_of_form() -> str:
     """The page of the settings on which the form of this request stands."""
     found = _SECTION.match(request.path)
@@ -76,7 +88,10 @@ def failure(problem: dict[str, Any], headers: dict[str, str], back: str | None =
     # A form of the settings that is too long cannot be read a second time: it is only shown again.
     back = back or (here() if request.method == "GET" else section_of_form())
     led = back if request.method != "GET" else ""
-    body = render_template("problem.html", **furniture() | {"every": 0}, problem=problem, back=back, led=led)
+    within = _project() if problem["status"] == 404 else None
+    body = render_template(
+        "problem.html", **furniture() | {"every": 0}, problem=problem, back=back, led=led, project=within
+    )
     response = Response(body, problem["status"], content_type="text/html; charset=utf-8")
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if name in headers:

@@ -10,16 +10,17 @@ from typing import Any
 
 from registry.pages.blocks import typeset
 from registry.renderings.changes import reasons_of
-from registry.renderings.grid import flat
-from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
+from registry.renderings.grid import decimals_shown, flat
+from registry.renderings.numbers import fixed, level_of, p_value, places_of, places_shown, rough, signed
 from registry.renderings.peaks import is_shown
+from registry.renderings.precision import places_posted
 from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.trends import has_q, name_of_p
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.grid import decline
 from registry.renderings.words import bent, counted, label, lasting, place, places, spoken
 from registry.results.courses import Series
-from registry.results.grid import GridDocument, PostedAxis, PostedMetric
+from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
 
@@ -80,7 +81,7 @@ def _trends(statistics: Statistics) -> Iterator[Finding]:
             here = [one for one in series if one.direction in directions]
             here.sort(key=lambda one: 1.0 if one.q is None else one.q)
             if here:
-                told = [(_name(statistics, one), _trend(one, sure, statistics.metric)) for one in here]
+                told = [(_name(statistics, one), _trend(one, sure, statistics)) for one in here]
                 moving = here[0].direction in MOVING and "independent_levels" in statistics.assumes
                 yield _limited(f"{words} {along}", told, _DRIFT if moving else "")
 
@@ -89,11 +90,11 @@ def _name(statistics: Statistics, one: Series) -> str:
     return place(one.at) or ("these cells" if statistics.slice else "the whole grid")
 
 
-def _trend(one: Series, sure: str, metric: PostedMetric) -> str:
+def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     """From where to where, the change of the ends with its interval (without noise along a line), how sure that is, by
     the name of its column, and where a lasting decline begins."""
     ends = [one.first, one.last]
-    exact = decimals_of(end for end in ends if end is not None)
+    exact = places_posted(statistics, [end for end in ends if end is not None])
     if one.count == 1:
         return f"1 point, {fixed(one.first, exact)}"
     told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {one.count:,} points"]
@@ -109,8 +110,8 @@ def _trend(one: Series, sure: str, metric: PostedMetric) -> str:
         told.append("noise unknown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
     elif one.q is not None:
         told.append(f"{sure}\u00a0{p_value(one.q)}")
-    if onset := lasting(one, metric):
-        told.append(decline(one, onset, Yardstick.of(metric)))
+    if onset := lasting(one, statistics.metric):
+        told.append(decline(one, onset, Yardstick.of(statistics.metric)))
     return ", ".join(told)
 
 
@@ -124,7 +125,7 @@ def _breaks(statistics: Statistics) -> Iterator[Finding]:
     # Of two cells the step is the trend, which is told already.
     courses = [one for one in statistics.series if one.count > 2]
     steps = [(one, step) for one in courses for step in one.changes if step.sharp]
-    decimals = decimals_of(step.size for _, step in steps)
+    decimals = places_shown(step.size for _, step in steps)
     told: list[tuple[str, str]] = []
     for one, step in steps[:LISTED]:
         sure = f", Holm\u00a0p\u00a0{p_value(step.p_holm)}" if step.p_holm is not None else ""
@@ -145,7 +146,7 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
         return
     best, within = peaks.best, peaks.best_set
     values = [value for value in flat(document["values"], len(document["axes"])) if value is not None]
-    decimals = decimals_of(values)
+    decimals = decimals_shown(document)
     unit = f"\u00a0{document['metric']['unit']}" if document["metric"]["unit"] else ""
     where = places(best.at, ties=best.ties)
     told = [(f"{fixed(best.value, decimals)}{unit}", f"at {where}" if where else "")]
@@ -174,7 +175,7 @@ def missing_of(document: GridDocument) -> Iterator[Finding]:
     absent = values.count(None)
     if not absent or not axes:
         if values:
-            note = "Its only cell was never measured." if absent else "Every cell was measured."
+            note = "Its only cell was never measured." if absent else "Every cell that it declares was measured."
             yield Finding("Never measured", [], note=note)
         return
     last = axes[-1]

@@ -11,7 +11,7 @@ from typing import Any
 
 from registry.pages.blocks import typeset
 from registry.pages.palette import bin_of, difference_bin
-from registry.renderings.grid import carried, noise_of_cells, whole_of
+from registry.renderings.grid import carried, decimals_shown, noise_of_cells, whole_of
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
 from registry.renderings.heatmap.scale import Options, Scale, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
@@ -104,22 +104,33 @@ class Heatmap:
         """Whether lower is better: then the lower end of the colours is the better one, which stands last."""
         return self.scale.falling
 
+    @property
+    def ticks(self) -> int | None:
+        """The decimals of the numbers at the colours: three significant digits of their range, if values have them."""
+        reach = self.most if self.show == "difference" else self.scale.high / 2 - self.scale.low / 2
+        if self.decimals is None or not reach:
+            return self.decimals
+        return min(self.decimals, max(0, 2 - math.floor(math.log10(reach) + math.log10(2))))
+
     def ends(self) -> tuple[str, str]:
         """The numbers at the ends of the colours, the better one last."""
         if self.show == "difference":
-            low, high = typeset(signed(-self.most, self.decimals)), signed(self.most, self.decimals)
+            low, high = typeset(signed(-self.most, self.ticks)), signed(self.most, self.ticks)
         else:
-            low, high = fixed(self.scale.low, self.decimals), fixed(self.scale.high, self.decimals)
+            low, high = fixed(self.scale.low, self.ticks), fixed(self.scale.high, self.ticks)
         return (high, low) if self.falling else (low, high)
 
     def middle(self) -> str:
-        """The number in the middle of the colours, with a decimal more where it lies between two; "" for one colour."""
+        """The number in the middle of the colours, with a decimal more where it lies between two exact ends; "" for
+        one colour."""
         if self.show == "difference":
             return "0"
-        low, high, decimals = self.scale.low, self.scale.high, self.decimals
+        low, high, decimals = self.scale.low, self.scale.high, self.ticks
         middle = low / 2 + high / 2
-        exact = decimals is None or math.isclose(round(middle, decimals), middle)
-        return "" if low == high else fixed(middle, decimals if exact or decimals is None else decimals + 1)
+        exact = decimals is not None and all(math.isclose(round(end, decimals), end) for end in (low, high))
+        if decimals is not None and exact and not math.isclose(round(middle, decimals), middle):
+            decimals += 1
+        return "" if low == high else fixed(middle, decimals)
 
 
 def fits(document: GridDocument) -> bool:
@@ -145,7 +156,8 @@ def heatmap_of(
     if not planes.whole:
         raise ValueError("a table has a place for every cell; this grid's are joined")
     scale = scale_of(planes.values, document["metric"], options or Options())
-    decimals = decimals_of(value for value in planes.values if value is not None)
+    decimals = decimals_shown(document)
+    posted = decimals_of(value for value in planes.values if value is not None)
     told, most = planes.marks.told, 0.0
     if show == "difference" and baseline is not None:
         p_holm, told = _tests(comparison)
@@ -156,7 +168,7 @@ def heatmap_of(
     else:
         if show not in ("value", "interval", "colour"):
             show = "colour" if len(planes.columns) > _MOST_NUMBERED else "value"
-        squares = list(_values(document, planes, scale, decimals, show == "interval"))
+        squares = list(_values(document, planes, scale, decimals, posted, show == "interval"))
     plates = [Plate(panel.heading, list(_rows(planes, panel, squares))) for panel in planes.panels]
     away = () if show == "difference" else tuple(unseen(document, planes, "table"))
     ahead = "better" if document["metric"]["direction"] else "higher"
@@ -170,7 +182,7 @@ def _rows(planes: Planes, panel: Panel, squares: Sequence[Square]) -> Iterator[t
 
 
 def _values(
-    document: GridDocument, planes: Planes, scale: Scale, decimals: int | None, with_intervals: bool
+    document: GridDocument, planes: Planes, scale: Scale, decimals: int | None, posted: int | None, with_intervals: bool
 ) -> Iterator[Square]:
     """Every cell with its value, and its interval where the noise is known."""
     noise, whole = noise_of_cells(document), whole_of(document["metric"])
@@ -187,7 +199,7 @@ def _values(
         mark, told = _mark(planes, index)
         parts = [f"{where}: {text}{unit}" if where else f"{text}{unit}"]
         parts += [f"95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)}"] if ends else []
-        parts += [_trials(value, document, known, decimals)] if known is not None else []
+        parts += [_trials(value, document, known, posted)] if known is not None else []
         parts += [told] if index in planes.marks.best else []
         kind = f"c{bin_of(scale.share(value))}{mark}"
         below = f"{fixed(ends[0], decimals)}–{fixed(ends[1], decimals)}" if ends and with_intervals else ""

@@ -29,6 +29,7 @@ from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import DRAWN, TARGETS
+from registry.renderings.ranking import scale_words
 from registry.renderings.ranking_change import change_blocks, change_sentence
 from registry.renderings.verdicts.ranking import is_tested, ranking_verdict, short_verdict, verdict_with_targets
 from registry.results.codec import read
@@ -117,6 +118,7 @@ def _context(
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
         "targets": _by_target(best, rankings),
+        "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
         "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
         "heading": "",

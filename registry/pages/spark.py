@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.renderings.grid import carried, noise_of_cells, whole_of
+from registry.renderings.grid import carried, decimals_shown, noise_of_cells, whole_of
 from registry.renderings.heatmap.scale import share_of
-from registry.renderings.numbers import Noise, decimals_of, fixed, interval_of, plain_number
+from registry.renderings.numbers import Noise, fixed, interval_of, plain_number
 from registry.renderings.words import label
 from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
@@ -84,7 +84,7 @@ def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
         return []
     frame = _Frame(numbers, points)
     return [
-        _drawn(run, numbers, frame, _told(one, run), _breaks(one, run, frame), _best(document, run))
+        _drawn(run, numbers, frame, _told(document, one, run), _breaks(one, run, frame), _best(document, run))
         for one, run in zip(series, found, strict=True)
     ]
 
@@ -174,11 +174,11 @@ def _best(document: GridDocument, points: Sequence[Point]) -> Point | None:
     return (max if direction == "higher" else min)(points, key=lambda point: point.value)
 
 
-def _told(one: Series, points: Sequence[Point]) -> str:
+def _told(document: GridDocument, one: Series, points: Sequence[Point]) -> str:
     """The line in words, for who cannot see it."""
     if not points:
         return "no cell measured"
-    decimals = decimals_of(point.value for point in points)
+    decimals = decimals_shown(document, [point.value for point in points])
     first, last = points[0], points[-1]
     return (
         f"from {fixed(first.value, decimals)} at {label(first.level)} to {fixed(last.value, decimals)} at "

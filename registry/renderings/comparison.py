@@ -7,7 +7,6 @@ from typing import Any
 
 from registry.renderings.numbers import (
     UNDEFINED,
-    decimals_of,
     ends,
     ends_of,
     fixed,
@@ -17,6 +16,7 @@ from registry.renderings.numbers import (
     named_interval,
     p_value,
     places_of,
+    places_shown,
     rough,
     signed,
 )
@@ -222,7 +222,7 @@ def _cells(document: Comparison) -> Iterator[Block]:
 
 
 def _cell_columns(cells: Sequence[CellGap]) -> Iterator[Column]:
-    values = decimals_of(value for cell in cells for value in (cell.baseline, cell.contender))
+    values = places_shown(value for cell in cells for value in (cell.baseline, cell.contender))
     if cells[0].at:
         yield from axis_columns([cell.at for cell in cells])
     yield Column("baseline", [fixed(cell.baseline, values) for cell in cells], True)

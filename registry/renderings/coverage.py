@@ -22,7 +22,7 @@ def blocks(document: Statistics) -> Iterator[Block]:
         yield "No coverage was computed."
         return
     cells, possible = found.cells, found.possible
-    share = f" ({100 * cells / possible:.0f} %)" if possible else ""
+    share = " (all that it declares)" if cells == possible else f" ({100 * cells / possible:.0f} %)" if possible else ""
     yield f"{cells:,} of {counted(possible, 'cell', 'cells')} measured{share}"
     if cells in (0, possible):
         return

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings.numbers import MISSING, Noise, decimals_of, fixed, plain_number
+from registry.renderings.numbers import MISSING, Noise, fixed, places_shown, plain_number
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, label, measure, protocol_line, said, slice_line, title, with_unit
@@ -23,7 +23,7 @@ def page(document: GridDocument) -> Iterator[Block]:
     if not any(value is not None for value in values):
         yield "No cell was measured."
     else:
-        decimals = decimals_of(value for value in values if value is not None)
+        decimals = decimals_shown(document)
         yield from _tables(document["axes"], document["values"], decimals, measure(document["metric"]))
         if None in values:
             yield f"{MISSING} not measured"
@@ -71,6 +71,14 @@ def _plane(rows: PostedAxis, columns: PostedAxis, part: list[list[float | None]]
         for level, column in zip(columns["levels"], across, strict=True)
     ]
     return Table([names, *cells], keys=1, over=with_unit(columns))
+
+
+def decimals_shown(document: GridDocument, values: Sequence[float | None] | None = None) -> int | None:
+    """The decimals to write the values of a grid with, or these of them."""
+    whole, trials = whole_of(document["metric"]), document.get("trials")
+    known = [one for one in carried(document, "trials") if one] if whole and trials is not None else []
+    step = whole / max(known) if whole and known else None
+    return places_shown(flat(document["values"], len(document["axes"])) if values is None else values, step)
 
 
 _CARRIED: tuple[Carried, ...] = ("trials", "stderr", "repeats", "sd")

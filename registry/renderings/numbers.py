@@ -15,8 +15,9 @@ MISSING = "·"
 """What nobody measured."""
 UNDEFINED = "—"
 """What has no value although it was asked for."""
-_NOISE, _SIGNIFICANT = 12, 6
-"""Digits of the largest value beyond which a difference is arithmetic, and those shown of machine precision."""
+_NOISE, _SIGNIFICANT, _COMPUTED = 12, 6, 5
+"""Digits of the largest value beyond which a difference is arithmetic, those shown of machine precision, and decimals
+from which on values were computed rather than written by somebody."""
 _WIDEST = 15
 _DUST = 5e-16
 """Share of the largest value that its own rounding may be."""
@@ -39,6 +40,23 @@ def decimals_of(values: Iterable[float]) -> int | None:
     posted = decimals([round(value, most) for value in found])
     places = posted if posted < most else max(0, _SIGNIFICANT - 1 - magnitude)
     return None if any(_DUST * largest < abs(value) < 0.5 * 10.0**-places for value in found) else places
+
+
+def places_shown(values: Iterable[float | None], step: float | None = None) -> int | None:
+    """The decimals to write posted values with: theirs; of values with more than four only as many as tell scores apart
+    that differ by `step`, which is one trial, else four significant digits and three of their range."""
+    found = [value for value in values if value is not None]
+    posted = decimals_of(found)
+    if posted is None or (posted < _COMPUTED and all(abs(value - round(value, posted)) < 1e-10 for value in found)):
+        return posted
+    if step:
+        fewer = max(1, math.ceil(-math.log10(step)))
+    else:
+        span = max(found) / 2 - min(found) / 2
+        fewer = max(0, 3 - math.floor(math.log10(max(map(abs, found)))))
+        fewer = max(fewer, 2 - math.floor(math.log10(2 * span))) if span else fewer
+    # A small value keeps its digits: rounded to nothing it would read as 0.
+    return posted if any(0 < abs(value) < 0.5 * 10.0**-fewer for value in found) else min(posted, fewer)
 
 
 def fixed(value: float | None, decimals: int | None, absent: str = MISSING) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
-from registry.renderings.numbers import decimals_of, p_value
+from registry.renderings.numbers import p_value, places_shown
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import axis_columns, counted, label
 from registry.results.peaks import Precision
 from registry.results.statistics import Statistics
 
-_AS_COMPUTED = 5
-"""Decimals from which on values of a proportion were computed rather than written by somebody."""
 _LISTED = 40
 """Values that contradict the trials, as far as text lists them."""
 
@@ -34,13 +31,9 @@ def blocks(document: Statistics) -> Iterator[Block]:
 
 
 def places_posted(document: Statistics, values: Iterable[float]) -> int | None:
-    """The decimals to write posted values with: theirs; of computed quotients no more than tell neighbouring counts of
-    the trials that explain them apart."""
-    places, found = decimals_of(values), document.precision
-    if places is None or found is None or not found.implied_trials or (found.decimals or 0) < _AS_COMPUTED:
-        return places
-    upper = document.metric.get("upper") or 1
-    return min(places, max(1, 1 + math.ceil(math.log10(found.implied_trials / upper))))
+    """The decimals to write posted values with, of computed quotients by the trials that explain them."""
+    trials = document.precision and document.precision.implied_trials
+    return places_shown(values, (document.metric.get("upper") or 1) / trials if trials else None)
 
 
 def _implies(document: Statistics, decimals: int) -> bool:

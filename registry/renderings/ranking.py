@@ -300,3 +300,10 @@ def by_benchmark_blocks(ranking: Ranking) -> Iterator[Block]:
     yield Heading("By benchmark", 2)
     yield Table([Column("benchmark", benchmarks), *columns], keys=1)
     yield "score: the mean of a name's cells on a benchmark, of those that another name has too"
+
+
+def scale_words(ranking: Ranking) -> str:
+    """The unit of what was compared and that lower is better, as they follow its name: ` (ms), lower is better`."""
+    scale = ranking.scale
+    unit = f" ({scale.unit})" if scale and scale.unit else ""
+    return f"{unit}, lower is better" if scale and scale.direction == "lower" else unit

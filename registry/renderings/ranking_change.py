@@ -45,10 +45,14 @@ def change_sentence(ranking: Ranking) -> str:
     told += _opened(names)
     own = [f"{isolated(one.name)} is {one.verdict}{_by(ranking, one)}" for one in _shown(names)[:_TOLD]]
     own += [f"{more:,} more are better or worse"] if (more := len(_shown(names)) - _TOLD) > 0 else []
-    own += [f"of {counted(len(by['open']), 'name', 'names')} the tests do not tell"] if by["open"] else []
+    own += [f"the tests tell no change of {_named(by['open'])}"] if by["open"] else []
     return sentence(
-        "; on the cells measured at both ".join(filter(None, (f"{since}: {', '.join(told)}", ", ".join(own))))
+        "; on the cells measured at both instants ".join(filter(None, (f"{since}: {', '.join(told)}", ", ".join(own))))
     )
+
+
+def _named(names: Sequence[NameChange]) -> str:
+    return isolated(names[0].name) if len(names) == 1 else f"{len(names):,} names"
 
 
 def change_blocks(ranking: Ranking) -> Iterator[Block]:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from registry.renderings.grid import decimals_shown
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, Theme, colour
 from registry.renderings.heatmap.panels import Planes, blocks_of
 from registry.renderings.heatmap.scale import Options, Scale
 from registry.renderings.heatmap.text import DASHES, broken, fitted, outline, text, width
-from registry.renderings.numbers import decimals_of, fixed
+from registry.renderings.numbers import fixed
 from registry.renderings.words import with_unit
 from registry.results.grid import GridDocument, PostedAxis, PostedMetric
 
@@ -73,7 +74,7 @@ class Layout:
 
 def layout_of(planes: Planes, document: GridDocument, notes: Sequence[str]) -> Layout:
     """Everything's place, for the titles of this grid and these notes."""
-    decimals = shown_decimals(planes.values)
+    decimals = shown_decimals(document, planes.values)
     cell = _cell(planes, decimals)
     every_row = max(1, math.ceil(LABEL * 1.15 / cell[1]))
     rows = [fitted(text, LABEL, _ROW_ROOM) for text in planes.rows]
@@ -114,10 +115,10 @@ def layout_of(planes: Planes, document: GridDocument, notes: Sequence[str]) -> L
     )  # fmt: skip
 
 
-def shown_decimals(values: Sequence[float | None]) -> int | None:
+def shown_decimals(document: GridDocument, values: Sequence[float | None]) -> int | None:
     """As many as the values were posted with, unless the numbers would be wider than seven characters."""
     measured = [value for value in values if value is not None]
-    decimals = decimals_of(measured)
+    decimals = decimals_shown(document, measured)
     if not measured or decimals is None:
         return None
     largest = max(map(abs, measured))

@@ -16,12 +16,13 @@ from typing import Any
 
 from registry.errors import TooLarge
 from registry.renderings.charts.frame import vega
+from registry.renderings.grid import decimals_shown
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, ink_on, ramp, step_of
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Planes, planes_of
 from registry.renderings.heatmap.scale import Options, Scale, scale_of, share_of
 from registry.renderings.heatmap.text import width
-from registry.renderings.numbers import decimals_of, fixed
+from registry.renderings.numbers import fixed
 from registry.renderings.words import place, with_unit
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
@@ -54,7 +55,7 @@ def heatmap_vega(
         raise TooLarge(f"A specification holds at most {MOST_CELLS} cells; draw this grid from its cells.")
     scale = scale_of(planes.values, document["metric"], options)
     roles = _ROLES[len(axes) - 1] if axes else ()
-    decimals = decimals_of(one for one in planes.values if one is not None)
+    decimals = decimals_shown(document, planes.values)
     shown = _Shown(document, planes, scale, options, roles, decimals)
     values = list(_cells(shown))
     size = _size(shown, values)

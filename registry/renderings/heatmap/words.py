@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from registry.renderings.grid import decimals_shown
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.scale import Scale
 from registry.renderings.heatmap.text import broken
-from registry.renderings.numbers import decimals_of, fixed, rounded
+from registry.renderings.numbers import fixed, rounded
 from registry.renderings.table import one_line
 from registry.renderings.words import counted, label, place, slice_line, title, with_unit
 from registry.results.grid import GridDocument
@@ -103,17 +104,17 @@ def _best(document: GridDocument, planes: Planes) -> Iterator[str]:
     if best and len(planes.values) > 1:
         where = [place(coordinate(document, index)) for index in best[:3]]
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
-        decimals = decimals_of(value for value in planes.values if value is not None)
+        decimals = decimals_shown(document, planes.values)
         yield f"Best: {fixed(planes.values[best[0]], decimals)} at {'; '.join(where)}{more}."
     elif best:
-        yield f"It is {fixed(planes.values[0], decimals_of([planes.values[0] or 0.0]))}."
+        yield f"It is {fixed(planes.values[0], decimals_shown(document, planes.values))}."
 
 
 def unseen(document: GridDocument, planes: Planes, one: str) -> Iterator[str]:
     """Which marked cells are in the panels (or tables: `one` is the word) that are left out."""
     best, tied = sorted(planes.marks.best), planes.marks.tied
     if best and not planes.best:
-        decimals = decimals_of(value for value in planes.values if value is not None)
+        decimals = decimals_shown(document, planes.values)
         where = "; ".join(place(coordinate(document, index)) for index in best[:3])
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
         cells, stand = ("cell", f"is in a {one} that is") if len(best) == 1 else ("cells", f"are in {one}s that are")

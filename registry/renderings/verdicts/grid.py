@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from registry.renderings.grid import carried, flat, noise_of_cells, whole_of
+from registry.renderings.grid import carried, decimals_shown, flat, noise_of_cells, whole_of
 from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, level_of, plain_number, rough
 from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, joined, sentence
 from registry.renderings.words import counted, isolated, label, lasting, place, places, spoken
@@ -91,10 +91,10 @@ def _single(document: GridDocument, value: float) -> str:
     [noise] = noise_of_cells(document)
     trials, _, repeats, sd = noise
     ends = interval_of(value, whole_of(document["metric"]), noise)
-    decimals = decimals_of([value])
+    decimals, places = decimals_of([value]), decimals_shown(document)
     told = f"{isolated(document['metric']['name'])} is {_value(document, value)}"
     if ends:
-        told += f" (95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)})"
+        told += f" (95 % interval {fixed(ends[0], places)} to {fixed(ends[1], places)})"
     if sd is not None and repeats:
         told += f", the mean of {repeats:,} repeats with a standard deviation of {rough(sd)}"
     count = count_of(value, document["metric"], trials, decimals)
@@ -104,10 +104,9 @@ def _single(document: GridDocument, value: float) -> str:
 
 
 def _value(document: GridDocument, value: float) -> str:
-    """A value with the decimals that the grid was posted with, and its unit."""
-    known = (one for one in flat(document["values"], len(document["axes"])) if one is not None)
+    """A value with the decimals of its grid, and its unit."""
     unit = document["metric"]["unit"]
-    return f"{fixed(value, decimals_of(known))} {unit or ''}".rstrip()
+    return f"{fixed(value, decimals_shown(document))} {unit or ''}".rstrip()
 
 
 def _trends(document: GridDocument, statistics: Statistics) -> list[str]:

@@ -105,7 +105,7 @@ SAID = {
         Grid(HIGHER, (kinds("a", "b", "c"), steps(4)), (50.0, 50.0, 50.0, 60.0) * 3), [], ["[50.00, 50.00]"],
     ),
     "a full grid of one axis is not told again": (
-        Grid(HIGHER, (steps(4),), (90.0, 80.0, 70.0, 60.0), 50), ["4 of 4 cells measured (100 %)"],
+        Grid(HIGHER, (steps(4),), (90.0, 80.0, 70.0, 60.0), 50), ["4 of 4 cells measured (all that it declares)"],
         ["1 of 1", "every level", "best  at"],
     ),
     "who gave the trials is not told which are implied": (
@@ -129,7 +129,7 @@ SAID = {
     ),
     "quotients of counts are written as finely as their trials": (
         Grid(Metric("accuracy", None, "higher", 0, 1), (steps(4),), (9 / 30, 10 / 30, 25 / 30, 3 / 30), 30),
-        ["best accuracy: 0.833 ", "0.300 → 0.100"], [],
+        ["best accuracy: 0.83 ", "0.30 → 0.10"], [],
     ),
     "cells that all tie rule none out": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (50.0,) * 6, 100),
