@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from bench.scenarios import Chance, Outcome, Scenario
-from bench.scenarios.worlds import directions, proportions, repeated, series_of, without_trials, words_of
+from bench.scenarios.worlds import directions, proportions, repeated, series_of, with_errors, without_trials, words_of
 from registry.grids.grid import Grid, Kind
 
 Draw = Callable[[Chance], Grid]
@@ -49,6 +49,20 @@ def runs(rows: int, columns: int, repeats: int, noise: str, kind: Kind) -> Draw:
     return lambda chance: repeated(
         chance, np.zeros((rows, columns)), repeats, noise_of(noise, rows, columns, chance), kind
     )
+
+
+def uneven(rows: int, columns: int, least: int, most: int, share: float) -> Draw:
+    """The trials of a cell lie anywhere between two numbers, alike on the logarithmic scale."""
+
+    def draw(chance: Chance) -> Grid:
+        trials = np.exp(chance.uniform(np.log(least), np.log(most + 1), size=(rows, columns))).astype(int)
+        return proportions(chance, np.full((rows, columns), share), trials)
+
+    return draw
+
+
+def posted_errors(rows: int, columns: int, noise: str, kind: Kind) -> Draw:
+    return lambda chance: with_errors(chance, np.zeros((rows, columns)), noise_of(noise, rows, columns, chance), kind)
 
 
 def shocked(rows: int, columns: int, n: int, share: float, points: float) -> Draw:
@@ -108,6 +122,13 @@ def _nothing() -> Iterator[Scenario]:
                 yield Scenario(told, setting, "at_most", 0.05, run, 200)
             else:
                 yield Scenario(f"{told}, noise unequal (equal_noise is assumed)", setting, "shown", None, run, 200)
+    for rows, columns, least, most, share in ((1, 8, 20, 500, 0.7), (6, 8, 50, 1_000, 0.8), (5, 10, 10, 200, 0.95)):
+        run = partial(says_anything, uneven(rows, columns, least, most, share))
+        yield Scenario(told, f"{rows} × {columns}, n {least} to {most}, p {share}", "at_most", 0.05, run, 300)
+    for rows, columns in ((1, 8), (4, 6), (7, 12)):
+        for noise in ("equal", "falling 10 : 1", "one cell × 5", "log-sd 1"):
+            run = partial(says_anything, posted_errors(rows, columns, noise, "numeric"))
+            yield Scenario(told, f"{rows} × {columns}, posted errors {noise}", "at_most", 0.05, run, 300)
     for rows in (1, 6):
         run = partial(says_anything, silent(rows, 8, 300, 0.8))
         yield Scenario(told, f"{rows} × 8 without trials", "at_most", 0.05, run, 200)

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
 from bench.scenarios.reports import runs
-from bench.scenarios.worlds import breaks, curves_of, directions, proportions, repeated, without_trials
+from bench.scenarios.worlds import breaks, curves_of, directions, proportions, repeated, with_errors, without_trials
 from registry.grids.grid import Grid
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange
@@ -177,6 +177,25 @@ def _few_repeats() -> Iterator[Scenario]:
                 yield Scenario(told, setting, "at_most", 0.06, run, 200)
 
 
+def scattered(points: float, columns: int, chance: Chance) -> Outcome:
+    """Whether levels in no order, whose true values scatter by so many posted errors, are called a trend."""
+    truth = points * chance.normal(size=(1, columns))
+    return int(directions(with_errors(chance, truth, np.ones_like(truth)))[0] in TRENDS), 1
+
+
+def _scatter() -> Iterator[Scenario]:
+    """Scatter beyond noise is held against least squares, unless a monotone course fits: few levels often have one."""
+    told = "a trend word of levels in no order"
+    for points in (1, 2, 3, 5, 20):
+        for m in (3, 4, 5, 8, 12, 20):
+            run, setting = partial(scattered, points, m), f"sd of {points} posted errors, m {m}"
+            if m >= 8 and points >= 3:
+                yield Scenario(told, setting, "at_most", 0.08, run, 500)
+            else:
+                few = "few or hardly scattered levels (a monotone course fits by chance)"
+                yield Scenario(f"{told}, {few}", setting, "shown", None, run, 500)
+
+
 def _dependent() -> Iterator[Scenario]:
     for m in (3, 5, 10, 20):
         setting = f"twice the binomial variance, n 300, p .5, m {m}"
@@ -191,4 +210,4 @@ def _dependent() -> Iterator[Scenario]:
     yield Scenario("a sharp step or an onset, design effect 2 posted", setting, "at_most", 0.05, run, 200)
 
 
-SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_dependent()]
+SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_scatter(), *_dependent()]

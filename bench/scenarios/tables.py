@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
-from bench.scenarios.worlds import proportions
+from bench.scenarios.reports import noise_of
+from bench.scenarios.worlds import proportions, with_errors
 from workers.statistics.sensitivity import sensitivity
 from workers.statistics.table import Table
 
@@ -21,14 +22,22 @@ def additive(rows: int, columns: int, low: float, high: float) -> np.ndarray:
     return np.asarray(expit(logit(low) + effects))
 
 
-def interacts(truth: np.ndarray, n: int, chance: Chance) -> Outcome:
+def interacts(truth: np.ndarray, n: int | np.ndarray, chance: Chance) -> Outcome:
     rest = sensitivity(Table.of(proportions(chance, truth, n))).residual
     return int(bool(rest and rest.logit and rest.logit.p < 0.05)), 1
 
 
-def matters(truth: np.ndarray, n: int, chance: Chance) -> Outcome:
+def matters(truth: np.ndarray, n: int | np.ndarray, chance: Chance, axis: str = "x") -> Outcome:
     axes = sensitivity(Table.of(proportions(chance, truth, n))).axes
-    p = axes["x"].p if axes else None
+    p = axes[axis].p if axes else None
+    return int(p is not None and p < 0.05), 1
+
+
+def weighed(part: str, noise: str, rows: int, columns: int, chance: Chance) -> Outcome:
+    """Whether an axis or the interaction shows, out of posted errors, though rows differ and nothing else does."""
+    truth = np.repeat(3 * chance.normal(size=(rows, 1)), columns, axis=1)
+    found = sensitivity(Table.of(with_errors(chance, truth, noise_of(noise, rows, columns, chance))))
+    p = found.residual and found.residual.p if part == "interaction" else found.axes and found.axes["x"].p
     return int(p is not None and p < 0.05), 1
 
 
@@ -43,6 +52,32 @@ def _scenarios() -> Iterator[Scenario]:
             yield Scenario(
                 "an axis matters (p < .05) though it does not", setting, "at_most", 0.06, partial(matters, truth, n)
             )
+    for share, columns, sizes in (
+        (0.998, 6, (13, 1_000)),
+        (0.99, 6, (13, 1_000)),
+        (0.01, 10, (10, 500)),
+        (0.9, 10, (10, 300)),
+    ):
+        trials = np.repeat(np.array(sizes)[:, None], columns, axis=1)
+        setting = f"2 × {columns}, p {share}, rows of {sizes[0]} and {sizes[1]} trials"
+        run = partial(matters, np.full((2, columns), share), trials, axis="row")
+        yield Scenario("an axis matters (p < .05) though it does not, uneven trials", setting, "at_most", 0.06, run)
+    for few, many in ((13, 300), (30, 1_000), (77, 300)):
+        trials = np.where(np.indices((5, 6)).sum(axis=0) % 2, few, many)
+        told, setting = (
+            "an interaction (p < .05) though there is none, uneven trials",
+            f"5 × 6, n {few} and {many} by turns",
+        )
+        run = partial(interacts, additive(5, 6, 0.73, 0.999), trials)
+        yield Scenario(told, setting, "at_most", 0.06, run)
+    for noise in ("equal", "falling 10 : 1", "one cell × 5", "log-sd 1"):
+        for rows, columns in ((4, 6), (7, 12)):
+            setting = f"{rows} × {columns}, posted errors {noise}"
+            for part, told in (
+                ("interaction", "an interaction (p < .05) though there is none, out of posted errors"),
+                ("axis", "an axis matters (p < .05) though it does not, out of posted errors"),
+            ):
+                yield Scenario(told, setting, "at_most", 0.06, partial(weighed, part, noise, rows, columns))
 
 
 SCENARIOS = list(_scenarios())

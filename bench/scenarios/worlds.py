@@ -31,7 +31,7 @@ def axes_of(shape: tuple[int, ...], rows: Kind = "nominal") -> tuple[Axis, ...]:
     return axis("row", shape[0], rows), axis("x", shape[1])
 
 
-def hits(chance: Chance, truth: np.ndarray, n: int, spread: float = 1.0) -> np.ndarray:
+def hits(chance: Chance, truth: np.ndarray, n: int | np.ndarray, spread: float = 1.0) -> np.ndarray:
     """Successes of n trials; with `spread` above 1 the variance is so many times the binomial one."""
     if spread == 1.0:
         return chance.binomial(n, truth)
@@ -42,14 +42,22 @@ def hits(chance: Chance, truth: np.ndarray, n: int, spread: float = 1.0) -> np.n
 def proportions(
     chance: Chance,
     truth: np.ndarray,
-    n: int,
+    n: int | np.ndarray,
     spread: float = 1.0,
     effect: float | None = None,
     rows: Kind = "nominal",
 ) -> Grid:
-    """Rows x columns of proportions with trials."""
+    """Rows x columns of proportions with trials, alike or those of each cell."""
     values = 100 * hits(chance, truth, n, spread) / n
-    return Grid(PERCENT, axes_of(truth.shape, rows), flat(values), n, design_effect=effect)
+    trials = n if isinstance(n, int) else tuple(int(one) for one in n.ravel())
+    return Grid(PERCENT, axes_of(truth.shape, rows), flat(values), trials, design_effect=effect)
+
+
+def with_errors(chance: Chance, truth: np.ndarray, errors: np.ndarray, rows: Kind = "nominal") -> Grid:
+    """Rows x columns of losses with normal noise of these standard errors, which are posted."""
+    return Grid(
+        LOSS, axes_of(truth.shape, rows), flat(truth + errors * chance.normal(size=truth.shape)), stderr=flat(errors)
+    )
 
 
 def without_trials(grid: Grid) -> Grid:
