@@ -268,8 +268,8 @@ def test_every_form_tells_it(measured: Project) -> None:
     put(measured, "C", 10.0, 11.0, 12.0)
     spoken = f"Since {then[:10]} {then[11:16]} UTC: D is new, C went from 1 to 4, A went from 3 to 2, 1 more moved"
     sentence = (
-        f"{spoken}; on the cells measured at both C is worse by 30.0 points (95 % interval 28.8 to 31.2), A is better"
-        " by 10.0 points (95 % interval 8.8 to 11.2)."
+        f"{spoken}; on the cells measured at both instants C is worse by 30.0 points (95 % interval 28.8 to 31.2), A is"
+        " better by 10.0 points (95 % interval 8.8 to 11.2)."
     )
     measured.call("PATCH", f"projects/{measured.slug}", "admin", json={"visibility": "public"})
     asked(measured, then)
