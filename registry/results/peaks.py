@@ -100,8 +100,8 @@ class Peaks:
     ] = None
     probability_best: Annotated[
         tuple[CellChance, ...] | None,
-        "The probability that a cell is the best, of the twenty most probable. Cells are shrunken by the spread "
-        "between them (Paule and Mandel) first; neither number guarantees a rate of error, `best_set` does.",
+        "The probability that a cell is the best, of the cells of `best_set`. They are shrunken by the spread "
+        "between all (Paule and Mandel) first; neither number guarantees a rate of error, `best_set` does.",
     ] = None
     best_set: BestSet | None = None
     shrunken: Annotated[Shrunken | None, "Null for a single cell."] = None

@@ -53,7 +53,6 @@ MOST_SIZES, MOST_SHARES = 1_000, 200_000
 """Different errors, and different shares of their trials, that are told apart; beyond, an average cell stands for
 all, and of more trials in one cell the normal law."""
 MOST_CELLS = 100
-MOST_CHANCES = 20
 """Cells that a set writes out, the best ones first, and a list, the most probable ones first."""
 OUT_OF_REACH = "too many different cells are within reach of the best, or their errors differ too much"
 
@@ -183,12 +182,11 @@ def inside(table: Table, value: float) -> float:
     return min(value if lower is None else max(value, lower), np.inf if upper is None else upper)
 
 
-def best_set(table: Table, found: CellNoise, level: float) -> BestSet:
-    """The guaranteed set of a grid."""
+def kept_cells(found: CellNoise, level: float) -> IntArray:
+    """The cells of the guaranteed set of a grid, the best value first."""
     score, variance = scale_of(found)
     kept = subset(score, variance, found.noise.df, level)
-    order = kept[np.argsort(-found.y[kept], kind="stable")]
-    return BestSet(level, int(kept.size), tuple(table.places_at(found.flat[order[:MOST_CELLS]])))
+    return kept[np.argsort(-found.y[kept], kind="stable")]
 
 
 def scale_of(found: CellNoise) -> tuple[FloatArray, FloatArray]:
@@ -284,6 +282,8 @@ def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
     posterior = shrink(found)
     probable = shrunken_chances(posterior)
     expected, most = floor_of(table, found, level)
+    every = kept_cells(found, level)
+    kept = every[:MOST_CELLS]
     return replace(
         best,
         noise=found.noise.kind,
@@ -291,8 +291,8 @@ def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
         noise_reason=None if probable is not None else OUT_OF_REACH,
         expected_max_if_equal=expected,
         plausible_max_if_equal=most,
-        probability_best=None if probable is None else listed(table, found, probable, unrelated_chances(found)),
-        best_set=best_set(table, found, level),
+        probability_best=None if probable is None else listed(table, found, kept, probable, unrelated_chances(found)),
+        best_set=BestSet(level, int(every.size), tuple(table.places_at(found.flat[kept]))),
         shrunken=shrunken_peak(table, found, posterior),
     )
 
@@ -357,11 +357,10 @@ def chances_of_cells(
 
 
 def listed(
-    table: Table, found: CellNoise, probable: FloatArray, unrelated: FloatArray | None
+    table: Table, found: CellNoise, kept: IntArray, probable: FloatArray, unrelated: FloatArray | None
 ) -> tuple[CellChance, ...]:
-    """The most probable cells; of equally probable ones the better first."""
-    order = np.lexsort([-found.y, -probable])[:MOST_CHANCES]
-    order = order[probable[order] > 0]
+    """These cells, the most probable first; of equally probable ones the better first."""
+    order = kept[np.lexsort([-found.y[kept], -probable[kept]])]
     cells = found.flat[order]
     rows = zip(
         table.places_at(cells),

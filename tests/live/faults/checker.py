@@ -321,7 +321,8 @@ def difference(before: arithmetic.Cells, after: arithmetic.Cells) -> dict[tuple[
 
 
 def near(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    """Alike in the digits that statistics are served with."""
+    return math.isclose(one, other, rel_tol=1e-8, abs_tol=1e-8)
 
 
 def wrong_statistics(document: Mapping[str, Any], content: Mapping[str, Any]) -> list[str]:
