@@ -169,6 +169,8 @@ class StatisticsParameters(Schema):
         part = data.get("part")
         if (part == "thresholds") != ("value" in data):
             raise ValidationError("is needed with part=thresholds, and for nothing else", "value")
+        if part == "thresholds" and "detail" in data:
+            raise ValidationError("says nothing of part=thresholds", "detail")
 
 
 blp = Blueprint("statistics", "Numbers that were computed and nobody posted.")

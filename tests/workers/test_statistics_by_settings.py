@@ -101,6 +101,24 @@ def test_steps_are_sharp_from_the_asked_size_on_and_a_stricter_level_widens_inte
     assert strict["slope"] == usual["slope"]
 
 
+def test_every_step_is_listed_in_full_and_the_outstanding_ones_without_asking(project: Project, grid: str) -> None:
+    def steps(document: Any) -> tuple[list[float], int]:
+        [series] = document["series"]
+        return [abs(step["size"]) for step in series["changes"]], series["changes_left_out"]
+
+    usual = project.get(f"{grid}/statistics?part=changes").get_json()
+    [full] = asked(project, f"{grid}/statistics?part=changes&detail=full")
+    assert steps(full) == ([3.0, 3.0, 5.0, 8.0, 9.0, 11.0], 0)
+    listed, left_out = steps(usual)
+    assert {3.0, 11.0} <= set(listed)
+    assert 0 < left_out == 6 - len(listed)
+    assert (usual["params"]["detail"], full["params"]["detail"]) == ("outstanding", "full")
+    assert "detail=full has all" in project.get(f"{grid}/statistics.txt?part=changes").text
+    assert refused(project, f"{grid}/statistics?detail=usual").keys() == {"/detail"}
+    lost = f"{grid}/statistics?part=thresholds&value=90&detail=full"
+    assert refused(project, lost) == {"/detail": "says nothing of part=thresholds"}
+
+
 def test_parts_and_forms_select_from_the_asked_as_from_the_stored_and_have_tags(
     project: Project, grid: str, subtests: pytest.Subtests
 ) -> None:
