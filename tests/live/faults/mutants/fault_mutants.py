@@ -68,7 +68,8 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
                 if name == DERIVE_TASK:
                     for_ever = replace(self.settings, lease_seconds=1e9)
                     claimed = claim(self.database, for_ever, derivations, self.settings.batch_promises)
-                    self.celery.send_task(name, args=[str(claimed.lease)], retry=False)
+                    if claimed.rows:
+                        self.celery.send_task(name, args=[str(claimed.lease)], retry=False)
                 else:
                     self.celery.send_task(name, retry=False)
 """,
