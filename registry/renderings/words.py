@@ -170,8 +170,9 @@ _SENTENCES = {
     ),
     "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
     "equal_noise": (
-        "the repeats of all cells have about one noise: sets of best cells, steps, declines, thresholds, axes and "
-        "interactions pool it, and up to 20-35 % of reports err where one cell or row is five to ten times as noisy"
+        "the repeats of all cells have about one noise: sets of best cells, steps of three cells and more, declines, "
+        "thresholds, axes and interactions pool it, and up to 20-35 % of reports err where one cell or row is five to "
+        "ten times as noisy"
     ),
     "exact_errors": "posted standard errors are taken as exact; those of few or of skewed results are themselves noisy",
     "equal_scatter": (

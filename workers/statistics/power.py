@@ -31,6 +31,13 @@ def by_student(df: FloatArray, level: float) -> FloatArray:
     return np.asarray(nctdtrinc(df, 1 - POWER, stdtrit(df, 1 - level / 2)))
 
 
+def detectable_by_student(error: FloatArray, df: FloatArray, level: float) -> FloatArray:
+    """The differences that Student's t at a level finds with probability `POWER`, given estimates of their errors.
+
+    Half of all estimates of an error are below it times the root here: the difference is then right in the middle."""
+    return np.asarray(by_student(df, level) * np.sqrt(df / chdtri(df, 0.5)) * error)
+
+
 @lru_cache(maxsize=1_024)
 def by_dispersion(cells: int, level: float) -> float:
     """Errors that the test of the trend of so many proportions needs."""

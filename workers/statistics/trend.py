@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import chdtri, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from registry.grids.grid import Axis
 from registry.results.comparison import GapTrend, SeriesGap
@@ -37,7 +37,7 @@ from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.logit import logit_trends, successes
 from workers.statistics.matching import Matched
 from workers.statistics.noise import added
-from workers.statistics.power import by_dispersion, by_normal, by_student
+from workers.statistics.power import by_dispersion, by_normal, detectable_by_student
 from workers.statistics.proportions import homogeneity, newcombe
 from workers.statistics.ranks import couples, mann_kendall, mann_kendalls, tie_pattern, variance
 from workers.statistics.shape import FITS, only_rises_p
@@ -73,13 +73,14 @@ class Decided:
         if self.law == "dispersion":
             return self._of_proportions(by_dispersion(int(self.df), level) * self.error)
         if self.law == "student":
-            # Half of all estimates of an error are below it times this root: the change is then right in the middle.
-            return float(by_student(np.array(self.df), level) * np.sqrt(self.df / chdtri(self.df, 0.5))) * self.error
+            return float(detectable_by_student(np.array(self.error), np.array(self.df), level))
         return by_normal(level) * self.error
 
     def _of_proportions(self, size: float) -> float | None:
         """The change whose mean leaves it room on the scale: near an end the errors of what is there are too small."""
-        end, error = min(self.share, 1 - self.share), size / math.sqrt(self.share * (1 - self.share))
+        # So many trials that a share is no different from an end of the scale leave no error either.
+        end = max(min(self.share, 1 - self.share), math.ulp(1.0))
+        error = size / math.sqrt(end * (1 - end))
         for _ in range(60):
             middle = min(0.5, max(end, size / self.whole / 2))
             size = error * math.sqrt(middle * (1 - middle))
