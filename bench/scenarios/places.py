@@ -79,9 +79,9 @@ def missing_steps(rows: int, cells: int, n: int, loss: float, chance: Chance) ->
     truth[:, cells // 2 :] -= loss
     moves = 100 * np.diff(truth, axis=1)
     sharp = [
-        (step.interval, moves[row, i])
+        (step.interval, moves[row, int(step.from_)])
         for row, one in enumerate(series_of(truth, n, chance))
-        for i, step in enumerate(one.changes)
+        for step in one.changes
         if step.sharp
     ]
     missed = sum(within is not None and not within.low <= move <= within.high for within, move in sharp)
