@@ -20,7 +20,7 @@ from registry.settings import driver_url
 
 NUMBERS = {"stored_revisions": "number", "derivations": "revision", "statistics": "revision"}
 """The tables, and what each calls the number of a revision."""
-_LONGEST_WAIT = "30s"
+LONGEST_WAIT = "30s"
 _SERVICE = ("web", "worker", "inline-worker", "dispatcher")
 """What processes of the service call their connections, after `registry-`."""
 
@@ -46,6 +46,14 @@ class Reference:
     target: str
     definition: str
 
+    def with_project(self) -> str:
+        """The statement that makes it again, with the project in the key of what it is to."""
+        definition = self.definition
+        if self.target in NUMBERS:
+            # FOREIGN KEY (grid_id, revision) REFERENCES stored_revisions(grid_id, number)
+            definition = definition.replace("(grid_id, ", "(project_id, grid_id, ")
+        return f'ALTER TABLE {self.table} ADD CONSTRAINT "{self.name}" {definition}'
+
 
 def partition(
     database_url: str, parts: int, said: Callable[[str], None] = lambda _: None, *, beside_service: bool = False
@@ -55,14 +63,14 @@ def partition(
     Nobody else reads or writes them meanwhile. Raises `Conflict` as `check_partitioning`, and if processes of the
     service are connected, unless it may run beside.
     """
-    with changing(database_url, lock_timeout=_LONGEST_WAIT) as connection:
+    with changing(database_url, lock_timeout=LONGEST_WAIT) as connection:
         _check(connection)
         if not beside_service:
-            _check_stopped(connection)
+            check_stopped(connection)
         _lock(connection)
         _make_anew(connection, parts, said)
     said("planner's statistics")
-    with changing(database_url, lock_timeout=_LONGEST_WAIT) as connection:
+    with changing(database_url, lock_timeout=LONGEST_WAIT) as connection:
         connection.execute(text(f"ANALYZE {', '.join(NUMBERS)}"))
 
 
@@ -86,7 +94,18 @@ def check_partitioning(database_url: str) -> None:
         _check(connection)
 
 
-def _check_stopped(connection: Connection) -> None:
+def _check(connection: Connection) -> None:
+    check_ready(connection)
+    if has_citus(connection):
+        raise Conflict("This database has Citus, whose shards are partitions on many machines: give --citus.")
+
+
+def has_citus(connection: Connection) -> bool:
+    """Whether this is a database of a Citus cluster."""
+    return bool(connection.scalar(text("SELECT count(*) FROM pg_extension WHERE extname = 'citus'")))
+
+
+def check_stopped(connection: Connection) -> None:
     """Refuse while the service is connected: its requests would wait for all of this, and fail."""
     query = """
         SELECT substr(application_name, 10) AS role, count(*) AS sessions FROM pg_stat_activity
@@ -100,7 +119,8 @@ def _check_stopped(connection: Connection) -> None:
         )
 
 
-def _check(connection: Connection) -> None:
+def check_ready(connection: Connection) -> None:
+    """Raise `Conflict` if the database is not at this code's schema, or the tables are in partitions."""
     version = version_of(connection)
     if version != head_of():
         raise Conflict(f"The schema is {version or 'missing'}, not {head_of()}: run `registry migrate` first.")
@@ -111,7 +131,7 @@ def _check(connection: Connection) -> None:
 
 def _make_anew(connection: Connection, parts: int, said: Callable[[str], None]) -> None:
     wholes, views = [_whole(connection, table) for table in NUMBERS], _views(connection)
-    references = _references(connection)
+    references = references_of(connection, NUMBERS)
     _run(connection, (f'ALTER TABLE {one.table} DROP CONSTRAINT "{one.name}"' for one in references))
     for whole in wholes:
         said(f"rows of {whole.name}")
@@ -123,7 +143,7 @@ def _make_anew(connection: Connection, parts: int, said: Callable[[str], None]) 
         said(f"indices of {whole.name}")
         _run(connection, _finish(whole, parts))
     said("references")
-    _run(connection, map(_with_project, references))
+    _run(connection, (one.with_project() for one in references))
     _withdraw_rights(connection)
 
 
@@ -136,15 +156,20 @@ def _whole(connection: Connection, table: str) -> Whole:
     given = {"table": table}
     row = connection.execute(text(_TABLE), given).one()
     indices, rights = connection.scalars(text(_INDICES), given), connection.scalars(text(_RIGHTS), given)
-    triggers = connection.execute(text(_TRIGGERS), given).all()
-    return Whole(table, row.owner, row.comment, rights.all(), indices.all(), triggers)
+    return Whole(table, row.owner, row.comment, rights.all(), indices.all(), triggers_of(connection, table))
+
+
+def triggers_of(connection: Connection, table: str) -> Sequence[Any]:
+    """The triggers of a table: name, table, definition, and whether each is of whole statements."""
+    return connection.execute(text(_TRIGGERS), {"table": table}).all()
 
 
 _TABLE = """SELECT quote_ident(pg_get_userbyid(relowner)) AS owner,
     quote_literal(obj_description(oid, 'pg_class')) AS comment FROM pg_class WHERE oid = CAST(:table AS regclass)"""
 _INDICES = """SELECT pg_get_indexdef(indexrelid) FROM pg_index
     WHERE indrelid = CAST(:table AS regclass) AND NOT indisprimary ORDER BY indexrelid"""
-_TRIGGERS = """SELECT pg_get_triggerdef(oid) AS definition, tgtype & 1 = 0 AS of_statement FROM pg_trigger
+_TRIGGERS = """SELECT tgname AS name, CAST(:table AS text) AS "table", pg_get_triggerdef(oid) AS definition,
+    tgtype & 1 = 0 AS of_statement FROM pg_trigger
     WHERE tgrelid = CAST(:table AS regclass) AND NOT tgisinternal ORDER BY tgname"""
 _RIGHTS = """SELECT format('GRANT %s ON %s TO %s', privilege_type, CAST(:table AS text),
         CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
@@ -163,22 +188,15 @@ def _views(connection: Connection) -> Sequence[str]:
     return [f"CREATE OR REPLACE VIEW {row.name} {row.options} AS {row.definition}" for row in rows]
 
 
-def _references(connection: Connection) -> Sequence[Reference]:
+def references_of(connection: Connection, tables: Iterable[str]) -> Sequence[Reference]:
+    """The foreign keys from and to these tables."""
     query = """
         SELECT conrelid::regclass::text AS "table", conname AS name, confrelid::regclass::text AS target,
             pg_get_constraintdef(oid) AS definition FROM pg_constraint
         WHERE contype = 'f' AND CAST(:tables AS regclass[]) && ARRAY[conrelid::regclass, confrelid::regclass]
         ORDER BY confrelid = 'stored_revisions'::regclass, conname"""
-    rows = connection.execute(text(query), {"tables": [*NUMBERS]})
+    rows = connection.execute(text(query), {"tables": [*tables]})
     return [Reference(row.table, row.name, row.target, row.definition) for row in rows]
-
-
-def _with_project(one: Reference) -> str:
-    definition = one.definition
-    if one.target in NUMBERS:
-        # FOREIGN KEY (grid_id, revision) REFERENCES stored_revisions(grid_id, number)
-        definition = definition.replace("(grid_id, ", "(project_id, grid_id, ")
-    return f'ALTER TABLE {one.table} ADD CONSTRAINT "{one.name}" {definition}'
 
 
 def _copy(whole: Whole, parts: int) -> Iterator[str]:

@@ -29,12 +29,13 @@ from structlog.typing import EventDict
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from migrations.apply import migrate
+from migrations.citus import distribute
 from migrations.partitions import partition
 from registry import create_app
 from registry.local.embedded import embedded_servers
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
-from tests.house import ENDED, PARTITIONS, House, Project
+from tests.house import CITUS, ENDED, PARTITIONS, House, Project
 
 LIVE = Path(__file__).parent / "live"
 LONG = ("faults", "browser/test_browser.py", "processes/test_bench.py", "processes/test_the_served_document.py")
@@ -194,9 +195,34 @@ def empty_database_url(servers: tuple[str, str]) -> Iterator[str]:
 
 def clone(servers: tuple[str, str], template: str) -> Iterator[str]:
     name = f"registry_test_{uuid.uuid4().hex[:12]}"
+    if CITUS:
+        yield from _on_citus(servers[0], name)
+        return
     _run(servers[0], f"CREATE DATABASE {name} TEMPLATE {template}")
     yield _another(servers[0], name)
     _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _on_citus(coordinator: str, name: str) -> Iterator[str]:
+    """A migrated database in shards: one that knows shards is no template."""
+    known = "SELECT nodename, nodeport FROM pg_dist_node ORDER BY groupid"
+    with create_engine(driver_url(coordinator), poolclass=NullPool).connect() as connection:
+        nodes = connection.execute(text(known)).all()
+    servers = [
+        make_url(coordinator).set(host=host, port=port).render_as_string(hide_password=False) for host, port in nodes
+    ]
+    for server in servers:
+        _run(server, f"CREATE DATABASE {name}")
+        _run(_another(server, name), "CREATE EXTENSION citus")
+    url = _another(coordinator, name)
+    _run(url, "SELECT citus_set_coordinator_host('{}', {})".format(*nodes[0]))
+    for host, port in nodes[1:]:
+        _run(url, f"SELECT citus_add_node('{host}', {port})")
+    migrate(url)
+    distribute(url, shards=4)
+    yield url
+    for server in servers:
+        _run(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
-from registry.storage.item_outcomes import current_rows
+from registry.storage.item_outcomes import rows_of_grids
 from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, projects, revisions
 from workers.answers.aggregates import CellReader, aggregates_of, refused_aggregates
@@ -278,7 +278,7 @@ def _compare_models(database: Database, project_id: Any, query: ModelComparisonQ
         slug = str(connection.scalar(select(projects.c.slug).where(projects.c.id == project_id)))
         rows, aliases = scope_rows(connection, project_id, query), alias_map(connection, project_id)
         rules = rules_of(connection, project_id, query.experiment)
-        items = current_rows(connection, [row.id for row in rows], project_id, query.as_of)
+        items = rows_of_grids(connection, rows, query.as_of)
     return model_comparison_document(query, rows, aliases, rules, Asked(slug, items))
 
 
@@ -326,7 +326,7 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query, scree
         rows = [row for row in scope_rows(connection, project_id, query) if row.id not in screen.ids]
         aliases, rules = alias_map(connection, project_id), rules_of(connection, project_id, query.experiment)
         of_items = isinstance(query, RankingQuery) and query.target == "new_questions"
-        items = current_rows(connection, [row.id for row in rows], project_id, query.as_of) if of_items else {}
+        items = rows_of_grids(connection, rows, query.as_of) if of_items else {}
     if isinstance(query, ClaimPlanQuery):
         return claim_plan_document(query, rows, aliases, rules)
     if isinstance(query, ClaimsQuery):

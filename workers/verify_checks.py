@@ -28,7 +28,8 @@ _NAMED = 3
 _GAPS = """
     SELECT g.id, g.project_id, g.revision, count(r.number) AS count, coalesce(max(r.number), 0) AS last
     FROM grids g LEFT JOIN revisions r ON r.project_id = g.project_id AND r.grid_id = g.id {where}
-    GROUP BY g.id HAVING count(r.number) <> g.revision OR max(r.number) <> g.revision ORDER BY g.id
+    GROUP BY g.id, g.project_id, g.revision
+    HAVING count(r.number) <> g.revision OR max(r.number) <> g.revision ORDER BY g.id
 """
 
 

@@ -16,6 +16,7 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
+from migrations.citus import check_distributing, distribute
 from migrations.grants import regrant
 from migrations.partitions import check_partitioning, largest_share, partition
 from registry.commands.group import CHECK_FAILED, writable
@@ -132,9 +133,13 @@ def retry_command(home: Path | None, project: str | None) -> None:
     show_default=True,
     help="Of each table.",
 )
+@click.option("--citus", is_flag=True, help="Shards on the nodes of a Citus cluster, whose coordinator this is.")
 @click.option("--yes", is_flag=True, help="Do it; without this it is only told what it would do.")
-def partition_command(home: Path | None, parts: int, yes: bool) -> None:
+def partition_command(home: Path | None, parts: int, citus: bool, yes: bool) -> None:
     """Bring revisions, jobs and statistics into partitions, for vacuum and new indices one part at a time.
+
+    With --citus revisions, statistics and outcomes of items come into shards on many machines instead; see "Many
+    machines" in docs/operating.md.
 
     Stop the web processes, dispatchers and workers first: while one is connected, this is refused, except in the home
     of `registry up`, which runs the database. The rows are copied, in one transaction: it takes as long as a restore
@@ -142,19 +147,21 @@ def partition_command(home: Path | None, parts: int, yes: bool) -> None:
     "Partitions" in docs/operating.md.
     """
     try:
-        _run(settings_of_servers(home).database_url, parts, beside_service=home_of_servers(home) is not None, yes=yes)
+        beside = home_of_servers(home) is not None
+        _run(settings_of_servers(home).database_url, parts, citus=citus, beside_service=beside, yes=yes)
     except OperationalError as error:  # away, cut off, or its disk is full
         said = str(error.orig).strip()
         raise Unavailable(f"The database says: {said}\nWhat was not committed is undone; run it again.") from error
 
 
-def _run(url: str, parts: int, *, beside_service: bool, yes: bool) -> None:
+def _run(url: str, parts: int, *, citus: bool, beside_service: bool, yes: bool) -> None:
     if not yes:
-        check_partitioning(url)
-        share = largest_share(url)
+        (check_distributing if citus else check_partitioning)(url)
+        share, part = largest_share(url), "shard" if citus else "partition"
+        what = "statistics and outcomes of items" if citus else "jobs and statistics"
         click.echo(
-            f"Revisions, jobs and statistics would be copied into {parts} partitions each; --yes does it.\n"
-            f"A project is in one of them: the largest has {share:.0%} of all grids, and so does one partition."
+            f"Revisions, {what} would be copied into {parts} {part}s each; --yes does it.\n"
+            f"A project is in one of them: the largest has {share:.0%} of all grids, and so does one {part}."
         )
         return
     begun = time.monotonic()
@@ -162,7 +169,7 @@ def _run(url: str, parts: int, *, beside_service: bool, yes: bool) -> None:
     def said(what: str) -> None:
         click.echo(f"{time.monotonic() - begun:8.1f} s  {what}", err=True)
 
-    partition(url, parts, said, beside_service=beside_service)
+    (distribute if citus else partition)(url, parts, said, beside_service=beside_service)
     said("done")
 
 

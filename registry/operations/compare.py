@@ -13,7 +13,7 @@ from registry.errors import NotFound
 from registry.grids.grid import Grid
 from registry.plans.noise import with_effect
 from registry.plans.reachable import gate_error, is_exact
-from registry.storage.item_outcomes import mark_of
+from registry.storage.item_outcomes import marks_of
 from registry.storage.keys import among, of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import grids, revisions
@@ -26,7 +26,7 @@ def revision_of(
     project has no such grid, or the grid no such revision."""
     wanted = grids.c.revision if number is None else literal(number)
     query = (
-        select(grids.c.id, revisions.c.number, mark_of(grids.c.id, wanted).label("items"))
+        select(grids.c.id, revisions.c.number)
         .outerjoin(revisions, of_grid(revisions) & (revisions.c.number == wanted))
         .where(grids.c.id == grid_id, grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
     )
@@ -35,7 +35,8 @@ def revision_of(
         raise NotFound(f"The project has no grid {grid_id}.")
     if row.number is None:
         raise NotFound(f"The grid {grid_id} has no revision {number}.")
-    return int(row.number), int(row.items)
+    one = grid_id, int(row.number)
+    return one[1], marks_of(connection, [one]).get(one, 0)
 
 
 Revision = tuple[str, int]

@@ -21,6 +21,7 @@ from sqlalchemy import (
     and_,
     any_,
     delete,
+    except_,
     exists,
     func,
     literal,
@@ -245,8 +246,8 @@ def purge_shapes(connection: Connection) -> int:
     # Whoever publishes inserts its shape first, and holds this lock's opposite until its revision is there.
     connection.execute(text("LOCK TABLE shapes IN SHARE ROW EXCLUSIVE MODE"))
     _allow_deletion(connection)
-    used = exists().where(stored_revisions.c.shape_id == shapes.c.id)
-    return connection.execute(delete(shapes).where(~used)).rowcount
+    unused = except_(select(shapes.c.id), select(stored_revisions.c.shape_id))
+    return connection.execute(delete(shapes).where(shapes.c.id.in_(connection.scalars(unused).all()))).rowcount
 
 
 def purge_item_ids(connection: Connection) -> int:
@@ -255,9 +256,9 @@ def purge_item_ids(connection: Connection) -> int:
     # As above: whoever posts outcomes inserts the ids first.
     connection.execute(text("LOCK TABLE item_ids IN SHARE ROW EXCLUSIVE MODE"))
     _allow_deletion(connection)
-    of_project = item_outcomes.c.project_id == item_ids.c.project_id
-    used = exists().where(of_project, item_outcomes.c.digest == item_ids.c.digest)
-    return connection.execute(delete(item_ids).where(~used)).rowcount
+    key, used = (item_ids.c.project_id, item_ids.c.digest), (item_outcomes.c.project_id, item_outcomes.c.digest)
+    unused = connection.execute(except_(select(*key), select(*used))).all()
+    return connection.execute(delete(item_ids).where(tuple_(*key).in_(unused))).rowcount
 
 
 def count_purgeable(connection: Connection, *, older_than_days: int) -> tuple[int, int]:

@@ -73,14 +73,11 @@ def invalidate_scopes(
 
 
 _CONTINUE = text("""
-    WITH continued AS (
-        INSERT INTO item_continuations (project_id, grid_id, revision, since)
-        SELECT :project, :grid, :revision, coalesce(
-            (SELECT since FROM item_continuations WHERE grid_id = :grid AND revision = :revision - 1), :revision - 1)
-    )
-    INSERT INTO derivations (project_id, grid_id, revision) VALUES (:project, :grid, :revision)
+    INSERT INTO item_continuations (project_id, grid_id, revision, since)
+    SELECT :project, :grid, :revision, coalesce(max(since), :revision - 1)
+    FROM item_continuations WHERE project_id = :project AND grid_id = :grid AND revision = :revision - 1
 """)
-"""The job of a revision, and that outcomes of the one before hold for it too, also those that are posted later."""
+"""Outcomes of the revision before hold for this one too, also those that are posted later."""
 
 
 def write_next_revision(
@@ -108,6 +105,7 @@ def write_next_revision(
     row |= {"warnings": warnings, "source": source, "token_id": token_id}
     connection.execute(insert(stored_revisions), [row | columns_of(grid)])
     connection.execute(_CONTINUE, {"project": project_id, "grid": stored.id, "revision": number})
+    connection.execute(insert(derivations).values(project_id=project_id, grid_id=stored.id, revision=number))
     told = [of_grid("grid.revised", stored.id, number, asdict(stored.names))]
     invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [stored.id]}, told)
     return grid_summary(connection.execute(grid_summaries().where(grids.c.id == stored.id)).one())

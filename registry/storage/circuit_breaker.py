@@ -29,6 +29,7 @@ SLOW_SECONDS = 1.0
 free thread."""
 
 AWAY = "The database does not answer. Whether a write took effect is unknown: repeat it."
+NODE_AWAY = "A node of the database does not answer. Whether a write took effect is unknown: repeat it."
 CLOSED_SECONDS = 1.0
 
 

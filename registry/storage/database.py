@@ -26,6 +26,7 @@ from registry.settings import Settings, driver_url
 from registry.storage.circuit_breaker import (
     AWAY,
     CLOSED_SECONDS,
+    NODE_AWAY,
     CircuitBreaker,
     ConnectionGate,
     NoCircuitBreaker,
@@ -260,6 +261,7 @@ _REFUSED = {
 _REFUSALS = ("disk_full", "read_only")
 _REFUSED_SECONDS = 60.0
 """For which writes count as refused after one was: on a full disk small ones may still find room."""
+_NODE_LOST = ("connection to the remote node", "failure on connection marked as essential")
 _OWN_LIMITS = ("57014", "25P03", "25P04")
 """The ends of statements and transactions that took too long: the server is well."""
 
@@ -274,17 +276,26 @@ def translate(error: DBAPIError) -> Exception:
         return Conflict("Something with this name was made at the same moment.")
     if code in _REFUSED:
         return Unavailable(*_REFUSED[code])
-    if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
+    lost = _lost_a_node(error)
+    if lost or error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
         is_outage = isinstance(error, (InterfaceError, OperationalError))
         if code is None and not error.connection_invalidated and not is_outage:
             return error
-        return Unavailable(AWAY, 2, "statement_timeout" if code == "57014" else "database_away")
+        said, reason = AWAY, "statement_timeout" if code == "57014" else "database_away"
+        if lost:
+            said, reason = NODE_AWAY, "node_away"
+        return Unavailable(said, 2, reason)
     return error
 
 
 def _tells_of_outage(error: DBAPIError) -> bool:
     code: str = getattr(error.orig, "pgcode", None) or ""
-    return code not in _OWN_LIMITS and not code.startswith("40")
+    return code not in _OWN_LIMITS and not code.startswith("40") and not _lost_a_node(error)
+
+
+def _lost_a_node(error: DBAPIError) -> bool:
+    """Whether the coordinator of a cluster says that a node is away; the connection to itself is well."""
+    return str(error.orig).startswith(_NODE_LOST)
 
 
 def quietly_committed(connection: Connection) -> None:

@@ -13,7 +13,6 @@ from registry.grids.intake.levels import read_number
 from registry.query import BaselineQuery, GateQuery
 from registry.results.codec import from_document
 from registry.results.gates import Definition
-from registry.storage.item_outcomes import mark_of
 from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, grids, new_id, stored_revisions
 
@@ -69,7 +68,7 @@ def grids_of_scope(
     connection: Connection, project_id: uuid.UUID, query: GateQuery, joined: Mapping[tuple[str, str], str]
 ) -> Sequence[Any]:
     """The measured grids of the experiment and metric without their values, in the order in which gates read them; each
-    with when its revision was published, and the mark of the outcomes of items that it has."""
+    with when its revision was published."""
     own = [alias for (kind, alias), name in joined.items() if kind == "experiment" and name == query.experiment]
     current = of_current(stored_revisions)
     columns = (grids.c.benchmark, grids.c.model, grids.c.variant, grids.c.created_at, stored_revisions.c.grid_id)
@@ -82,8 +81,7 @@ def grids_of_scope(
         grids.c.deleted_at.is_(None),
         stored_revisions.c.derived.is_(None),
     )
-    items = mark_of(grids.c.id, grids.c.revision).label("items")
-    statement = select(*columns, published, *about, items).join(stored_revisions, current).where(*here)
+    statement = select(*columns, published, *about).join(stored_revisions, current).where(*here)
     return connection.execute(statement.order_by(grids.c.updated_at, grids.c.id)).all()
 
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Integer, Uuid, column, func, select, values
+from sqlalchemy import Connection, Integer, Select, Uuid, and_, column, func, select, values
 
 from registry.grids.grid import Axis, Grid
 from registry.grids.outcomes import HeldItems, Labels, Outcomes, size_of_bits
-from registry.storage.keys import grids_at, instant_of, of_grid
-from registry.storage.tables import grids, item_continuations, item_outcomes
+from registry.storage.keys import instant_of
+from registry.storage.tables import item_continuations, item_outcomes
 
 
 def labels_of(axes: Sequence[Axis], at: Sequence[int]) -> Labels:
@@ -55,72 +55,65 @@ def unpacked_cells(row: Any) -> Iterator[HeldItems]:
         yield HeldItems(row.set_name, f"sha256:{bytes(row.digest).hex()}", tuple(at), value, trials, outcomes)
 
 
-def mark_of(grid_id: Any, revision: Any) -> ColumnElement[int]:
-    """Number of the last row of outcomes that a revision of a grid has, as a column; 0 without any.
+Revision = tuple[uuid.UUID, int]
+"""The id of a grid, and the number of one of its revisions."""
+
+
+def marks_of(connection: Connection, wanted: Iterable[Revision]) -> dict[Revision, int]:
+    """Number of the last row of outcomes that each of these revisions has; nothing for one without any.
 
     It grows with every addition, so that an answer about a revision can say which outcomes it knew.
     """
-    last = select(func.coalesce(func.max(item_outcomes.c.id), 0)).where(*_holding(grid_id, revision))
-    return last.correlate(grids).scalar_subquery()
+    asked = _asked(wanted)
+    statement = _holding(select(asked, func.max(item_outcomes.c.id).label("mark")), asked).group_by(*asked.c)
+    return {(row.grid_id, row.of_revision): row.mark for row in connection.execute(statement)}
 
 
-def _holding(grid_id: Any, revision: Any) -> tuple[ColumnElement[bool], ...]:
-    carried = (
-        select(item_continuations.c.since)
-        .where(item_continuations.c.grid_id == grid_id, item_continuations.c.revision == revision)
-        .correlate_except(item_continuations)
-        .scalar_subquery()
-    )
-    first = func.coalesce(carried, revision)
-    return item_outcomes.c.grid_id == grid_id, item_outcomes.c.revision.between(first, revision)
-
-
-def rows_of_items(
-    connection: Connection, grid_id: uuid.UUID | str, revision: int, mark: int | None = None
-) -> Sequence[Any]:
-    """Rows that may hold for a revision of a grid, the newest first; those up to a mark."""
-    statement = select(item_outcomes).where(*_holding(grid_id, revision)).order_by(item_outcomes.c.id.desc())
-    return connection.execute(statement if mark is None else statement.where(item_outcomes.c.id <= mark)).all()
-
-
-def current_rows(
-    connection: Connection, grid_ids: Iterable[uuid.UUID], project_id: uuid.UUID, as_of: str = ""
-) -> dict[uuid.UUID, list[Any]]:
-    """Rows that may hold for the revisions of grids that are current, or were at an instant, the newest first; nothing
-    for one without any. At an instant, those that were posted until then."""
-    there, then = grids_at(project_id, as_of), instant_of(as_of)
-    statement = (
-        select(item_outcomes)
-        .join(there, of_grid(item_outcomes, there))
-        .where(there.c.id.in_(list(grid_ids)), *_holding(there.c.id, there.c.revision))
-        .order_by(item_outcomes.c.id.desc())
-    )
+def rows_of_revisions(connection: Connection, wanted: Iterable[Revision], as_of: str = "") -> dict[Revision, list[Any]]:
+    """Rows that may hold for these revisions of grids, the newest first; nothing for one without any. At an instant,
+    those that were posted until then."""
+    asked, then = _asked(wanted), instant_of(as_of)
+    statement = _holding(select(item_outcomes, asked.c.of_revision), asked).order_by(item_outcomes.c.id.desc())
     if then is not None:
         statement = statement.where(item_outcomes.c.created_at <= then)
-    found: dict[uuid.UUID, list[Any]] = {}
-    for row in connection.execute(statement):
-        found.setdefault(row.grid_id, []).append(row)
-    return found
-
-
-def rows_of_revisions(
-    connection: Connection, wanted: Iterable[tuple[uuid.UUID, int]]
-) -> dict[tuple[uuid.UUID, int], list[Any]]:
-    """Rows that may hold for these revisions of grids, the newest first; nothing for one without any."""
-    given = list(wanted)
-    if not given:
-        return {}
-    asked = values(column("grid_id", Uuid), column("revision", Integer), name="asked").data(given)
-    statement = (
-        select(item_outcomes, asked.c.revision.label("of_revision"))
-        .join(asked, asked.c.grid_id == item_outcomes.c.grid_id)
-        .where(*_holding(asked.c.grid_id, asked.c.revision))
-        .order_by(item_outcomes.c.id.desc())
-    )
-    found: dict[tuple[uuid.UUID, int], list[Any]] = {}
+    found: dict[Revision, list[Any]] = {}
     for row in connection.execute(statement):
         found.setdefault((row.grid_id, row.of_revision), []).append(row)
     return found
+
+
+def rows_of_grids(connection: Connection, rows: Iterable[Any], as_of: str = "") -> dict[uuid.UUID, list[Any]]:
+    """The same by grid, of rows that each have the `id` of a grid and the `number` of its revision."""
+    found = rows_of_revisions(connection, [(row.id, row.number) for row in rows], as_of)
+    return {grid_id: held for (grid_id, _), held in found.items()}
+
+
+def rows_of_items(connection: Connection, grid_id: uuid.UUID | str, revision: int) -> list[Any]:
+    """Rows that may hold for a revision of a grid, the newest first."""
+    one = uuid.UUID(str(grid_id)), revision
+    return rows_of_revisions(connection, [one]).get(one, [])
+
+
+def _asked(wanted: Iterable[Revision]) -> Any:
+    given = list(wanted) or [(uuid.UUID(int=0), 0)]
+    return values(column("grid_id", Uuid), column("of_revision", Integer), name="asked").data(given)
+
+
+def _holding(statement: Select[Any], asked: Any) -> Select[Any]:
+    """The statement about rows of outcomes that were posted for revisions, or for ones before that they continue."""
+    held, carried = item_outcomes.c, item_continuations.c
+    continues = and_(
+        carried.project_id == held.project_id,
+        carried.grid_id == held.grid_id,
+        carried.revision == asked.c.of_revision,
+    )
+    first = func.coalesce(carried.since, asked.c.of_revision)
+    return (
+        statement.select_from(item_outcomes)
+        .join(asked, asked.c.grid_id == held.grid_id)
+        .outerjoin(item_continuations, continues)
+        .where(held.revision.between(first, asked.c.of_revision))
+    )
 
 
 def held_items(grid: Grid, rows: Sequence[Any]) -> dict[int, HeldItems]:

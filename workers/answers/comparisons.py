@@ -353,7 +353,8 @@ def compared_items(connection: Connection, query: ComparisonQuery, baseline: Any
 
 
 def _items(connection: Connection, grid: str, row: Any, mark: int) -> Mapping[int, HeldItems]:
-    return held_items(grid_of(row), rows_of_items(connection, grid, row.number, mark)) if mark else {}
+    rows = rows_of_items(connection, grid, row.number) if mark else []
+    return held_items(grid_of(row), [one for one in rows if one.id <= mark])
 
 
 def comparison_document(

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
-from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -24,7 +23,7 @@ from registry.results.codec import to_document
 from registry.results.gates import Gate, GateUnit
 from registry.storage.database import Database
 from registry.storage.gate_scope import PUBLISHED, along_of, grids_of_scope, in_order, question_of
-from registry.storage.item_outcomes import mark_of
+from registry.storage.item_outcomes import Revision, marks_of
 from registry.storage.tables import alerts, baseline_versions, baselines, gate_verdicts, new_id, projects
 from workers.gates.gate import Grids, gate_of, named, pinned_rows, read_sides, sentence_of_unit, too_large
 from workers.protocols import rules_of
@@ -69,6 +68,8 @@ class _Scope:
     sides: Mapping[str, Grids]
     order: tuple[str, ...]
     pinned: Grids
+    marks: Mapping[Revision, int]
+    """Marks of the outcomes of items that these revisions have."""
     looked: int
     """Tests of this version so far."""
     history: Mapping[str, Sequence[Any]]
@@ -89,7 +90,7 @@ def judge_contenders(
     pairs = list(_pairs(scope))
     for contender, before in pairs:
         last = next(iter(scope.history.get(contender, ())), None)
-        if last is not None and last.inputs_key == inputs_key(scope.rules, *_sides(scope, contender, before)):
+        if last is not None and last.inputs_key == _inputs_key(scope, *_sides(scope, contender, before)):
             failing = {alert_key(contender, place): place for place in last.failing}
             standings[contender] = Standing(last.id, False, last.passes, failing)
         elif found and time.monotonic() > until:
@@ -132,6 +133,8 @@ def _scope_of(connection: Connection, project_id: uuid.UUID, query: BaselineQuer
         of_model.setdefault(joined.get(("model", one.model), one.model), []).append(one)
     sides = {model: named(question, mine, joined) for model, mine in of_model.items()}
     sides = {model: found for model, found in sides.items() if found}
+    pinned = named(question, pinned_rows(connection, project_id, question), joined)
+    read = [(one.grid_id, one.number) for found in (*sides.values(), pinned) for one in found.values()]
     along = along_of(row.definition)
     measured = ((model, one) for model, found in sides.items() for one in found.values())
     return _Scope(
@@ -144,21 +147,12 @@ def _scope_of(connection: Connection, project_id: uuid.UUID, query: BaselineQuer
         joined,
         sides,
         tuple(model for _, model in in_order(measured, along or PUBLISHED)),
-        _pinned(connection, named(question, pinned_rows(connection, project_id, question), joined)),
+        pinned,
+        marks_of(connection, read),
         connection.scalar(select(func.max(gate_verdicts.c.look)).where(*_of_version(query))) or 0,
         _history(connection, query, confirm),
         _keys(connection, query),
     )
-
-
-def _pinned(connection: Connection, found: Grids) -> Grids:
-    """Pinned revisions with the marks of their outcomes of items."""
-
-    def marked(row: Any) -> Any:
-        mark = connection.scalar(select(mark_of(row.grid_id, row.number)))
-        return SimpleNamespace(grid_id=row.grid_id, number=row.number, items=mark)
-
-    return {names: marked(row) for names, row in found.items()}
 
 
 def _history(connection: Connection, query: BaselineQuery, confirm: int) -> dict[str, list[Any]]:
@@ -222,7 +216,7 @@ def _judge(
     sides = _sides(scope, contender, before)
     if _revisions(sides) != _revisions((both.baseline, both.contender)):
         return None
-    key = inputs_key(scope.rules, *sides)
+    key = _inputs_key(scope, *sides)
     history = scope.history.get(contender, ())
     # The same inputs again, after others, are no other test.
     look = next((row.look for row in history if row.inputs_key == key and row.look), looked + 1)
@@ -286,15 +280,14 @@ class Standing:
     confirmed: frozenset[uuid.UUID] = frozenset()
 
 
-def inputs_key(rules: Rules, baseline: Grids, contender: Grids) -> uuid.UUID:
-    """First 128 bits of the SHA-256 of what a verdict rests on besides its policy. Rows are those of
-    `grids_of_scope`."""
+def _inputs_key(scope: _Scope, baseline: Grids, contender: Grids) -> uuid.UUID:
+    """First 128 bits of the SHA-256 of what a verdict rests on besides its policy."""
     sides = [
-        [side, benchmark, variant, str(row.grid_id), row.number, row.items]
+        [side, benchmark, variant, str(row.grid_id), row.number, scope.marks.get((row.grid_id, row.number), 0)]
         for side, found in (("baseline", baseline), ("contender", contender))
         for (benchmark, variant), row in sorted(found.items(), key=lambda one: one[0])
     ]
-    return _hash([rules.document(), sides])
+    return _hash([scope.rules.document(), sides])
 
 
 def alert_key(model: str, place: Mapping[str, Any]) -> uuid.UUID:
