@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check check-all lint test unit affected live browser clients faults calibration deploy partitions coverage chaos format types openapi bench measure demo packages pins sbom try-compose
+.PHONY: help check check-all lint test unit affected live browser clients faults calibration deploy partitions citus coverage chaos format types openapi bench measure demo packages pins sbom try-compose
 
 LIVE := pytest -n auto tests/live
 DEMO_HOME ?= home-of-registry
@@ -41,6 +41,9 @@ deploy: ; $(LIVE)/deploy $(ARGS)  ## packages, images, upgrades, nginx, systemd
 
 partitions:  ## what asks the database, on tables in PARTS partitions; ARGS narrows
 	REGISTRY_TEST_PARTITIONS=$(or $(PARTS),8) pytest -m db -n auto $(ARGS)
+
+citus:  ## the same on the coordinator of a cluster, which REGISTRY_TEST_DATABASE_URL names; ARGS narrows
+	REGISTRY_TEST_CITUS=1 pytest -m db $(ARGS)
 
 coverage:  ## lines and branches that the core runs, by package
 	pytest -n auto --cov=registry --cov=workers --cov-branch $(ARGS)
