@@ -63,11 +63,11 @@ def check_distributing(database_url: str) -> None:
 
 
 def _check(connection: Connection) -> None:
-    check_ready(connection)
     if not has_citus(connection):
         raise Conflict("This database has no Citus: CREATE EXTENSION citus, and add its nodes, on the coordinator.")
     if connection.scalar(text("SELECT count(*) FROM citus_get_active_worker_nodes()")) == 0:
         raise Conflict("The coordinator knows no nodes: SELECT citus_add_node('host', 5432) for each.")
+    check_ready(connection)
     if connection.scalar(text("SELECT count(*) FROM citus_tables WHERE citus_table_type = 'distributed'")):
         raise Conflict("The tables are in shards already; citus_rebalance_start() moves them to new nodes.")
 

@@ -173,6 +173,9 @@ def test_tables_come_into_partitions_once_and_not_where_there_are_none(parted: t
     for words in (("--parts", PARTS, "--yes"), ()):
         ran = command(house.settings, "partition", *words)
         assert (ran.returncode, ran.stdout, "in partitions already" in ran.stderr) == (1, "", True)
+    for words in (("--citus", "--yes"), ("--citus",)):
+        ran = command(house.settings, "partition", *words)
+        assert (ran.returncode, ran.stdout, "add its nodes" in ran.stderr) == (1, "", True)
     nowhere = make_url(house.url).set(database="registry_of_nobody").render_as_string(hide_password=False)
     ran = command(replace(house.settings, database_url=nowhere), "partition", "--yes")
     assert (ran.returncode, 'database "registry_of_nobody" does not exist' in ran.stderr) == (5, True)
