@@ -41,7 +41,7 @@ from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery
-from registry.renderings.ranking import FEWER, MARK, mean_texts, scale_words
+from registry.renderings.ranking import FEWER, mean_texts, over_fewer, scale_words, without_mean
 from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.verdicts.ranking import is_tested, of_measured, ranking_verdict
 from registry.results.codec import read
@@ -225,7 +225,7 @@ def means_of(ranking: Ranking) -> Means | None:
     if whiskers is None or len(first) < 2:
         return None
     names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
-    notes = [FEWER] if any(MARK in text for _, text in names) else []
+    notes = [*without_mean((one.name, one.mean) for one in first), *([FEWER] if any(over_fewer(ranking)) else [])]
     return Means(names, whiskers, len(ranking.ranking) - len(first), notes, scale_words(ranking))
 
 
