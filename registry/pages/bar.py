@@ -14,11 +14,12 @@ from sqlalchemy import Connection
 from registry.api.selections import AUTO
 from registry.errors import Fault
 from registry.grids.grid import Axis
-from registry.grids.slices import PARAMETER, Slice
+from registry.grids.slices import PARAMETER, Slice, read_members
 from registry.operations.find import Filters
+from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
-from registry.operations.scope_options import axes_with_levels, name_options, scope_options
-from registry.operations.suites import list_suites
+from registry.operations.scope_options import axes_with_levels, name_counts, name_options, scope_options
+from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, Option, choice_of, select, slice_lists
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.policies import method, target
@@ -64,16 +65,26 @@ def bar_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, An
         experiments,
         metrics=name_options(connection, project_id, "metric", scope),
         choices={kind: choice_of(connection, project_id, kind, query.get(kind, ()), scope) for kind in _KINDS},
-        suites=[one.name for one in list_suites(connection, project_id, None, MOST_LISTED)],
+        suites=list(_suites(connection, project_id, scope)),
         levels=axes_with_levels(connection, project_id, scope),
     )
+
+
+def _suites(connection: Connection, project_id: uuid.UUID, scope: Filters) -> Iterator[str]:
+    """The suites that have a benchmark of the experiment."""
+    if found := list_suites(connection, project_id, None, MOST_SUITES):
+        joined = joined_of_kind(connection, project_id, "benchmark")
+        here = dict(name_counts(connection, project_id, "benchmark", scope)[0])
+        for suite in found:
+            if any(joined.get(one.benchmark, one.benchmark) in here for one in read_members(suite.benchmarks)):
+                yield suite.name
 
 
 def completed(bar: Bar, query: Mapping[str, Any]) -> dict[str, str]:
     """What the question lacks, where there is one way to say it, and the first metric where none is named."""
     if "experiment" not in query:
-        [scope] = bar.scopes if len(bar.scopes) == 1 else [None]
-        return {"experiment": scope.experiment, "metric": scope.metric} if scope else {}
+        alone = len({one.experiment for one in bar.scopes}) == 1
+        return {"experiment": bar.scopes[0].experiment, "metric": bar.scopes[0].metric} if alone else {}
     lone = len(bar.metrics) == 1 and not of_the_past(query) and query.get("metric") != bar.metrics[0]
     return {"metric": bar.metrics[0]} if bar.metrics and ("metric" not in query or lone) else {}
 

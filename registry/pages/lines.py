@@ -11,8 +11,10 @@ from registry.api.charts import LinesParameters, options_of
 from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
+from registry.pages.bar import carried_on
 from registry.pages.blocks import ShownVerdict, table_part
 from registry.pages.choices import Field, select
+from registry.pages.links import results_page
 from registry.pages.project import verdicts_on
 from registry.pages.queries import state_of
 from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
@@ -31,7 +33,7 @@ def find(asked: Asked) -> Found:
         made = ask_lines(connection, asked.project.id, asked.query, selection)
     row = ask(made.table, asked.slug, patience=2.0)[1]
     told, tags = _verdicts(asked, made, row)
-    return Found(row, lambda: _shown(made, row, asked.query, told), [made, *tags])
+    return Found(row, lambda: _shown(asked, made, row, told), [made, *tags])
 
 
 def _verdicts(asked: Asked, made: Table, row: Any) -> tuple[list[ShownVerdict], list[object]]:
@@ -55,16 +57,18 @@ def beside(asked: Asked) -> list[Field]:
     ]
 
 
-def _shown(made: Table, row: Any, query: Any, told: Sequence[ShownVerdict]) -> dict[str, Any]:
-    found, options = made.lines(from_bytes(row.document)), options_of(query)
+def _shown(asked: Asked, made: Table, row: Any, told: Sequence[ShownVerdict]) -> dict[str, Any]:
+    found, options = made.lines(from_bytes(row.document)), options_of(asked.query)
     metric = found.metric["name"] + (f" ({found.metric['unit']})" if found.metric["unit"] else "")
+    joined = len(found.levels) < 2 or any(len(line.points) > 1 for line in found.lines)
     return {
         "what": f"{metric} along {found.along}",
         "about": words.subtitle(found),
         "notes": [*(f"{one.about}: {one.sentence}" for one in told), *words.notes(found, options)],
-        "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" else {},
+        "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" and joined else {},
+        "apart": "" if joined else results_page(asked.slug, "heatmaps", carried_on()),
         "table": table_part(words.table(found)),
-        "drawn": True,
+        "drawn": joined,
     }
 
 

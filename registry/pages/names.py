@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, redirect, request
@@ -16,12 +17,12 @@ from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
-from registry.operations.overview import MOST_SCOPES, Standing, entries_of, scopes_of, standings_of
+from registry.operations.overview import MOST_SCOPES, Standing, entries_of, scopes_of, standings_of, usual_rankings
 from registry.pages.blocks import typeset
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
-from registry.pages.project import verdicts_on
+from registry.pages.project import Means, means_on, verdicts_on
 from registry.pages.queries import checked, state_of
 from registry.pages.responses import page
 from registry.query import RankingQuery
@@ -99,6 +100,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         entries = entries_of(connection, row.id, filters, scopes[:_SCOPES], _GRIDS_EACH)
         called = akin.alias_of or name
         standings = standings_of(connection, row.id, kind, called, scopes[:_SCOPES]) if kind in RANKED else []
+        rankings = usual_rankings(connection, row.id, scopes[:_SCOPES]) if kind == "benchmark" else {}
         means = [_mean(connection, project, one, called) for one in standings]
         listed = [one for scope in entries.values() for one in scope if kind == "model"][:_TOLD]
         cells = itertools.accumulate(one.possible for one in listed)
@@ -116,6 +118,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "every_scope": scopes,
             "scopes": scopes[:_SCOPES],
             "each": _GRIDS_EACH,
+            "best": _best_on(called, rankings),
             "verdicts": verdicts,
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
@@ -129,7 +132,17 @@ def show_name(project: str, kind: str, name: str) -> Response:
             ),
         }
 
-    return page("name.html", [row.updated_at, scopes, akin, entries, standings, means, tags], context)
+    return page(
+        "name.html",
+        [row.updated_at, scopes, akin, entries, standings, means, tags, [one.etag for one in rankings.values()]],
+        context,
+    )
+
+
+def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Any]) -> list[tuple[str, str, Means]]:
+    """The best models on a benchmark by each experiment and metric that has a stored ranking of it."""
+    found = [(*scope, means_on(read(Ranking, row.document), benchmark)) for scope, row in rankings.items()]
+    return [(experiment, metric, means) for experiment, metric, means in found if means]
 
 
 def _mean(connection: Connection, project: str, standing: Standing, name: str) -> str:

@@ -41,7 +41,7 @@ from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery
-from registry.renderings.ranking import FEWER, MARK, mean_texts, scale_words
+from registry.renderings.ranking import FEWER, mean_texts, over_fewer, scale_words, without_mean
 from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.verdicts.ranking import is_tested, of_measured, ranking_verdict
 from registry.results.codec import read
@@ -76,7 +76,7 @@ _OF_GRIDS_TOLD: dict[tuple[uuid.UUID, str], ShownVerdict] = {}
 _CLAIMS, _ALERTS, _NEWS, _READ_NEWS = 3, 3, 5, 50
 _OTHER_TARGETS = TARGETS[1:]
 """Targets from the narrowest to the widest, beside that of the usual ranking."""
-_Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
+Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
 """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
 ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid; and the means
 of the ranking."""
@@ -114,9 +114,7 @@ def _overview(slug: str) -> Response:
     now = datetime.now(UTC)
     with parts().database.snapshot() as connection:
         row = enter(connection, slug, "reader")
-        joined = joined_of_kind(connection, row.id, "experiment")
-        scopes = _by_experiment(scopes_of(connection, row.id, Filters()), joined)
-        experiments, untested, known = _told(connection, row.id, [one for one in scopes if one.measured][:_EXPERIMENTS])
+        scopes, experiments, untested, known = experiments_told(connection, row.id)
         counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
         claims = claims_in_order(connection, row.id, ClaimFilters(verdict=CONTRADICTED), _CLAIMS)
         judged = verdicts_in_order(connection, row.id, ClaimFilters())
@@ -168,9 +166,19 @@ def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[S
     return sorted(order, key=lambda one: str(one.updated_at), reverse=True)
 
 
+def experiments_told(
+    connection: Connection, project_id: Any
+) -> tuple[list[Scope], list[Experiment], list[Scope], list[object]]:
+    """All experiments, those with data and their verdicts, those whose rankings tested no names, and what all is made
+    of."""
+    joined = joined_of_kind(connection, project_id, "experiment")
+    scopes = _by_experiment(scopes_of(connection, project_id, Filters()), joined)
+    return scopes, *_told(connection, project_id, [one for one in scopes if one.measured][:_EXPERIMENTS])
+
+
 def _told(
     connection: Connection, project_id: Any, scopes: Sequence[Scope]
-) -> tuple[list[_Experiment], list[Scope], list[object]]:
+) -> tuple[list[Experiment], list[Scope], list[object]]:
     """The experiments with their verdicts, those whose rankings tested no names, and what all is made of."""
     if len(_VERDICTS) > _MOST_KEPT:
         _VERDICTS.clear()
@@ -192,7 +200,7 @@ def _told(
     found = {name: [("", one)] for name, one in verdicts.items()}
     by_grid, tags_of_grids = _of_grids(connection, project_id, alone) if alone else ({}, [])
     each = found | by_grid
-    told: list[_Experiment] = [(one, each.get(one.experiment, ()), means.get(one.experiment)) for one in scopes]
+    told: list[Experiment] = [(one, each.get(one.experiment, ()), means.get(one.experiment)) for one in scopes]
     untested = [one for one in scopes[:_TOLD] if one.experiment in ranked and not ranked[one.experiment][1][2]]
     return told, untested, [*tags_, *tags_of_grids]
 
@@ -225,8 +233,18 @@ def means_of(ranking: Ranking) -> Means | None:
     if whiskers is None or len(first) < 2:
         return None
     names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
-    notes = [FEWER] if any(MARK in text for _, text in names) else []
+    notes = [*without_mean((one.name, one.mean) for one in first), *([FEWER] if any(over_fewer(ranking)) else [])]
     return Means(names, whiskers, len(ranking.ranking) - len(first), notes, scale_words(ranking))
+
+
+def means_on(ranking: Ranking, benchmark: str) -> Means | None:
+    """The means of the best names of a ranking on one of its benchmarks; None where it has no two scores there."""
+    scores = {one.name: one for part in ranking.by_benchmark if part.benchmark == benchmark for one in part.names}
+    lower = bool(ranking.scale and ranking.scale.direction == "lower")
+    best = sorted(scores.values(), key=lambda one: one.score, reverse=not lower)
+    rows = {row.name: row for row in ranking.ranking}
+    own = [replace(rows[one.name], mean=one.score, mean_interval=one.interval) for one in best]
+    return means_of(replace(ranking, ranking=tuple(own)))
 
 
 def _of_grids(

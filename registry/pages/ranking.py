@@ -24,7 +24,7 @@ from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
 from registry.renderings.ranking import group_word, order_blocks
-from registry.renderings.verdicts.ranking import MOST_LETTERS, of_measured, open_pair, why_untested
+from registry.renderings.verdicts.ranking import MOST_LETTERS, of_measured, why_untested
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -97,7 +97,6 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "link_of": partial(_page_of, project, question.by),
         "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
         "both": two(names) if len(names) == 2 and ranking.by == "model" else "",
-        "open_pair": [*pair, two(pair)] if (pair := open_pair(ranking)) and ranking.by == "model" else (),
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
         "matrix": matrix_of(ranking, lower=lower, link=link_two),
         "most_in_matrix": MOST_IN_MATRIX,

@@ -17,13 +17,14 @@ from registry.errors import Fault, Invalid, NotFound, TryLater
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, experiment, lines, ranking, trade_off
-from registry.pages.bar import NAMES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
+from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
 from registry.pages.blocks import ShownVerdict, parts_of, typeset
 from registry.pages.blocks import shown as shown_verdict
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
 from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.project import Experiment, experiments_told
 from registry.pages.prose import prose_of
 from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
@@ -31,7 +32,13 @@ from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import DRAWN, TARGETS
 from registry.renderings.ranking import scale_words
 from registry.renderings.ranking_change import change_blocks, change_sentence
-from registry.renderings.verdicts.ranking import is_tested, ranking_verdict, short_verdict, verdict_with_targets
+from registry.renderings.verdicts.ranking import (
+    is_tested,
+    open_pair,
+    ranking_verdict,
+    short_verdict,
+    verdict_with_targets,
+)
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
@@ -58,6 +65,7 @@ def results(project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         bar = bar_of(connection, row.id, query)
+        told = [] if "experiment" in query else experiments_told(connection, row.id)[1]
         note = _note(connection, row, bar, query, name)
     if name and name not in VIEWS:
         faults.append(Fault("/view", f"is one of {', '.join(VIEWS)}"))
@@ -79,8 +87,16 @@ def results(project: str) -> Response:
     best = _who_is_best(asked, found) if not faults and view.name != "compare" else {}
     noted = [note.tag, note.rules.tag] if note else []
     stand = [tag for one in (found.row, *best.values()) for tag in tags_of(one)]
-    made_of = [row.updated_at, bar, faults, *noted, *stand, *found.tags]
-    return page("results.html", made_of, lambda: _context(asked, found, best, faults, note, name), status=status)
+    made_of = [row.updated_at, bar, told, faults, *noted, *stand, *found.tags]
+    return page(
+        "results.html", made_of, lambda: _context(asked, found, best, faults, note, name) | _of_all(told), status=status
+    )
+
+
+def _of_all(told: Sequence[Experiment]) -> dict[str, Any]:
+    """What the results of the experiments say, as the overview has it, for whoever has chosen none."""
+    with_verdicts = [(scope.experiment, scope.metric) for scope, verdicts, _ in told if verdicts]
+    return {"told_experiments": told if with_verdicts else (), "told_scopes": with_verdicts}
 
 
 def _context(
@@ -117,6 +133,7 @@ def _context(
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
+        "next": _next(project, view, told) if asks and told else (),
         "targets": _by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
@@ -137,6 +154,20 @@ def _context(
         "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
         **shown,
     }
+
+
+def _next(project: str, view: View, ranking: Ranking) -> tuple[str, str] | None:
+    """What to measure next, and the page that tells more: the cells that a name lacks, or those of an open pair."""
+    rows, kept = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES]
+    lacking = [one.name for one in rows if one.mean is None]
+    if 0 < len(lacking) < len(rows):
+        what = f"what {lacking[0]} lacks" if len(lacking) == 1 else f"what {len(lacking):,} names lack"
+        shown = here() if view.name == "table" else results_page(project, "table", kept)
+        return f"measure {what}: the table marks it", f"{shown}#table"
+    if ranking.by == "model" and view.name != "compare" and (pair := open_pair(ranking)):
+        asked = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
+        return f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
+    return None
 
 
 def _who(ranking: Ranking, rankings: Mapping[str, Ranking], shown: Mapping[str, Any]) -> ShownVerdict:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of
-from registry.renderings.ranking import MARK
+from registry.renderings.ranking import MARK, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import (
@@ -206,7 +206,10 @@ def doubts(found: Aggregates) -> Iterator[str]:
         reason = next((one.interval_reason for one in found.entries if one.interval_reason), None)
         yield f"no interval: {reason}"
     if any(one.mean is not None for one in found.rows):
-        yield "mean: over the columns in which a row is compared with another, each alike"
+        alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
+        over = "its own cells" if found.missing == "available" else "the cells that all rows have"
+        yield f"mean: that of the ranking, over {over}, each {alike} alike"
+        yield from without_mean((one.level, one.mean) for one in found.rows)
         if any(over_fewer(found)):
             yield _FEWER
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):
@@ -276,7 +279,9 @@ def mean_texts(found: Aggregates) -> list[str]:
 
 
 def over_fewer(found: Aggregates) -> list[bool]:
-    """Say of each row whether its mean is over fewer slots than that of another one, in the columns that count."""
+    """Say of each row whether its mean is over fewer slots than that of another one: where each has its own."""
+    if found.missing != "available":
+        return [False] * len(found.rows)
     width = len(found.entries) // max(1, len(found.rows))
     rows = [found.entries[start : start + width] for start in range(0, len(found.entries), width or 1)]
     counting = [sum(one.value is not None for one in column) > 1 for column in zip(*rows, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from registry.renderings import sheet
@@ -43,8 +43,6 @@ MARK = "*"
 FEWER = (
     f"{MARK} over fewer cells than other names' means, which it is not to be compared with; ranks compare common cells"
 )
-_OTHER_MARK = "†"
-OTHER = f"{_OTHER_MARK} over a name's own cells, where the score beside it is over the cells that all names have"
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -195,30 +193,31 @@ def _means(ranking: Ranking) -> Iterator[Column]:
 
 
 def mean_texts(ranking: Ranking) -> list[str]:
-    """The mean of each name, marked where it is over fewer cells than another one's, or over others than a score that
-    is a mean too; empty where there are none."""
+    """The mean of each name, marked where it is over fewer cells than another one's; empty where there are none."""
     rows = ranking.ranking
     if all(row.mean is None for row in rows):
         return []
-    places, fewer, other = places_of(row.mean for row in rows), over_fewer(rows), over_others(ranking)
-    marks = [f"{MARK if fewer(row) else ''}{_OTHER_MARK if other(row) else ''}" for row in rows]
+    places, marks = places_of(row.mean for row in rows), [MARK if one else "" for one in over_fewer(ranking)]
     wide = max(map(len, marks))
     written = [fixed(row.mean, places, UNDEFINED) for row in rows]
     return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
 
 
-def over_others(ranking: Ranking) -> Callable[[Ranked], bool]:
-    """Return what says of a name whether its score is a mean over other cells than its mean."""
-    total = ranking.slots.total if ranking.slots else 0
-    ragged = any(row.cells is not None and row.cells < total for row in ranking.ranking)
-    others = ragged and ranking.method == "mean" and ranking.missing != "available"
-    return lambda row: others and row.mean is not None
+def over_fewer(ranking: Ranking) -> list[bool]:
+    """Say of each name whether its mean is over fewer cells than that of another one: where each has its own."""
+    most = max((row.compared or 0 for row in ranking.ranking), default=0)
+    own = ranking.missing == "available"
+    return [own and row.mean is not None and (row.compared or most) < most for row in ranking.ranking]
 
 
-def over_fewer(rows: Sequence[Ranked]) -> Callable[[Ranked], bool]:
-    """Return what says of a name whether its mean is over fewer cells than that of another one of these."""
-    most = max((row.compared or 0 for row in rows), default=0)
-    return lambda row: row.mean is not None and row.compared is not None and row.compared < most
+def without_mean(means: Iterable[tuple[object, float | None]]) -> Iterator[str]:
+    """Who has no mean where others have one, and why."""
+    found = list(means)
+    names = [str(name) or "(none)" for name, mean in found if mean is None]
+    if 0 < len(names) < len(found):
+        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        lacks = "lacks" if len(names) == 1 else "lack"
+        yield f"no mean: {', '.join(names[:_LISTED])}{more} {lacks} cells that the means of the others are over"
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
@@ -256,11 +255,11 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
-        yield f"mean: of a name's own compared cells, {alike}; interval:{sure}, were these cells run again"
-    if any(map(over_fewer(ranking.ranking), ranking.ranking)):
+        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all of these have"
+        yield f"mean: of {over}, {alike}; interval:{sure}, were these cells run again"
+    yield from without_mean((row.name, row.mean) for row in ranking.ranking)
+    if any(over_fewer(ranking)):
         yield FEWER
-    if any(map(over_others(ranking), ranking.ranking)):
-        yield OTHER
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)
@@ -299,7 +298,8 @@ def by_benchmark_blocks(ranking: Ranking) -> Iterator[Block]:
     ]
     yield Heading("By benchmark", 2)
     yield Table([Column("benchmark", benchmarks), *columns], keys=1)
-    yield "score: the mean of a name's cells on a benchmark, of those that another name has too"
+    own = "of its own" if ranking.missing == "available" else "of those that all names have there"
+    yield f"score: the mean of a name's cells on a benchmark, {own}"
 
 
 def scale_words(ranking: Ranking) -> str:

@@ -102,10 +102,11 @@ class RowMean:
     level: Annotated[Place, "The level of the first dimension."]
     mean: Annotated[
         float | None,
-        "The mean over the columns in which another row has a value too, each with the same weight: with benchmarks as "
-        "columns that of a ranking of the same selection, where all names have the same cells. Null without a column.",
+        "That of a ranking of the same selection, over the slots that all rows have that are not set aside (with "
+        "`available`: over its own that another row has too), each benchmark with the same weight. Null of a row that "
+        "lacks some of these.",
     ]
-    columns: Annotated[Count, "Columns that it is over; means over other columns are not comparable."]
+    columns: Annotated[Count, "Columns that it is over."]
     mean_interval: Annotated[
         Interval | None, "About `rerun`, where the noise of all its cells is known; only of `value=mean`."
     ] = None

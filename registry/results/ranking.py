@@ -126,9 +126,9 @@ class Ranked:
     ] = None
     mean: Annotated[
         float | None,
-        "The mean over these cells, in the metric's unit: slots of a benchmark weigh the same, and so do benchmarks. "
-        "Two differ as their pair does only over the same slots and with equal trials. Absent over several scales and "
-        "in rankings of very many cells.",
+        "The mean over the slots that all names have who are not set aside (with `available`: over its own of these "
+        "cells), in the metric's unit: slots of a benchmark weigh the same, and so do benchmarks. Absent of a name "
+        "that lacks some of these, over several scales and in rankings of very many cells.",
         Presence.OMITTED,
     ] = None
     mean_interval: Annotated[Interval | None, "Of the mean; absent without noise.", Presence.OMITTED] = None

@@ -78,11 +78,6 @@ def test_a_ranking_above_a_table_says_over_which_slots_each_of_both_is(public: P
     assert told not in visitor.computed(f"{traded}&model=a&model=b").text
     whole = visitor.computed(f"{table}&group_by=benchmark&model=a&model=b").text
     assert "All 3 slots were measured for every entry of their column" in whole
-    means = f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy&set_aside=none&method=mean"
-    page = visitor.computed(means)
-    assert "5.00†" in page.text  # of x, y and z; its score is that of x alone, 1
-    assert "† over a name's own cells, where the score beside it is over the cells that all names have" in page.text
-    assert "†" not in visitor.computed(f"{means}&missing=available").text
 
 
 def test_axes_are_rows_and_columns_and_a_third_dimension_makes_several_tables(guest: Browser) -> None:

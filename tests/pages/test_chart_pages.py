@@ -40,6 +40,22 @@ def test_the_page_holds_the_picture_for_screen_phone_and_paper_and_its_downloads
     assert guest.get(path, If_None_Match=guest.get(path).headers["ETag"]).status_code == 304
 
 
+def test_lines_of_grids_that_share_no_slot_lead_to_heat_maps_and_what_a_name_lacks_to_the_table(
+    public: Project, visitor: Browser
+) -> None:
+    for model, benchmark in ("ax", "by", "cx", "cy"):
+        public.published(experiment="e", model=model, benchmark=benchmark, trials=200)
+    asked = f"/projects/{public.slug}/results?view=lines&experiment=e&metric=accuracy"
+    page = visitor.computed(f"{asked}&model=a&model=b")
+    assert "These grids share too few cells for lines. Heat maps show each by itself" in page.text
+    assert "model=a&model=b" in page.links("view=heatmaps")[-1]
+    assert not [one for one in page.all("svg") if one.get("aria-labelledby")]
+    public.published(experiment="e", model="b", benchmark="x", trials=200)
+    page = visitor.computed(asked)
+    assert "Next: measure what a lacks: the table marks it" in page.text
+    assert page.links("#table")[0].startswith(f"/projects/{public.slug}/results?view=table&experiment=e")
+
+
 def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Browser) -> None:
     assert "Results of what?" in guest.read(LINES).text
     lone = guest.get(f"{LINES}?experiment=window-by-ratio")

@@ -135,7 +135,7 @@ def test_a_pair_picked_from_a_ranking_is_shown_only_where_the_ranking_separates_
     assert "to show 5: 2.4 times the trials of every cell, 2,352 trials of each" in page.text
     assert "alpha: 0.05 over the 6 pairs of the ranking" in page.text
     ranking = visitor.computed(base.replace("compare", "ranking"))
-    assert "How many trials would tell best from one" in ranking.text
+    assert "Next: how many trials would tell best from one" in ranking.text
     # By itself it is left open too: the plan is for the ranking in which it was picked all the same.
     [plan] = [link for link in ranking.links("contender_model=") if "baseline_model=one" in link][:1]
     assert "alpha: 0.05 over the 6 pairs of the ranking" in visitor.computed(plan).text

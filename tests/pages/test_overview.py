@@ -39,6 +39,35 @@ def test_the_first_means_of_a_ranking_are_drawn_beside_its_verdict(public: Proje
     assert "and 2 more" in page.text
 
 
+def test_results_of_nothing_chosen_and_a_benchmark_show_what_its_rankings_say(
+    public: Project, visitor: Browser
+) -> None:
+    for number in range(3):
+        for benchmark in "XY":
+            put(public, f"model {number}", 90.0 - 5 * number - 30 * (benchmark == "Y"), benchmark)
+    home = f"/projects/{public.slug}"
+    ranking = f"{home}/results?view=ranking&experiment=e&metric=accuracy"
+    assert visitor.get(f"{home}/results").status_code == 303, "of one experiment there is nothing to choose"
+    assert visitor.computed(ranking)
+    page = visitor.read(f"{home}/benchmarks/Y")
+    assert "The best on it e accuracy" in page.text
+    assert "model 0 60.00 60.00, " in page.text
+    assert "benchmark=Y" in page.links("view=ranking&experiment=e")[0]
+    public.published(experiment="other", values=[[1.0] * 3, [2.0] * 3])
+    page = visitor.read(f"{home}/results")
+    assert "model 0 75.00 75.00, " in page.text
+    assert page.links("results?view=ranking&experiment=e&metric=accuracy")
+
+
+def test_a_suite_is_offered_for_experiments_with_a_benchmark_of_it(public: Project, visitor: Browser) -> None:
+    put(public, "a", 50.0, "X")
+    for name, benchmarks in (("mine", ["X", "Z"]), ("foreign", ["Z"])):
+        answer = public.call("PUT", f"projects/{public.slug}/suites/{name}", json={"benchmarks": benchmarks})
+        assert answer.status_code == 201
+    page = visitor.computed(f"/projects/{public.slug}/results?view=table&experiment=e&metric=accuracy")
+    assert [value for value, _ in page.options("suite")[0]] == ["", "mine"]
+
+
 def test_where_the_usual_target_cannot_be_tested_the_narrowest_that_is_speaks_as_on_the_results(
     public: Project,
 ) -> None:

@@ -44,8 +44,8 @@ PARTS: Scores = {
 }
 
 
-def test_a_score_is_the_mean_of_the_cells_that_another_name_has_too(project: Project) -> None:
-    """B alone has the third cell of X, which no other name meets. Without noise there is no interval."""
+def test_a_score_is_the_mean_of_the_cells_that_all_have_who_are_not_set_aside(project: Project) -> None:
+    """Of X, B lacks one of the two usual cells and alone has a third. Without noise there is no interval."""
     publish(project, PARTS, trials=200)
     publish(project, PARTS, experiment="silent")
     document, silent, *without = all_answered(
@@ -53,7 +53,7 @@ def test_a_score_is_the_mean_of_the_cells_that_another_name_has_too(project: Pro
     )
     found = {part["benchmark"]: {one["name"]: one for one in part["names"]} for part in document["by_benchmark"]}
     means = {name: (one["score"], one["cells"]) for name, one in found["X"].items()}
-    assert means == {"A": (55.0, 2), "B": (55.0, 1), "C": (55.0, 2)}
+    assert means == {"A": (55.0, 2), "C": (55.0, 2)}
     assert list(found["Y"]) == ["A", "B"]
     assert found["Y"]["A"]["interval"]["low"] < found["Y"]["A"]["score"] == 85.0 < found["Y"]["A"]["interval"]["high"]
     assert {one["interval"] for part in silent["by_benchmark"] for one in part["names"]} == {None}
@@ -105,7 +105,8 @@ def test_the_mean_of_a_name_is_over_its_compared_cells_with_each_benchmark_alike
     values = np.array([[90.0, 80.0, 70.0, 60.0], [85.0, np.nan, 75.0, 50.0], [10.0, 20.0, np.nan, np.nan]])
     trials = np.where(np.isfinite(values), 400, 0)
     board = ScoreMatrix(("a", "b", "c"), values, np.array([0, 0, 0, 1]), ("X", "Y"), trials, "higher", 0.0, 100.0)
-    rows = {row.name: row for row in rank(board, alpha=0.1).ranking}
+    assert [row.mean for row in rank(board, set_aside=("c",)).ranking] == [70.0, 65.0, None]
+    rows = {row.name: row for row in rank(board, missing="available", alpha=0.1).ranking}
     weights = {
         "a": [1 / 6, 1 / 6, 1 / 6, 1 / 2],
         "b": [1 / 4, np.nan, 1 / 4, 1 / 2],

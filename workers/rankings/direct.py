@@ -279,7 +279,8 @@ def direct_ranking(
 ) -> Ranking:
     """Ranking computed from its cells, with rows of outcomes of items by grid; equal inputs give equal bytes."""
     prepared = build_ranking_input(query, rows, joined, items)
-    found = rank(prepared.scores, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
+    policy = query.method, query.missing, query.alpha, query.target
+    found = rank(prepared.scores, *policy, query.pairs_of or None, query.set_aside)
     scoped = of_scope(found, query, benchmarks_of(query, prepared.scores))
     warnings = prepared.warnings + scoped.warnings
     told = {name: getattr(prepared, name) for name in ("inputs", "derived", "scale", "set_aside")}

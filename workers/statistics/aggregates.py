@@ -21,6 +21,7 @@ from registry.results.aggregates import (
     DimensionLevels,
     Entry,
     LeftOut,
+    RowMean,
     SharedSlots,
     Spread,
 )
@@ -96,10 +97,12 @@ def aggregate(table: CellTable, question: Question) -> Aggregation:
         return replace(empty, status="undefined", reason="the values are too large or too small to be averaged")
     # With the column in it, a slot is of one column.
     found = sorted_cells(table, question.group_by, question.over, (*rest, *question.columns))
-    return _tabulated(found, question, empty, rest)
+    return _tabulated(table, found, question, empty, rest)
 
 
-def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest: Sequence[str]) -> Aggregation:
+def _tabulated(
+    table: CellTable, found: SortedCells, question: Question, empty: Aggregation, rest: Sequence[str]
+) -> Aggregation:
     measured, places = found.counts.tolist(), _places(found.cells, question.group_by)
     sharing = Sharing.of(found, math.prod(len(found.cells.levels[name]) for name in question.columns))
     others, matched = (*question.over, *empty.reduced), question.missing == "matched"
@@ -128,9 +131,7 @@ def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest:
     )
     entries = tuple(_entries(kept, question, places, measured))
     if len(question.group_by) == OF_COLUMNS and question.columns and question.value != "count":
-        filled = np.flatnonzero(kept.counts).tolist()
-        alpha = question.alpha if question.value == "mean" else None
-        known = replace(known, rows=tuple(row_means(entries, filled, groups_of(kept), alpha)))
+        known = replace(known, rows=tuple(_rows(table, question, entries)))
     if matched and not shared:
         doubts = set_aside_warnings(told)
         return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places), warnings=doubts)
@@ -142,6 +143,36 @@ def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest:
     )
     whole = replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
     return in_order(whole, question.sort, None if question.value == "count" else found.cells.direction)
+
+
+def _rows(table: CellTable, question: Question, entries: Sequence[Entry]) -> list[RowMean]:
+    """The means of the rows: those of a ranking of them, over the slots that all rows have that are not set aside."""
+    down, across = question.group_by
+    over = "model" if down == "benchmark" else "benchmark"
+    found = sorted_cells(table, (down,), (over,), [name for name in table.levels if name not in (down, over)])
+    sharing, width = Sharing.of(found, 1), len(table.levels[across])
+    if question.missing == "matched":
+        aside = of_entries(sharing, question.set_aside, [str(name) for name in table.levels[down]])
+        sharing = Sharing.of(found.kept(~aside[found.entry]), 1)
+        sharing = replace(sharing, held=np.where(sharing.shared, sharing.held, 0))
+    kept = sharing.found.kept(sharing.held[sharing.found.slot] > 1)
+    cells = np.bincount(kept.entry * width + kept.cells.codes[across], minlength=found.entries * width)
+    counted = cells.reshape(found.entries, width) > 0
+    columns = counted.sum(axis=1).tolist()
+    if question.value == "mean":
+        return row_means(
+            table.levels[down], groups_of(kept), np.flatnonzero(kept.counts).tolist(), columns, question.alpha
+        )
+    best = [
+        [
+            value
+            for one, counts in zip(entries[i * width :], row, strict=False)
+            if counts and (value := one.value) is not None
+        ]
+        for i, row in enumerate(counted)
+    ]
+    means = [math.fsum(row) / len(row) if 0 < len(row) == of else None for row, of in zip(best, columns, strict=True)]
+    return [RowMean(level, *one) for level, *one in zip(table.levels[down], means, columns, strict=True)]
 
 
 def _columns(sharing: Sharing, question: Question, rest: Sequence[str]) -> Iterator[Column]:

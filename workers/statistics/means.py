@@ -14,7 +14,7 @@ Pearson's (1934) limits, others normal or Student's.
 
 How good each row of a table is over its columns, and the rows in order.
 
-The scores of names on each benchmark: means over the slots in which at least two names meet.
+The scores of names on each benchmark: means over the slots that all names have who are not set aside.
 
 Where the noise of every cell is known, an interval, by the method of a table's entries: Wilson's (1927) where all cells
 have trials, else the normal law, or Student's with Satterthwaite's (1946) degrees of freedom where errors were
@@ -31,12 +31,12 @@ import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from registry.grids.grid import Direction
-from registry.results.aggregates import Aggregation, Entry, RowMean
+from registry.results.aggregates import Aggregation, RowMean
 from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
-from registry.results.terms import Interval
+from registry.results.terms import Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.score_matrix import ScoreMatrix, only
-from workers.statistics.set_aside import CellTable
+from workers.statistics.set_aside import CellTable, of_names
 from workers.statistics.terms import ROUNDING, BoolArray, FloatArray, IntArray, normal_quantile, reach_of, within
 
 OF_COLUMNS = 2
@@ -210,35 +210,22 @@ def _unknown(groups: Groups, entry: int) -> str:
     return f"the noise of {silent} of {total} cells is unknown" if total > 1 else "the noise of the cell is unknown"
 
 
-def row_means(entries: Sequence[Entry], filled: Sequence[int], groups: Groups, alpha: float | None) -> list[RowMean]:
-    """The mean of each row, over the columns in which another row has a value too, each with the same weight; `filled`
-    are the places of the entries that `groups` are of, `alpha` None for what has no interval.
-
-    With columns of benchmarks it is the mean of a ranking of the same selection, to the last bit and with the same
-    interval, where in each column all rows that have cells have the same ones. Of holes a ranking keeps what two names
-    share, a table what all of the column do (`matched`) or what each has (`available`).
-    """
-    cells = groups.cells
-    down, _ = entries[0].at
-    rows = list(dict.fromkeys(one.at[down] for one in entries))
-    width = len(entries) // len(rows)
-    valued = np.array([one.value is not None for one in entries], dtype=np.bool_).reshape(len(rows), width)
-    compared = valued & (valued.sum(axis=0) > 1)
-    last = np.cumsum(groups.counts)
-    spans = {place: np.arange(end - count, end) for place, end, count in zip(filled, last, groups.counts, strict=True)}
-    found = []
-    for i, level in enumerate(rows):
-        places = [i * width + column for column in np.flatnonzero(compared[i]).tolist()]
-        mean: tuple[float | None, Interval | None] = (None, None)
-        if places and alpha is None:
-            mean = math.fsum(entries[one].value or 0.0 for one in places) / len(places), None
-        elif places and alpha is not None:
-            own = np.concatenate([spans[one] for one in places])
-            of_cells = OwnCells(*(column[own] for column in (cells.values, cells.variance, cells.df, cells.n, cells.k)))
-            parts, ends = groups.parts[own] * len(places), (cells.lower, cells.upper)
-            mean = weighted_mean(of_cells, parts, alpha, ends, cells.whole)
-        found.append(RowMean(level, mean[0], len(places), mean[1]))
-    return found
+def row_means(
+    levels: Sequence[Place], groups: Groups, filled: Sequence[int], columns: Sequence[int], alpha: float
+) -> list[RowMean]:
+    """The mean of each row over its cells, of which `groups` are those of the rows `filled`, as a ranking has it."""
+    cells, last = groups.cells, np.cumsum(groups.counts)
+    means = dict[int, tuple[float, Interval | None]]()
+    for row, end, count in zip(filled, last.tolist(), groups.counts.tolist(), strict=True):
+        own = slice(end - count, end)
+        of_cells = OwnCells(*(column[own] for column in (cells.values, cells.variance, cells.df, cells.n, cells.k)))
+        ends = (cells.lower, cells.upper)
+        means[row] = weighted_mean(of_cells, groups.parts[own], alpha, ends, cells.whole)
+    return [
+        RowMean(level, mean, columns[row], interval)
+        for row, level in enumerate(levels)
+        for mean, interval in [means.get(row, (None, None))]
+    ]
 
 
 def in_order(table: Aggregation, sort: str, direction: Direction | None) -> Aggregation:
@@ -273,7 +260,9 @@ MOST_SCORES = 1_000
 """Scores, names times benchmarks, up to which a ranking lists them: there they tell more than the cells themselves."""
 
 
-def benchmark_scores(standings: ScoreMatrix, alpha: float) -> tuple[tuple[BenchmarkScores, ...], tuple[Omission, ...]]:
+def benchmark_scores(
+    standings: ScoreMatrix, alpha: float, missing: str = "matched", set_aside: Sequence[str] = ()
+) -> tuple[tuple[BenchmarkScores, ...], tuple[Omission, ...]]:
     """The scores by benchmark, or what is said in their place; neither where benchmarks themselves are ranked."""
     if standings.group != "benchmark":
         return (), ()
@@ -284,25 +273,34 @@ def benchmark_scores(standings: ScoreMatrix, alpha: float) -> tuple[tuple[Benchm
     if kept.mixed:
         return (), (left_out("values on different scales have no mean"),)
     return tuple(
-        BenchmarkScores(kept.benchmark_names[one], tuple(_scores(kept, one, alpha))) for one in used.tolist()
+        BenchmarkScores(kept.benchmark_names[one], tuple(_scores(kept, one, alpha, missing, set_aside)))
+        for one in used.tolist()
     ), ()
 
 
-def means_of(standings: ScoreMatrix, alpha: float) -> Mapping[str, tuple[float, Interval | None]]:
-    """The mean of each name over the slots in which it meets another one, with its interval: slots of a benchmark weigh
-    the same, and benchmarks do. Nothing over several scales."""
-    kept = only(standings, np.flatnonzero(standings.present.sum(axis=0) > 1))
-    if kept.mixed or not kept.present.any():
+def means_of(
+    standings: ScoreMatrix, alpha: float, missing: str = "matched", set_aside: Sequence[str] = ()
+) -> Mapping[str, tuple[float, Interval | None]]:
+    """The mean of each name over the slots that all have who are not set aside, with its interval; with `available`
+    over its own. Slots of a benchmark weigh the same, and benchmarks do; a slot that one name has alone does not count.
+    Nothing over several scales."""
+    there = standings.present.copy()
+    if missing != "available":
+        there[of_names(standings, set_aside)] = False
+        there &= there[there.any(axis=1)].all(axis=0)
+    there &= there.sum(axis=0) > 1
+    if standings.mixed or not there.any():
         return {}
-    n, k, variance, df, _ = noise(kept)
+    n, k, variance, df, _ = noise(standings)
     found = dict[str, tuple[float, Interval | None]]()
-    for i, name in enumerate(kept.names):
-        own = np.flatnonzero(kept.present[i])
+    for i, name in enumerate(standings.names):
+        own = np.flatnonzero(there[i])
         if own.size:
-            counts = np.bincount(kept.benchmarks[own])
-            parts = counts[kept.benchmarks[own]] * np.count_nonzero(counts)
-            cells = OwnCells(*(column[i, own] for column in (kept.values, variance, df, n, k)))
-            found[name] = weighted_mean(cells, parts, alpha, (kept.lower, kept.upper), kept.proportion_of or 1.0)
+            counts = np.bincount(standings.benchmarks[own])
+            parts = counts[standings.benchmarks[own]] * np.count_nonzero(counts)
+            cells = OwnCells(*(column[i, own] for column in (standings.values, variance, df, n, k)))
+            ends = (standings.lower, standings.upper)
+            found[name] = weighted_mean(cells, parts, alpha, ends, standings.proportion_of or 1.0)
     return found
 
 
@@ -353,9 +351,11 @@ def left_out(reason: str) -> Omission:
     return Omission("by_benchmark", reason)
 
 
-def _scores(standings: ScoreMatrix, benchmark: int, alpha: float) -> Iterator[BenchmarkScore]:
-    """Each name with a cell on a benchmark, in the order of the names."""
+def _scores(
+    standings: ScoreMatrix, benchmark: int, alpha: float, missing: str, set_aside: Sequence[str]
+) -> Iterator[BenchmarkScore]:
+    """Each name that is compared on a benchmark, in the order of the names."""
     here = only(standings, np.flatnonzero(standings.benchmarks == benchmark))
     cells = dict(zip(here.names, here.present.sum(axis=1).tolist(), strict=True))
-    for name, (score, interval) in means_of(here, alpha).items():
+    for name, (score, interval) in means_of(here, alpha, missing, set_aside).items():
         yield BenchmarkScore(name, score, cells[name], interval)

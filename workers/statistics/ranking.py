@@ -21,7 +21,7 @@ from registry.results.pairs import (
     WithoutOne,
 )
 from registry.results.ranking import Omission, Ranked, Ranking, Slots
-from registry.results.terms import Interval, Method, Missing, Target, Warning
+from registry.results.terms import NOBODY, Interval, Method, Missing, Target, Warning, common_to_all
 from workers.statistics.means import benchmark_scores, means_of
 from workers.statistics.pairs import PairTable, couples, estimand_of, pair_table, pairs_left_out
 from workers.statistics.rank_groups import (
@@ -65,9 +65,10 @@ def rank(
     alpha: float = 0.05,
     target: str = "rerun",
     pairs_of: str | None = None,
+    set_aside: Sequence[str] = (),
 ) -> Ranking:
     """The ranking of the standings; names keep their order within a shared rank. Of many names the pairs of neighbours
-    are listed, or those of `pairs_of`.
+    are listed, or those of `pairs_of`. `set_aside` are names without a mean (see `Selection.set_aside`).
 
     Raises `ValueError` for a method, policy or target that does not exist.
     """
@@ -92,7 +93,8 @@ def rank(
         for part, score in zip(parts, own, strict=True)
         if isinstance(score, Scores)
     ]
-    return _completed(standings, kept, assembled(frame, _contest(standings, kept, table), parts, orders), table)
+    aside = NOBODY if common_to_all(frame.method, frame.missing) else set_aside  # there they are gone already
+    return _completed(standings, kept, assembled(frame, _contest(standings, kept, table), parts, orders), table, aside)
 
 
 def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None) -> Ranking:
@@ -181,12 +183,15 @@ def _too_large(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
     return None
 
 
-def _completed(posted: ScoreMatrix, kept: ScoreMatrix, found: Ranking, table: PairTable) -> Ranking:
+def _completed(
+    posted: ScoreMatrix, kept: ScoreMatrix, found: Ranking, table: PairTable, aside: Sequence[str]
+) -> Ranking:
     """The ranking with what comes from the cells themselves."""
-    means, place = means_of(kept, found.alpha), {name: i for i, name in enumerate(kept.names)}
+    policy = found.alpha, found.missing, aside
+    means, place = means_of(kept, *policy), {name: i for i, name in enumerate(kept.names)}
     order = [place[row.name] for row in found.ranking]
     nothing: tuple[float | None, Interval | None] = (None, None)
-    by_benchmark, lacking = benchmark_scores(kept, found.alpha) if found.pairs_of is None else ((), ())
+    by_benchmark, lacking = benchmark_scores(kept, *policy) if found.pairs_of is None else ((), ())
     return replace(
         found,
         pairs=table.pairs(couples(kept.names, order, found.pairs_of)),

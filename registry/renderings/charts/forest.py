@@ -11,7 +11,7 @@ from registry.renderings.charts.paint import COLOURS, ChartOptions, dot
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.text import fitted, safe
 from registry.renderings.numbers import fixed, level_of, places_of
-from registry.renderings.ranking import FEWER, MARK, over_fewer
+from registry.renderings.ranking import FEWER, MARK, over_fewer, without_mean
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, yardstick_of
@@ -73,19 +73,19 @@ class Forest:
 def forest_of_ranking(ranking: Ranking) -> Forest:
     """The means of the names in the order of the ranking; their scores where there are no means."""
     ranking = of_measured(ranking)
-    means = all(one.mean is not None for one in ranking.ranking)
+    means = any(one.mean is not None for one in ranking.ranking)
     unit = ranking.scale.unit if ranking.scale else None
-    fewer = over_fewer(ranking.ranking)
+    fewer = over_fewer(ranking)
     found = [
         Row(
-            f"{one.name} {MARK}" if means and fewer(one) else one.name,
-            one.mean if means else one.score,  # type: ignore[arg-type]
-            one.mean_interval if means else None,
+            f"{one.name} {MARK}" if marked else one.name,
+            value,
+            one.mean_interval,
         )
-        for one in ranking.ranking
-        if means or one.score is not None
+        for one, marked in zip(ranking.ranking, fewer, strict=True)
+        if (value := one.mean if means else one.score) is not None
     ]
-    doubts = (FEWER,) if means and any(map(fewer, ranking.ranking)) else ()
+    doubts = (*without_mean((one.name, one.mean) for one in ranking.ranking), *([FEWER] if any(fewer) else []))
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
     better = ", lower is better ↓" if means and yardstick_of(ranking).sign < 0 else ""
     sentence = ranking_verdict(ranking).sentence
