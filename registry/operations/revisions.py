@@ -57,7 +57,12 @@ _INVALIDATE = """
     SELECT :project, one ->> 0, one ->> 1, ARRAY(SELECT CAST(jsonb_array_elements_text(one -> 2) AS uuid))
     FROM jsonb_array_elements(CAST(:scopes AS jsonb)) AS one
 """
-_INVALIDATE_AND_ANNOUNCE = text(f"WITH told AS ({ANNOUNCE}) {_INVALIDATE}")
+_PROMISE = """
+    INSERT INTO derivations (project_id, grid_id, revision)
+    SELECT :project, CAST(one ->> 0 AS uuid), CAST(one ->> 1 AS integer)
+    FROM jsonb_array_elements(CAST(:promised AS jsonb)) AS one
+"""
+_INVALIDATE_AND_ANNOUNCE = text(f"WITH told AS ({ANNOUNCE}), job AS ({_PROMISE}) {_INVALIDATE}")
 
 
 def invalidate_scopes(
@@ -65,11 +70,13 @@ def invalidate_scopes(
     project_id: uuid.UUID,
     touched: Mapping[tuple[str, str], Sequence[uuid.UUID]],
     told: Sequence[Arrival] = (),
+    promised: Sequence[tuple[uuid.UUID, int]] = (),
 ) -> None:
-    """Insert an invalidation for each (experiment, metric) whose grids have changed, and the events that tell of it."""
+    """Insert an invalidation for each (experiment, metric) whose grids have changed, the events that tell of it, and
+    jobs for revisions of grids that are there by then."""
     scopes = [[experiment, metric, list(grid_ids)] for (experiment, metric), grid_ids in touched.items()]
-    values = {"project": project_id, "scopes": orjson.dumps(scopes).decode(), "told": as_json(told)}
-    connection.execute(_INVALIDATE_AND_ANNOUNCE, values)
+    values = {"scopes": orjson.dumps(scopes).decode(), "promised": orjson.dumps(promised).decode()}
+    connection.execute(_INVALIDATE_AND_ANNOUNCE, values | {"project": project_id, "told": as_json(told)})
 
 
 _CONTINUE = text("""
@@ -105,9 +112,9 @@ def write_next_revision(
     row |= {"warnings": warnings, "source": source, "token_id": token_id}
     connection.execute(insert(stored_revisions), [row | columns_of(grid)])
     connection.execute(_CONTINUE, {"project": project_id, "grid": stored.id, "revision": number})
-    connection.execute(insert(derivations).values(project_id=project_id, grid_id=stored.id, revision=number))
     told = [of_grid("grid.revised", stored.id, number, asdict(stored.names))]
-    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [stored.id]}, told)
+    scope = {(stored.names.experiment, stored.names.metric): [stored.id]}
+    invalidate_scopes(connection, project_id, scope, told, [(stored.id, number)])
     return grid_summary(connection.execute(grid_summaries().where(grids.c.id == stored.id)).one())
 
 
