@@ -362,5 +362,5 @@ def _of_gate(gate: Gate, can: Reachable, means: Means) -> Plan:
         plan = replace(plan, needed=gate.trials_needed, assumptions=planning.SCALED)
         return planning.within_means(plan, means)
     if gate.reason == "unknown_noise":
-        return planning.impossible(plan, "unknown_noise", "the noise of what is judged is not known")
-    return planning.impossible(plan, "on_boundary", "a gap lies on the limit of the policy, or its noise is not known")
+        return planning.impossible(plan, "unknown_noise", "the noise of some that is judged is not known")
+    return planning.impossible(plan, "on_boundary", "a gap lies on the limit of the policy, or has no noise")
