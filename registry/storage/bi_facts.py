@@ -10,8 +10,9 @@ from itertools import chain, islice
 from typing import Any
 
 from registry.results.courses import Series
+from registry.results.coverage import Coverage
 from registry.results.facts import CoverageRow, PeakRow, RankingFacts, RankingRow, StatisticsFacts, TrendRow
-from registry.results.peaks import Coverage, Peaks
+from registry.results.peaks import Peaks
 from registry.results.ranking import Ranked, Ranking
 from registry.results.statistics import GridStatistics
 
