@@ -22,8 +22,8 @@ from registry.api.schemas import PageParameters, about
 from registry.api.smorest import Blueprint, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts
 from registry.operations.baselines import tag_of
+from registry.results.alerts import AlertState, DismissalReason
 from registry.results.codec import to_document
-from registry.results.verdicts import AlertState, DismissalReason
 
 _ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 

@@ -20,7 +20,7 @@ from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
 from registry.operations import health as jobs
-from registry.operations.database_checks import clock_difference
+from registry.operations.doctor_database import clock_difference
 from registry.operations.health import activity_of, health_of
 from results_registry import __version__
 

@@ -29,8 +29,8 @@ from registry.pages.administration.blueprint import LONGEST_QUERY, administratio
 from registry.pages.administration.layout import ROWS, Section, Typed, by_field, home, read_form, sent
 from registry.pages.gates import definition_of, previewed, where
 from registry.renderings.policies import policy_in_words, subject_in_words
+from registry.results.alerts import DismissalReason
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
-from registry.results.verdicts import DismissalReason
 
 _ANSWERS = (
     ("acknowledged", "It is right: somebody sees to it"),
