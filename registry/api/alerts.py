@@ -10,9 +10,8 @@ from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
 from registry.api.baselines import NAME, NAME_RULE
-from registry.api.context import enter, parts
+from registry.api.context import actor, enter, parts
 from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write

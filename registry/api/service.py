@@ -11,8 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.metrics import Scrape
 from registry.api.request_policy import address_rate, failure_rate, token_rate

@@ -13,9 +13,8 @@ from marshmallow import Schema, ValidationError, fields
 from sqlalchemy import Connection
 
 from registry.api.arguments import faults_of
-from registry.api.audit_log import actor
 from registry.api.baselines import NAME, NAME_RULE, BaselineIn, checked, kept
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.grid_fields import Markdown
 from registry.errors import Fault, Invalid, NotFound
