@@ -283,8 +283,8 @@ def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
         "B is not better than the baseline asked-p by more than 2 points: -1.00 (90 % interval -2.9"
     )
     assert judged("asked", contender="C")["sentence"].endswith(
-        "; whether by more than 2 points is left open; this is no pass; a gap that lies on the limit is decided by no "
-        "number of trials."
+        "; whether it is better by more than 2 points is left open; this is no pass; a gap that lies on the limit is "
+        "decided by no number of trials."
     )
     assert (
         " 1 keep to 20 points, 0 do not, and 1 are not decided, 1 of them for unknown noise (Y);"

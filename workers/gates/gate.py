@@ -153,7 +153,11 @@ def _corrected(gate: Gate) -> str:
 def _outcome(gate: Gate) -> str:
     """What follows for the policy."""
     if gate.passes is None:
-        asked = "" if gate.verdict == "inconclusive" else f"; whether by more than {_amount(gate)} is left open"
+        asked = (
+            ""
+            if gate.verdict == "inconclusive"
+            else f"; whether it is better by more than {_amount(gate)} is left open"
+        )
         return f"{asked}; this is no pass{_decides(gate)}"
     return "" if gate.passes else f"; the policy {gate.policy.kind} is not kept"
 
