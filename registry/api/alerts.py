@@ -10,9 +10,8 @@ from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
 from registry.api.baselines import NAME, NAME_RULE
-from registry.api.context import enter, parts
+from registry.api.context import actor, enter, parts
 from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
@@ -22,8 +21,8 @@ from registry.api.schemas import PageParameters, about
 from registry.api.smorest import Blueprint, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts
 from registry.operations.baselines import tag_of
+from registry.results.alerts import AlertState, DismissalReason
 from registry.results.codec import to_document
-from registry.results.verdicts import AlertState, DismissalReason
 
 _ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 

@@ -1,4 +1,4 @@
-"""Route of a project's audit log, and `actor`: the author under whom other views write into it."""
+"""Route of a project's audit log."""
 
 from __future__ import annotations
 
@@ -10,20 +10,12 @@ from flask import Response
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.context import caller
 from registry.api.paging import listed
-from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
 from registry.api.smorest import Blueprint, reply
-from registry.operations.audit_log import Actor, RecordFilter, find_records
+from registry.operations.audit_log import RecordFilter, find_records
 
 blp = Blueprint("audit", "Who did what and when.")
-
-
-def actor(connection: Connection) -> Actor:
-    """Author of this request, as the log names them."""
-    who = caller(connection)
-    return Actor(who.token_id, uuid.UUID(request_id()), who.user_id)
 
 
 @blp.get("/projects/<project>/audit", operation="listAudit")

@@ -13,8 +13,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate, va
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
-from registry.api.context import enter, parts
+from registry.api.context import actor, enter, parts
 from registry.api.fields import Body, Choice, Few, Matching, Name, Number, Whole
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed

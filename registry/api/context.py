@@ -13,10 +13,12 @@ from sqlalchemy import Connection
 from werkzeug.datastructures import ImmutableMultiDict
 
 from registry.api.event_watch import EventWatch, StreamPlaces
+from registry.api.problems import request_id
 from registry.api.request_policy import RequestPolicy, sent_token
 from registry.broker import Notifier
 from registry.errors import NotFound, Unauthenticated
 from registry.grids.intake import Limits
+from registry.operations.audit_log import Actor
 from registry.operations.auth import ANYONE, Caller, Role, authenticate, authorize, authorize_operator
 from registry.operations.deliveries import owner_of_delivery
 from registry.operations.find_claims import find_claim_owner
@@ -73,6 +75,12 @@ def caller(connection: Connection) -> Caller:
             if g.caller.unnoted:
                 g.used_token = g.caller.token_id
     return cast(Caller, g.caller)
+
+
+def actor(connection: Connection) -> Actor:
+    """Author of this request, as the audit log names them."""
+    who = caller(connection)
+    return Actor(who.token_id, uuid.UUID(request_id()), who.user_id)
 
 
 def _recognised(look: Callable[[], Caller]) -> Caller:

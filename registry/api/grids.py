@@ -13,8 +13,7 @@ from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples, publication, serializers
-from registry.api.audit_log import actor
-from registry.api.context import caller, enter, grid_row, owned, parts
+from registry.api.context import actor, caller, enter, grid_row, owned, parts
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited

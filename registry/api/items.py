@@ -14,8 +14,7 @@ from marshmallow import ValidationError, fields, post_load
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
-from registry.api.context import grid_row, parts
+from registry.api.context import actor, grid_row, parts
 from registry.api.fields import Body, Matching, Name, Whole, name_shape
 from registry.api.grid_fields import Cells
 from registry.api.idempotency import idempotent_write

@@ -12,8 +12,7 @@ from marshmallow import ValidationError
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
-from registry.api.audit_log import actor
-from registry.api.context import enter, parts
+from registry.api.context import actor, enter, parts
 from registry.api.fields import Name
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed, page, read_text, write_text

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
 from dataclasses import replace
@@ -29,17 +28,15 @@ from registry.claims.grammar import read_claim
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.baselines import find_baseline
 from registry.operations.claims import questions_of
-from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs
 from registry.operations.gate_questions import gate_of_model
+from registry.operations.plans import measured_of_grids, measured_of_models
 from registry.plans import planning
-from registry.plans.closed_forms import MOST_TRIALS, Goal, quantile
-from registry.plans.planning import Means, Measured, Stratum
+from registry.plans.closed_forms import MOST_TRIALS, Goal
+from registry.plans.planning import Means
 from registry.query import ClaimPlanQuery, ClaimsQuery, GateQuery, Query
 from registry.results.codec import from_bytes, from_document, to_document
-from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
+from registry.results.comparison import ModelComparison
 from registry.results.gates import Definition, Gate, Reachable, Subject
-from registry.results.grid import PostedMetric
-from registry.results.parameters import POWER
 from registry.results.plans import GateNow, Plan, PlanKind
 
 USUAL_ALPHA = 0.05
@@ -174,9 +171,9 @@ def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Me
     document = from_bytes(row.document)
     with parts().database.reading() as connection:
         if "baseline" in question:
-            found = _two_grids(connection, document, goal)
+            found = measured_of_grids(connection, document, goal)
         else:
-            found = _two_models(connection, from_document(ModelComparison, document), goal)
+            found = measured_of_models(connection, from_document(ModelComparison, document), goal)
     if isinstance(found, str):
         plan = planning.blank("separate", goal, "")
         return json_answer(to_document(planning.impossible(plan, "not_comparable", found)))
@@ -186,92 +183,11 @@ def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Me
     return json_answer(to_document(planning.plan_of_gap("separate", found, goal, means, question.get("effect"))))
 
 
-def plan_of_models(found: ModelComparison, goal: Goal) -> Plan | None:
-    """What shows the measured gap of two models that is not shown yet; None where there is none."""
-    with parts().database.reading() as connection:
-        measured = _two_models(connection, found, goal)
-    if isinstance(measured, str) or not measured.gap:
-        return None
-    return planning.plan_of_gap("separate", replace(measured, near=0.0), goal, Means(), None)
-
-
 def _comparison(asked: dict[str, Any], project: str) -> Query:
     if "baseline" not in asked:
         return models_asked(asked, project)
     with parts().database.reading() as connection:
         return comparison_asked(connection, enter(connection, project, "reader").id, asked)
-
-
-def _two_grids(connection: Connection, document: dict[str, Any], goal: Goal) -> Measured | str:
-    one = from_document(Comparison, document)
-    if one.test is None or one.test.difference is None:
-        return one.reason or "the grids have no gap"
-    pair = (one.baseline.grid, one.baseline.revision), (one.contender.grid, one.contender.revision)
-    trials = mean_trials(connection, pair)
-    stratum = Stratum(
-        one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
-    )
-    return _with_exact_cells(
-        _measured(one.test, (stratum,), one.baseline.metric, one.alpha), noise_of_pairs(connection, [pair]), goal
-    )
-
-
-def _two_models(connection: Connection, found: ModelComparison, goal: Goal) -> Measured | str:
-    whole = found.whole
-    if whole is None or whole.difference is None:
-        return found.reason or (whole and whole.reason) or "values of different scales have no gap"
-    pairs = {
-        one.benchmark: ((one.baseline.grid, one.baseline.revision), (one.contender.grid, one.contender.revision))
-        for one in found.by_benchmark
-        if one.baseline is not None and one.contender is not None
-    }
-    revisions = [one for pair in pairs.values() for one in pair]
-    trials = mean_trials(connection, revisions)
-    strata = [
-        Stratum(
-            one.benchmark,
-            tuple(grid for grid, _ in pairs[one.benchmark]),
-            one.n_common,
-            _mean(trials, pairs[one.benchmark]),
-            None if one.test is None else one.test.stderr,
-        )
-        for one in found.by_benchmark
-        if one.n_common
-    ]
-    noise = noise_of_pairs(connection, [pairs[one.benchmark] for one in strata])
-    return _with_exact_cells(_measured(whole, tuple(strata), found.metric, found.alpha), noise, goal)
-
-
-def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
-    """What was measured, by the noise of the cells that have any where others are known to have none, as gates do."""
-    if not any(one.some_exact for one in noise):
-        return found
-    strata = [
-        replace(one, stderr=own.stderr) if own.some_exact else one for one, own in zip(found.strata, noise, strict=True)
-    ]
-    errors = [one.stderr for one in strata if one.stderr is not None]
-    if len(errors) < len(strata):
-        return replace(found, strata=tuple(strata), stderr=None, near=0.0)
-    stderr = math.hypot(*errors) / len(strata)
-    near = max(0.0, abs(found.gap) - goal.critical * stderr)
-    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None)
-
-
-def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int]]) -> float | None:
-    known = [trials[one] for one in pair if one in trials]
-    return sum(known) / len(known) if known and len(known) == len(pair) else None
-
-
-def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric, alpha: float) -> Measured:
-    ends = () if test.interval is None else (test.interval.low, test.interval.high)
-    near = min(map(abs, ends)) if ends and ends[0] * ends[1] > 0 else 0.0
-    lower, upper = metric.get("lower"), metric.get("upper")
-    span = None if lower is None or upper is None else upper - lower
-    null = None
-    if (test.test if isinstance(test, WholeGap) else test.name) == "score" and test.detectable and test.stderr:
-        # What a score test could show is its error under equality and that by the rates, each times its quantile.
-        null = (test.detectable - quantile(POWER) * test.stderr) / quantile(1 - alpha / 2)
-    return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null)
 
 
 _TOO_LARGE = "the grids that it is about have more cells than claims are judged by"
@@ -362,5 +278,5 @@ def _of_gate(gate: Gate, can: Reachable, means: Means) -> Plan:
         plan = replace(plan, needed=gate.trials_needed, assumptions=planning.SCALED)
         return planning.within_means(plan, means)
     if gate.reason == "unknown_noise":
-        return planning.impossible(plan, "unknown_noise", "the noise of what is judged is not known")
-    return planning.impossible(plan, "on_boundary", "a gap lies on the limit of the policy, or its noise is not known")
+        return planning.impossible(plan, "unknown_noise", "the noise of some that is judged is not known")
+    return planning.impossible(plan, "on_boundary", "a gap lies on the limit of the policy, or has no noise")

@@ -9,8 +9,7 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
-from registry.api.audit_log import actor
-from registry.api.context import caller, enter, parts, project_for
+from registry.api.context import actor, caller, enter, parts, project_for
 from registry.api.idempotency import idempotent_write, made, written
 from registry.api.paging import listed, page
 from registry.api.problems import registry_error

@@ -14,8 +14,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import examples, serializers
 from registry.api.arguments import faults_of
-from registry.api.audit_log import actor
-from registry.api.context import authorize_body, caller, enter, parts
+from registry.api.context import actor, authorize_body, caller, enter, parts
 from registry.api.grid_schemas import READ_ONLY, GridIn
 from registry.api.idempotency import written
 from registry.api.problems import problem_of

@@ -11,8 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.metrics import Scrape
 from registry.api.request_policy import address_rate, failure_rate, token_rate
@@ -20,7 +19,7 @@ from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
 from registry.operations import health as jobs
-from registry.operations.database_checks import clock_difference
+from registry.operations.doctor_database import clock_difference
 from registry.operations.health import activity_of, health_of
 from results_registry import __version__
 

@@ -9,8 +9,7 @@ from flask import Response
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
-from registry.api.audit_log import actor
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed
 from registry.api.responses import json_answer

@@ -13,9 +13,8 @@ from flask import Response, request
 from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
 from registry.api.claims import BODY, blp, judged, read_claims
-from registry.api.context import authorize_body, caller, enter, owned_claim, parts
+from registry.api.context import actor, authorize_body, caller, enter, owned_claim, parts
 from registry.api.fields import Choice, Matching
 from registry.api.idempotency import idempotency_key, idempotent_write, written
 from registry.api.long_poll import preference, waited

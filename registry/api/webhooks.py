@@ -11,8 +11,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.audit_log import actor
-from registry.api.context import enter, parts
+from registry.api.context import actor, enter, parts
 from registry.api.events import PATTERNS
 from registry.api.fields import Body, Choice, Few, Instant, Matching, Name, name_shape
 from registry.api.grid_fields import Markdown

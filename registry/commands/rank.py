@@ -1,4 +1,4 @@
-"""Questions about several grids: `registry rank table noise`."""
+"""Questions about several grids, each a command: `registry rank`, `table`, `noise` and `floor`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
 from registry.results.repeat_noise import RepeatNoise
-
-_LEAST = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show (Holm)")
 
 
 @click.command()
@@ -58,7 +56,7 @@ def rank(session: Session, named: Named, full: bool, seconds: float, at: Paramet
         document,
         lambda: rankings.page(found) if full else until(rankings.page(found), lambda part: part.level == 2),
         lambda: rows_of_csv(rankings.ranking_csv(found)),
-        least=_LEAST,
+        least=rankings.YIELDS,
         essence=lambda: [one.name for one in found.ranking if one.rank is not None],
     )
     if all(one.rank is None for one in found.ranking):

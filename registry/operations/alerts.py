@@ -15,10 +15,10 @@ from registry.operations.audit_log import Actor, record
 from registry.operations.baselines import Expect, check_tag
 from registry.operations.names import joined_names
 from registry.renderings.numbers import wilson
+from registry.results.alerts import WRONG, Alert, StoredVerdict
 from registry.results.codec import from_document
 from registry.results.events import EventType
 from registry.results.gates import AlertPrecision
-from registry.results.verdicts import WRONG, Alert, StoredVerdict
 from registry.storage.arrivals import announce, of_alert, slug_of
 from registry.storage.tables import alerts, gate_verdicts
 

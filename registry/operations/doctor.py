@@ -1,5 +1,5 @@
 """Run all checks of `registry doctor`: those here, of jobs, sign-in, disk and port, and those of `doctor_checks.py` and
-`database_checks.py`.
+`doctor_database.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from urllib.request import urlopen
 from sqlalchemy import Connection, text
 
 from registry.errors import RegistryError
-from registry.operations.database_checks import (
+from registry.operations.doctor_checks import Check, State, check_broker, check_processes, check_settings
+from registry.operations.doctor_database import (
     check_clock,
     check_connections,
     check_limits,
@@ -29,7 +30,6 @@ from registry.operations.database_checks import (
     check_server,
     check_unreachable,
 )
-from registry.operations.doctor_checks import Check, State, check_broker, check_processes, check_settings
 from registry.operations.health import SCHEMA, Backlog, health_of
 from registry.settings import MEBIBYTE, Settings, networks_of
 from registry.storage.database import Database

@@ -14,10 +14,11 @@ from marshmallow import validates_schema
 
 from registry.api.cached_results import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
-from registry.api.plans import plan_of_models
+from registry.api.context import parts
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Invalid, NotFound, TryLater
 from registry.grids.slices import PARAMETER
+from registry.operations.plans import plan_of_models
 from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset
 from registry.pages.choices import Field
 from registry.pages.drawings import whiskers_of
@@ -138,7 +139,10 @@ def _plan(found: ModelComparison, alone: Verdict, among: Verdict, ranking: Ranki
     if alone.answer == "shown" and tested is None:
         return
     pairs = math.comb(len(of_measured(tested).ranking), 2) if tested and found.differs == ("model",) else 1
-    plan = plan_of_models(found, Goal(found.alpha / pairs)) if among.answer == "open" else None
+    if among.answer != "open":
+        return
+    with parts().database.reading() as connection:
+        plan = plan_of_models(connection, found, Goal(found.alpha / pairs))
     if plan is not None:
         strict = [f"alpha: {found.alpha:g} over the {pairs:,} pairs of the ranking"] if pairs > 1 else []
         yield PLAN, parts_of([*plan_blocks(plan), Lines(tuple(strict))])

@@ -39,10 +39,10 @@ from registry.pages.responses import page
 from registry.renderings.numbers import places_of, signed
 from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
 from registry.renderings.words import place
+from registry.results.alerts import Alert, FailingPlace, StoredVerdict
 from registry.results.codec import from_document, read, to_document
 from registry.results.gates import Definition, Gate, PolicyKind, Reachable
 from registry.results.terms import Interval
-from registry.results.verdicts import Alert, FailingPlace, StoredVerdict
 
 _LIVE, _BASELINES, _VERDICTS, _PLACES = 200, 200, 200, 5
 """How many of each a page lists, and places in which one contender fails; all of them are in the JSON."""

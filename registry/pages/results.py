@@ -16,7 +16,7 @@ from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Fault, Invalid, NotFound, TryLater
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
-from registry.pages import aggregates, compared_models, experiment, lines, ranking, trade_off
+from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
 from registry.pages.blocks import ShownVerdict, parts_of, typeset
 from registry.pages.blocks import shown as shown_verdict
@@ -45,7 +45,7 @@ from registry.selection import KINDS, Selection
 
 VIEWS: Mapping[str, View] = {
     one.name: one
-    for one in (ranking.VIEW, aggregates.VIEW, lines.VIEW, experiment.VIEW, trade_off.VIEW, compared_models.VIEW)
+    for one in (ranking.VIEW, aggregates.VIEW, lines.VIEW, heatmaps.VIEW, trade_off.VIEW, compared_models.VIEW)
 }
 _FORMER = {one.path: one.name for one in VIEWS.values()}
 _KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}

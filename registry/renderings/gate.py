@@ -127,5 +127,5 @@ def variables(cases: Sequence[Case]) -> str:
     needed = [one.gate.trials_needed for one in cases if one.gate is not None and one.gate.trials_needed is not None]
     trials = max((one.trials or 0 for one in needed), default=0)
     factor = max((one.factor or 0 for one in needed), default=0)
-    said_needed = str(trials) if trials else f"{factor:.3g}x" if factor else ""
+    said_needed = str(trials) if trials else f"{float(f'{factor:.3g}'):.10g}x" if factor else ""
     return f"verdict={worst.verdict}\nneeded={said_needed}\n"

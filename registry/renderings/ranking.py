@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from operator import attrgetter
 
 from registry.renderings import sheet
 from registry.renderings.numbers import UNDEFINED, ends, fixed, intervals, levels_of, places_of, rank_range, signed
@@ -24,21 +25,17 @@ from registry.renderings.words import (
 from registry.results.ranking import Ranked, Ranking, Slots
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
-_COUNTS = ("cells", "compared", "wins", "ties", "losses")
-_NAMED = (
-    "rank",
-    "name",
-    "score",
-    "rank_low",
-    "rank_high",
-    "group",
-    "component",
-    *_COUNTS,
-    "pool",
-    "mean",
-    "mean_low",
-    "mean_high",
-)
+_FIELDS: Mapping[str, Callable[[Ranked], str | int | float | None]] = {
+    **{name: attrgetter(name) for name in ("rank", "name", "score", "rank_low", "rank_high")},
+    "group": lambda one: " ".join(one.group),
+    **{name: attrgetter(name) for name in ("component", "cells", "compared", "wins", "ties", "losses", "pool", "mean")},
+    "mean_low": lambda one: ends(one.mean_interval)[0],
+    "mean_high": lambda one: ends(one.mean_interval)[1],
+}
+"""The columns of a name in CSV; those of the other forms are in `_order`, those of notebooks in the client's
+`ranking_html`."""
+YIELDS = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show (Holm)")
+"""Columns of the order and the pairs that a narrow screen does without, the first of them first."""
 MARK = "*"
 FEWER = (
     f"{MARK} over fewer cells than other names' means, which it is not to be compared with; ranks compare common cells"
@@ -61,19 +58,13 @@ def ranking_csv(ranking: Ranking) -> str:
     asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
     also = {name: said for name, said in asked.items() if said}
     change = change_cells(ranking.change) if ranking.change else {}
-    own = {one.name: _row(one) for one in ranking.ranking}
-    absent = [None] * (len(_NAMED) - 2)
+    own = {one.name: [value(one) for value in _FIELDS.values()] for one in ranking.ranking}
+    absent = [None] * (len(_FIELDS) - 2)
     rows = (
         [*head, *own.get(name, [None, name, *absent]), *also.values(), *change.get(name, ())]
         for name in dict.fromkeys([*own, *change])
     )
-    return tidy([*_POLICY, *_NAMED, *also, *(CHANGE_COLUMNS if change else ())], rows)
-
-
-def _row(one: Ranked) -> list[str | int | float | None]:
-    place = [one.rank, one.name, one.score, one.rank_low, one.rank_high, " ".join(one.group)]
-    counts = [one.component, one.cells, one.compared, one.wins, one.ties, one.losses, one.pool]
-    return [*place, *counts, one.mean, *ends(one.mean_interval)]
+    return tidy([*_POLICY, *_FIELDS, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
 def page(ranking: Ranking) -> Iterator[Block]:
@@ -146,9 +137,7 @@ def _order(ranking: Ranking) -> Table:
         Column("score", [_score(ranking, row, places) for row in rows], True),
         *_stderr(rows, places),
         Column("cells", [cells_text(row) for row in rows], True),
-        Column("wins", [_whole(row.wins) for row in rows], True),
-        Column("ties", [_whole(row.ties) for row in rows], True),
-        Column("losses", [_whole(row.losses) for row in rows], True),
+        *(Column(name, [_whole(getattr(row, name)) for row in rows], True) for name in ("wins", "ties", "losses")),
         *_leave_one_out(ranking),
     ]
     component = Column("component", [str(part + 1) for part in parts], True)

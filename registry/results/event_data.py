@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from registry.results.alerts import AlertState, DismissalReason, Resolution
 from registry.results.gates import Verdict
 from registry.results.judgement import Verdict as ClaimVerdict
 from registry.results.ranking import Move
 from registry.results.terms import At, Count, Digest, Identifier, Instant, Presence
-from registry.results.verdicts import AlertState, DismissalReason, Resolution
 
 GridId = Annotated[Identifier, "The grid's id."]
 Experiment = Annotated[str, "The experiment, as published or as an alias joins it."]

@@ -192,11 +192,14 @@ class Gate:
     verdict: Annotated[
         Verdict,
         "improved: better than 0. non_inferior: not worse by the margin. worse_within_margin: worse, by less. "
-        "regressed: worse by more. reached, missed: of a floor. inconclusive: none of these was shown.",
+        "regressed: worse by more. reached, missed: of a floor; missed also: not better by what improves asks for. "
+        "inconclusive: none of these was shown.",
     ]
     passes: Annotated[bool | None, "Whether the policy is shown to hold, or (false) not to; null: neither."]
     sentence: Annotated[str, "The verdict in plain words."]
-    reason: Annotated[NotComparable | Literal["unknown_noise"] | None, "Why there is no answer."] = None
+    reason: Annotated[
+        NotComparable | Literal["unknown_noise"] | None, "Why there is no answer; unknown_noise: of some of it."
+    ] = None
     gap: Annotated[float | None, "Over all benchmarks, which weigh the same."] = None
     low: Annotated[float | None, "Above this with confidence 1 - alpha."] = None
     high: Annotated[float | None, "Below this with confidence 1 - alpha."] = None

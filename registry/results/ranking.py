@@ -116,7 +116,7 @@ class Ranked:
     losses: Annotated[Count, "Slots in which it was worse."]
     stderr: Annotated[
         float | None,
-        "bradley_terry: sandwich error, which allows for comparisons that share a slot; null otherwise.",
+        "Of the score: the sandwich error of bradley_terry, which allows for comparisons that share a slot; else null.",
     ]
     pool: Annotated[
         int | None, "How many names the score is relative to; null for a method whose score is not relative."

@@ -14,25 +14,28 @@ from registry.results.terms import About, Count, Input, Instant, Presence, Reaso
 class RepeatSpread:
     """A standard deviation of one repeat of a cell, or a ratio of variances."""
 
-    value: Annotated[float, "It."]
-    low: Annotated[float, "The interval."]
-    high: Annotated[float, "Its end."]
+    value: Annotated[float, "The deviation, in the metric's unit; or the ratio."]
+    low: Annotated[float, "The lower end of its interval."]
+    high: Annotated[float, "The upper end."]
     df: Annotated[float, "Degrees of freedom."]
-    cells: Annotated[Count, "From so many."]
+    cells: Annotated[Count, "The cells that it was estimated from."]
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkNoise:
     """The noise on one benchmark."""
 
-    benchmark: Annotated[str, "Its name."]
+    benchmark: Annotated[str, "The benchmark."]
     status: Status
     sentence: Annotated[str, "The same in words."]
-    cells: Annotated[Count, "All."] = 0
+    cells: Annotated[Count, "The measured cells."] = 0
     between: Annotated[RepeatSpread | None, "As repeats of a cell came out."] = None
     within: Annotated[RepeatSpread | None, "As the trials of one repeat explain it."] = None
-    ratio: Annotated[RepeatSpread | None, "Of the variances."] = None
-    excess: Annotated[Literal["more", "less", "not_shown"] | None, "By the ratio."] = None
+    ratio: Annotated[RepeatSpread | None, "The variance between repeats to the one that trials explain."] = None
+    excess: Annotated[
+        Literal["more", "less", "not_shown"] | None,
+        "more, less: the interval of the ratio leaves 1 out, above or below.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

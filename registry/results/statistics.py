@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from registry.results.courses import Direction, Series, Threshold
+from registry.results.coverage import Coverage
 from registry.results.grid import PostedAxis, PostedMetric
 from registry.results.parameters import Parameters
-from registry.results.peaks import Coverage, Peaks, Precision
+from registry.results.peaks import Peaks
+from registry.results.precision import Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.terms import (
     At,

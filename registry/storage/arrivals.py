@@ -1,9 +1,7 @@
-"""Arrivals: events as the act itself writes them, in its own transaction.
+"""Write events in the transaction of the act that they tell of; operations and workers do.
 
-An arrival has no position yet. `workers.jobs.upkeep` gives it one after the act was committed, so that no reader of
-the feed can meet a later event before an earlier one.
-
-The condition that an event is one of which a webhook is told; operations and workers share it.
+What is written has no position yet. `workers.jobs.upkeep` gives it one after the act was committed, so that no reader
+of the feed can meet a later event before an earlier one.
 """
 
 from __future__ import annotations

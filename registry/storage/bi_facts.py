@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from itertools import chain, islice
 from typing import Any
 
+from registry.results.bi_rows import CoverageRow, PeakRow, RankingFacts, RankingRow, StatisticsFacts, TrendRow
 from registry.results.courses import Series
-from registry.results.facts import CoverageRow, PeakRow, RankingFacts, RankingRow, StatisticsFacts, TrendRow
-from registry.results.peaks import Coverage, Peaks
+from registry.results.coverage import Coverage
+from registry.results.peaks import Peaks
 from registry.results.ranking import Ranked, Ranking
 from registry.results.statistics import GridStatistics
 

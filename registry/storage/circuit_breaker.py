@@ -1,12 +1,4 @@
-"""Bulkhead and circuit breaker for database access in a web process.
-
-The bulkhead keeps one thread free of the database, so that requests are refused while the others wait. The breaker
-opens after a timeout or a refused connection; then one request at a time tries again, until one succeeds.
-
-Pool of connections that goes on with those it has while the server refuses new ones. A server may be full, or a
-listener may be gone, while every open connection works. So a refusal closes only the gate to new connections, for a
-moment; who finds no idle connection waits for one that another thread gives back.
-"""
+"""Keep a process answering while the database is away, slow or full; `database.py` connects through all of it."""
 
 from __future__ import annotations
 
@@ -34,7 +26,11 @@ CLOSED_SECONDS = 1.0
 
 
 class CircuitBreaker:
-    """Context manager around the use of the database: limits the threads in it, and admits none while it is away."""
+    """Context manager around the use of the database: limits the threads in it, and admits none while it is away.
+
+    One thread is kept free of the database, so that requests are refused while the others wait. A timeout or a refused
+    connection opens the breaker; then one request at a time tries again, until one succeeds.
+    """
 
     def __init__(self, places: int) -> None:
         self._room = threading.Condition()
@@ -161,7 +157,8 @@ class ConnectionGate:
 
 
 class PatientPool(QueuePool):
-    """Pool that waits for a connection in use where no further one can be made."""
+    """Pool that waits for a connection in use where no further one can be made: a server that is full, or without a
+    listener, refuses new ones while every open one works."""
 
     def _do_get(self) -> Any:
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from registry.pages.gates import forest_of, margins_of
+from registry.results.alerts import FailingPlace
 from registry.results.gates import PolicyKind
-from registry.results.verdicts import FailingPlace
 
 
 @pytest.mark.unit

@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from registry import create_app
-from registry.operations.database_checks import check_server
+from registry.operations.doctor_database import check_server
 from registry.settings import Settings, driver_url
 from tests.house import House, publication
 

@@ -22,9 +22,9 @@ from migrations.grants import grant_web_role
 from registry import outages
 from registry.broker import redis_client
 from registry.errors import Unavailable
-from registry.operations.database_checks import check_unreachable, connections_needed
 from registry.operations.doctor import run_checks
 from registry.operations.doctor_checks import Check, check_broker
+from registry.operations.doctor_database import check_unreachable, connections_needed
 from registry.outages import OutageLog
 from registry.settings import Settings, driver_url
 from registry.storage import database as database_module

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from registry import create_app
-from registry.operations import database_checks
+from registry.operations import doctor_database
 from registry.operations.doctor import run_checks
 from registry.operations.doctor_checks import Check
 from registry.settings import Settings
@@ -139,9 +139,9 @@ def test_the_doctor_looks_at_the_replica(settings: Settings, monkeypatch: pytest
     away = seen("postgresql://127.0.0.1:1/nowhere")
     assert (away.state, "everything is read from the primary" in away.advice) == ("bad", True)
     behind = "SELECT pg_current_wal_flush_lsn() - 20, {}::float8"
-    monkeypatch.setattr(database_checks, "_PLACE", text(behind.format(settings.replica_lag + 60)))
+    monkeypatch.setattr(doctor_database, "_PLACE", text(behind.format(settings.replica_lag + 60)))
     late = seen(settings.database_url)
     assert (late.state, "bytes and 65 s behind" in late.found, "REPLICA_LAG" in late.advice) == ("doubtful", True, True)
-    monkeypatch.setattr(database_checks, "_PLACE", text(behind.format(0)))
+    monkeypatch.setattr(doctor_database, "_PLACE", text(behind.format(0)))
     good = seen(settings.database_url)
     assert (good.state, int(good.found.removesuffix(" bytes behind")) >= 20) == ("good", True)

@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 from migrations.grants import grant_web_role
 from registry import create_app
 from registry.errors import Misconfigured
-from registry.operations.database_checks import check_rights
+from registry.operations.doctor_database import check_rights
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
 from tests.house import House, publication

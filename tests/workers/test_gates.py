@@ -115,6 +115,10 @@ for trials in (1_000, 20):
     scene(f"full-{trials}", of("A", 100.0, trials=trials), of("B", 100.0, trials=trials), p={"margin": 1.0})
 improving = [of("A", 70.0), of("B", 71.0), of("C", 80.0), of("D", 70.0)]
 scene("improves", *improving, p=IMPROVES, more=IMPROVES | {"margin": 20.0}, less=IMPROVES | {"margin": 2.0})
+asked = {"A": 70.0, "B": 69.0, "C": 72.0}
+scene("asked", *(of(m, v, trials=3_000) for m, v in asked.items()), p=IMPROVES | {"margin": 2.0})
+half = [of(m, 70.0, benchmark=b, trials=n) for m in "AB" for b, n in (("X", 1_000), ("Y", None))]
+scene("half", *half, p={"margin": 20.0, "per": "benchmark"})
 scene("nearly", of("A", 70.1, **EXACT), of("B", 70.0, **EXACT), p=IMPROVES | {"margin": 2.0})
 scene("equal", of("A", 70.0), of("B", 90.0), of("C", 70.0), p=EQUAL | {"margin": 5.0})
 floor = [
@@ -134,6 +138,17 @@ missing = [of("A", [70.0] * 4), of("B", [80.0, 80.0, 80.0, None])]
 scene("missing", *missing, **{name: {"margin": 3.0} | said for name, said in some.items()})
 nothing = [of("A", 70.0), of("B", 70.0, benchmark="Y"), of("C", [None] * 4, trials=None)]
 scene("nothing", *nothing, p={"margin": 50.0}, common=COMMON | {"margin": 50.0, "common_share": 0.0})
+other_axis = {"axes": [LENGTHS[0] | {"name": "length"}]}
+vast = of("C", [1e200] * 4, **EXACT)
+scene("apart", of("A", [70.0] * 4, **EXACT), of("B", [70.0] * 4, **EXACT | other_axis), vast, p={"margin": 3.0})
+few = [
+    of("A", 70.0),
+    of("A", [70.0] * 4, benchmark="Y"),
+    of("B", 70.0),
+    of("B", [70.0] * 4, benchmark="Y", **other_axis),
+]
+scene("some-apart", *few, p={"margin": 3.0})
+scene("derived", of("A", 70.0), of("B", 70.0, derived=True), p={"margin": 3.0})
 lower = of("C", 70.0, metric=ACCURACY | {"direction": "lower"})
 scene("scales", of("A", 70.0), of("B", 0.7, metric=OTHER_SCALE), lower, p={"margin": 3.0})
 variants = [of(model, 70.0, variant=variant) for model in "AB" for variant in ("", "v")]
@@ -145,6 +160,7 @@ for name, spread in (("much", 4.0), ("little", 1.5), ("no", None)):
 
 IMPROVED, EQUIVALENT, WITHIN = ("improved", True), ("equivalent", True), ("worse_within_margin", True)
 REGRESSED, OPEN, REACHED = ("regressed", False), ("inconclusive", None), ("reached", True)
+MISSED = ("missed", False)
 LACKS, NO_CELLS = ("not_comparable", None, "missing_cells", 0.75), ("not_comparable", None, "no_common_cells")
 SCALE, AMBIGUOUS = (("not_comparable", None, reason) for reason in ("scale", "ambiguous_variants"))
 ENDS = {"m3 80": IMPROVED, "m10 70": EQUIVALENT, "m4 72": ("non_inferior", True), "m20 64": WITHIN, "m3 60": REGRESSED}
@@ -161,11 +177,13 @@ OUTCOMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "welch": {"p B": OPEN},
     "full-1000": {"p B": EQUIVALENT},
     "full-20": {"p B": OPEN},
-    "improves": {"p B": OPEN, "p C": IMPROVED, "more C": ("improved", False), "less D": OPEN},
-    "nearly": {"p B": ("worse_within_margin", False)},
+    "improves": {"p B": OPEN, "p C": IMPROVED, "more C": MISSED, "less D": OPEN},
+    "asked": {"p B": MISSED, "p C": ("improved", None)},
+    "half": {"p B": (*OPEN, "unknown_noise")},
+    "nearly": {"p B": MISSED},
     "equal": {"p B": ("improved", False), "p C": EQUIVALENT},
     # 29 of 29 show 90 % one-sided at 95 %, and 28 of 28 do not: .9^29 = .047, .9^28 = .052.
-    "floor": {"p 29": REACHED, "p 28": OPEN, "p low": ("missed", False), "p B": REACHED},
+    "floor": {"p 29": REACHED, "p 28": OPEN, "p low": MISSED, "p B": REACHED},
     # Where one cell never fails and the other does in 20 of 100, their mean is 90, and both pass with .8^n: .035 for
     # 15, .044 for 14 too; but the bound holds for all rates, with .9^(2 n): .042 and .052.
     "floors": {"p 15": REACHED, "p 14": OPEN},
@@ -177,6 +195,9 @@ OUTCOMES: dict[str, dict[str, tuple[Any, ...]]] = {
         "few B": LACKS,
     },
     "nothing": {"p B": NO_CELLS, "common B": NO_CELLS, "p C": NO_CELLS},
+    "apart": {"p B": NO_CELLS, "p C": NO_CELLS},
+    "some-apart": {"p B": ("not_comparable", None, "missing_cells", 0.2)},
+    "derived": {"p B": NO_CELLS},
     "scales": {"p B": SCALE, "p C": SCALE},
     "variants": {"any B": AMBIGUOUS, "one B": EQUIVALENT},
     "much-noise": {"p B": EQUIVALENT},
@@ -255,7 +276,19 @@ def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
         "Whether D is better than the baseline improves-less by more than 2 points is left open: +0.00 (90 % interval"
     )
     assert judged("nearly")["sentence"].startswith(
-        "B is worse than the baseline nearly-p, by less than 2 points: -0.100, without noise;"
+        "B is not better than the baseline nearly-p by more than 2 points: -0.100, without noise;"
+    )
+    # 1.645 x 100 x sqrt((.7 x .3 + .69 x .31) / 3,000) is 1.95, with .72 x .28 for .69 x .31 it is 1.93.
+    assert judged("asked")["sentence"].startswith(
+        "B is not better than the baseline asked-p by more than 2 points: -1.00 (90 % interval -2.9"
+    )
+    assert judged("asked", contender="C")["sentence"].endswith(
+        "; whether it is better by more than 2 points is left open; this is no pass; a gap that lies on the limit is "
+        "decided by no number of trials."
+    )
+    assert (
+        " 1 keep to 20 points, 0 do not, and 1 are not decided, 1 of them for unknown noise (Y);"
+        in (judged("half")["sentence"])
     )
     assert judged("floor", contender="low")["sentence"].startswith("low is below the floor 90 %")
     assert judged("floor", contender="29")["sentence"].startswith("29 reaches the floor 90 %: +10.00 (90 % interval 0.")
@@ -264,6 +297,15 @@ def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
     assert "by less than 5 percent of the baseline: -2.00 (90 % interval" in judged("percent")["sentence"]
     told = "both have 75 % of the baseline's cells, and the policy asks for at least 80 %."
     assert told in judged("missing", "few")["sentence"]
+
+
+def test_a_sentence_says_why_nothing_is_compared(judged: Judged) -> None:
+    axes = "the axes of the baseline are Length, those of the contender length"
+    assert judged("apart")["sentence"] == f"B cannot be compared with the baseline apart-p: on X {axes}."
+    assert "on X there are magnitudes beyond 1e-100 to 1e100" in judged("apart", contender="C")["sentence"]
+    assert judged("some-apart")["sentence"].endswith(f"the contender lacks all 4 of Y ({axes}).")
+    assert "on X one of the grids is derived, and measured ones are judged" in judged("derived")["sentence"]
+    assert "there is no benchmark, and variant, of which both have a grid" in judged("nothing")["sentence"]
 
 
 def test_repeats_beyond_their_trials_make_its_errors_larger(judged: Judged) -> None:

@@ -73,6 +73,10 @@ def test_a_difference_is_a_warning_or_nothing_or_no_comparison_as_the_experiment
     sides = f"baseline={one['id']}&contender={other['id']}"
     assert f"cannot be compared: {DIFFER}" in project.get(f"projects/{project.slug}/comparisons.txt?{sides}").text
     assert DIFFER in project.get(f"/projects/{project.slug}/comparisons?{sides}").text
+    gate = f"projects/{project.slug}/baselines/main"
+    assert project.call("PUT", gate, json=NAMES | {"subject": {"model": "A"}, "policy": {}}).status_code == 201
+    found = computed(project, f"{gate}/gate", query_string={"contender": "B"})
+    assert (found["reason"], f"on X {DIFFER}." in found["sentence"]) == ("protocol", True)
     scored(project, "A", THREE)
     found = compared(project, one, one, baseline_revision=1, contender_revision=2)
     assert (found["status"], found["protocol"][0]["key"]) == ("not_comparable", "shots"), "of one grid, too"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sqlalchemy import Connection
 
@@ -14,7 +14,7 @@ from registry.grids.protocol import Rules
 from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
 from registry.results.comparison import ModelComparison
-from registry.results.gates import Gate, GateInput, GateUnit, NotComparable, Policy, Verdict
+from registry.results.gates import Gate, GateInput, GateUnit, NotComparable, Policy, PolicyKind, Verdict
 from registry.results.terms import At, Warning
 from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of
@@ -31,25 +31,29 @@ from workers.statistics.table import Table
 ONE_BENCHMARK, FEWER_CELLS = PARTS = ("one_benchmark", "fewer_cells")
 """The codes of the warnings that a part of the baseline was judged, which the sentence says too."""
 _NAMED = 3
-"""Cells that a contender lacks, as far as they are named."""
+"""Names that a sentence lists: what a contender lacks, what is not compared, what has unknown noise."""
 _SHOWN: dict[Verdict, str] = {
     "improved": "{c} is better than {b}",
     "equivalent": "{c} and {b} are equal within {m}",
     "non_inferior": "{c} is not worse than {b} by more than {m}",
     "worse_within_margin": "{c} is worse than {b}, by less than {m}",
     "regressed": "{c} is worse than {b} by more than {m}",
+    "reached": "{c} reaches the floor {m}",
     "inconclusive": "Whether {c} is worse than {b} by more than {m} is left open",
 }
-_OF_FLOOR: dict[Verdict, str] = {
-    "missed": "{c} is below the floor {m}",
-    "inconclusive": "Whether {c} reaches the floor {m} is left open",
+_SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
+    "floor": {
+        "missed": "{c} is below the floor {m}",
+        "inconclusive": "Whether {c} reaches the floor {m} is left open",
+    },
+    "improves": {
+        "missed": "{c} is not better than {b} by more than {m}",
+        "inconclusive": "Whether {c} is better than {b} by more than {m} is left open",
+    },
 }
-_OPEN_IMPROVING = "Whether {c} is better than {b} by more than {m} is left open"
-_NOT_IMPROVING = "{c} is not better than {b} by more than {m}"
+_NO_PAIR = "there is no benchmark, and variant, of which both have a grid"
 _REASONS: dict[NotComparable, str] = {
-    "no_common_cells": "they have no cell in common",
     "missing_cells": "the contender lacks cells of the baseline",
-    "protocol": "their protocols differ, or do not say what the experiment requires",
     "no_direction": "the metric has no better end",
     "scale": "their values are on different scales",
     "zero_baseline": "the margin is percent and the baseline is 0",
@@ -58,14 +62,14 @@ _REASONS: dict[NotComparable, str] = {
 }
 
 
-def sentence(gate: Gate) -> str:
-    """What the gate found, with the numbers that it rests on."""
+def sentence(gate: Gate, why: str = "") -> str:
+    """What the gate found, with the numbers that it rests on; `why` nothing is compared, where that depends."""
     names = _names(gate)
     said = [FEWER_CELLS] if gate.reason == "missing_cells" else PARTS * (gate.reason in (None, "unknown_noise"))
     where = "".join(f" {one.detail}" for one in gate.warnings if one.code in said)
     if gate.verdict == "not_comparable":
-        reason = _REASONS[gate.reason] if gate.reason and gate.reason != "unknown_noise" else "unknown"
-        return f"{names['c']} cannot be compared with {names['b']}: {_too_few(gate) or reason}.{where}"
+        reason = why or _too_few(gate) or _REASONS[cast("NotComparable", gate.reason)]
+        return f"{names['c']} cannot be compared with {names['b']}: {reason}.{where}"
     told = _one(gate, gate, names) if gate.judged == 1 else _several(gate, names)
     return f"{told}{_outcome(gate)}.{where}"
 
@@ -107,13 +111,7 @@ def _amount(gate: Gate) -> str:
 
 def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: str = "") -> str:
     """What was found of the whole, or of one of what was judged."""
-    if gate.policy.kind == "floor":
-        told = _OF_FLOOR.get(found.verdict, "{c} reaches the floor {m}")
-    elif gate.policy.kind == "improves" and found.verdict == "inconclusive":
-        told = _NOT_IMPROVING if isinstance(found, Gate) and found.passes is not None else _OPEN_IMPROVING
-    else:
-        told = _SHOWN[found.verdict]
-    told = told.format(**names) + where
+    told = (_SHOWN | _SHOWN_OF.get(gate.policy.kind, {}))[found.verdict].format(**names) + where
     if found.low is None or found.high is None:
         return f"{told}: the noise of the cells is not known"
     form = _form((found.gap or 0.0, found.low, found.high))
@@ -137,7 +135,10 @@ def _several(gate: Gate, names: Mapping[str, str]) -> str:
     what = "cells" if gate.policy.per == "cell" else "benchmarks"
     kept = gate.judged - gate.failed - gate.undecided
     counted = f"of {gate.judged:,} {what}, {kept:,} keep to {names['m']}, {gate.failed:,} do not"
-    return f"{names['c']} against {names['b']}: {counted}, and {gate.undecided:,} are not decided{_corrected(gate)}"
+    blind = [_where(one.benchmark, one.at) for one in gate.per if one.low is None]
+    unknown = f", {len(blind):,} of them for unknown noise ({_first(blind)})" if blind else ""
+    told = f"and {gate.undecided:,} are not decided{unknown}{_corrected(gate)}"
+    return f"{names['c']} against {names['b']}: {counted}, {told}"
 
 
 def _corrected(gate: Gate) -> str:
@@ -152,12 +153,23 @@ def _corrected(gate: Gate) -> str:
 def _outcome(gate: Gate) -> str:
     """What follows for the policy."""
     if gate.passes is None:
-        needed = gate.trials_needed
-        factor = (
-            "" if needed is None or needed.factor is None else f"; {needed.factor:.3g} times the trials would decide it"
+        asked = (
+            ""
+            if gate.verdict == "inconclusive"
+            else f"; whether it is better by more than {_amount(gate)} is left open"
         )
-        return f"; this is no pass{factor}"
+        return f"{asked}; this is no pass{_decides(gate)}"
     return "" if gate.passes else f"; the policy {gate.policy.kind} is not kept"
+
+
+def _decides(gate: Gate) -> str:
+    """How many trials decide what is open; nothing where that is not known."""
+    needed = gate.trials_needed
+    if needed is not None and needed.factor is not None:
+        return f"; {float(f'{needed.factor:.3g}'):,.10g} times the trials would decide it"
+    limit = 0.0 if gate.policy.kind == "floor" else gate.margin
+    on_limit = gate.judged == 1 and None not in (gate.low, limit) and math.isclose(abs(gate.gap or 0.0), limit or 0.0)
+    return "; a gap that lies on the limit is decided by no number of trials" if on_limit else ""
 
 
 MOST_LISTED = 1_000
@@ -176,6 +188,8 @@ class Both:
     """Of the baseline, where one grid is judged on its own; else 0."""
     items: Mapping[tuple[Any, int], Sequence[Any]] = field(default_factory=dict)
     """Rows of outcomes of items by grid and revision."""
+    derived: Sequence[str] = ()
+    """The benchmarks on which both have a grid, of which one is derived and so is not judged."""
 
 
 def read_sides(connection: Connection, project_id: Any, query: GateQuery, joined: Aliases) -> Both:
@@ -197,7 +211,9 @@ def read_sides(connection: Connection, project_id: Any, query: GateQuery, joined
     mine = {names: row for names, row in sides[0].items() if not one_grid or names[0] in theirs}
     stored = [(row.grid_id, row.number) for side in (mine, sides[1]) for row in side.values() if row.number]
     benchmarks = len({benchmark for benchmark, _ in sides[0]}) if one_grid else 0
-    return Both(mine, sides[1], benchmarks, rows_of_revisions(connection, stored))
+    every = (named(query, rows, joined, measured=False) for rows in (baseline, contender))
+    derived = {names[0] for names in set.intersection(*map(set, every)) if any(names not in side for side in sides)}
+    return Both(mine, sides[1], benchmarks, rows_of_revisions(connection, stored), sorted(derived))
 
 
 def pinned_rows(connection: Connection, project_id: Any, query: GateQuery) -> list[Any]:
@@ -215,13 +231,13 @@ def _unpublished(content: Mapping[str, Any]) -> dict[str, Any]:
     return nobody | dict(content) | {"digest": bytes.fromhex(str(content["digest"]).removeprefix("sha256:"))}
 
 
-def named(query: GateQuery, rows: Sequence[Any], joined: Aliases) -> Grids:
-    """The measured grids of a side by their names, of which the last counts."""
+def named(query: GateQuery, rows: Sequence[Any], joined: Aliases, *, measured: bool = True) -> Grids:
+    """The grids of a side, without derived ones if `measured`, by their names, of which the last counts."""
     found = {}
     anyone = replace(query, model=())
     for row in rows:
         names = canonical_names(row, joined)
-        if row.derived is None and matches(anyone, names):
+        if not (measured and row.derived) and matches(anyone, names):
             found[names["benchmark"], names["variant"]] = row
     return found
 
@@ -240,15 +256,19 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     metric = compared.metric
     frame = replace(frame, warnings=warnings, unit=metric.get("unit"), direction=metric.get("direction"))
     if (obstacle := _obstacle(pairs, rules)) is not None:
-        return _without(frame, obstacle)
-    sides = [side for names, pair in sorted(pairs.items()) if (side := _side(names[0], *pair, both)) is not None]
+        return _without(frame, *obstacle)
+    found_of = {names[0]: _side(names[0], *pair, both) for names, pair in sorted(pairs.items())}
+    sides = [side for side in found_of.values() if isinstance(side, Side)]
+    apart = dict.fromkeys(both.derived, "one of the grids is derived, and measured ones are judged")
+    apart |= {benchmark: why for benchmark, why in found_of.items() if isinstance(why, str)}
     cells = sum(row.cell_count for row in both.baseline.values())
     common = sum(side.found.count for side in sides)
     frame = replace(frame, common_share=common / cells if cells else None)
     if not common:
-        return _without(frame, "no_common_cells")
+        why = [f"on {benchmark} {one}" for benchmark, one in apart.items()]
+        return _without(frame, "no_common_cells", _first(why) or _NO_PAIR)
     if common < cells:
-        lacks = f"the contender lacks {_lacked(both, sides, cells - common)}"
+        lacks = f"the contender lacks {_lacked(both, sides, apart, cells - common)}"
         told = f"Both have {common:,} of the {cells:,} cells of the baseline; {lacks}."
         frame = replace(frame, warnings=(*frame.warnings, Warning(FEWER_CELLS, told)))
     allowed = frame.policy.common_share if frame.policy.missing == "matched" else 1.0
@@ -265,11 +285,18 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     return replace(found, warnings=(*found.warnings, *unsure))
 
 
-def _lacked(both: Both, sides: Sequence[Side], count: int) -> str:
+def _first(names: Sequence[str]) -> str:
+    """The first few of the names, and how many more there are."""
+    rest = len(names) - len(names[:_NAMED])
+    return "; ".join([*names[:_NAMED], *([f"{rest:,} more"] if rest else [])])
+
+
+def _lacked(both: Both, sides: Sequence[Side], apart: Mapping[str, str], count: int) -> str:
     """The cells of the baseline that the contender lacks, `count` in all: the first few by name, and how many more."""
     there = {side.benchmark for side in sides}
     whole = {names[0]: row.cell_count for names, row in sorted(both.baseline.items()) if names[0] not in there}
-    told = [(benchmark if cells == 1 else f"all {cells:,} of {benchmark}", cells) for benchmark, cells in whole.items()]
+    why = {benchmark: f" ({one})" for benchmark, one in apart.items()}
+    told = [((one if n == 1 else f"all {n:,} of {one}") + why.get(one, ""), n) for one, n in whole.items()]
     told += [(_where(one.benchmark, at), 1) for one in sides for at in one.found.only_in_baseline.at]
     rest = count - sum(cells for _, cells in told[:_NAMED])
     return "; ".join([*(text for text, _ in told[:_NAMED]), *([f"{rest:,} more"] if rest else [])])
@@ -297,12 +324,14 @@ def _too_sure(sides: Sequence[Side], both: Both) -> Iterator[Warning]:
             )
 
 
-def _obstacle(pairs: Mapping[tuple[str, str], tuple[Any, Any]], rules: Rules) -> NotComparable | None:
-    """Why the pairs of grids are not compared, whatever their cells are."""
+def _obstacle(pairs: Mapping[tuple[str, str], tuple[Any, Any]], rules: Rules) -> tuple[NotComparable, str] | None:
+    """Why the pairs of grids are not compared, whatever their cells are; of protocols on the first such benchmark."""
     if len({benchmark for benchmark, _ in pairs}) < len(pairs):
-        return "ambiguous_variants"
-    apart = any(rules.obstacle(mine.protocol, theirs.protocol) for mine, theirs in pairs.values())
-    return "protocol" if apart else None
+        return "ambiguous_variants", ""
+    for (benchmark, _), (mine, theirs) in sorted(pairs.items(), key=lambda one: one[0]):
+        if (apart := rules.obstacle(mine.protocol, theirs.protocol)) is not None:
+            return "protocol", f"on {benchmark} {apart}"
+    return None
 
 
 def _measured(frame: Gate, sides: Sequence[Side], metric: Any) -> Gate:
@@ -314,7 +343,7 @@ def _measured(frame: Gate, sides: Sequence[Side], metric: Any) -> Gate:
         return _without(frame, "zero_baseline")
     [together] = judged(policy, [whole], direction).units
     found = judged(policy, units, direction)
-    blind = found.passes is None and all(unit.estimate.stderr is None for unit in units)
+    blind = found.passes is None and any(unit.estimate.stderr is None for unit in units)
     gate = replace(
         frame,
         verdict=found.verdict,
@@ -357,9 +386,9 @@ def _frame(query: GateQuery, both: Both) -> Gate:
     )
 
 
-def _without(frame: Gate, reason: NotComparable) -> Gate:
+def _without(frame: Gate, reason: NotComparable, why: str = "") -> Gate:
     found = replace(frame, reason=reason)
-    return replace(found, sentence=sentence(found))
+    return replace(found, sentence=sentence(found, why))
 
 
 def _compared(query: GateQuery, both: Both, rules: Rules) -> ModelComparison:
@@ -384,12 +413,18 @@ def _columns(row: Any) -> dict[str, Any]:
     return columns | {"id": columns.get("grid_id")}
 
 
-def _side(benchmark: str, baseline: Any, contender: Any, both: Both) -> Side | None:
+def _side(benchmark: str, baseline: Any, contender: Any, both: Both) -> Side | str:
+    """Both sides on a benchmark, or why nothing is judged there."""
     grids = grid_of(baseline), grid_of(contender)
     tables = Table.of(grids[0]), Table.of(grids[1])
     found = matched(*tables, (effect_of(grids[0]), effect_of(grids[1])))
-    if found is None or not found.count or not all(table.computable for table in tables):
-        return None
+    if found is None:
+        named = (", ".join(axis.name for axis in table.axes) or "none" for table in tables)
+        return "the axes of the baseline are {}, those of the contender {}".format(*named)
+    if not all(table.computable for table in tables):
+        return "there are magnitudes beyond 1e-100 to 1e100"
+    if not found.count:
+        return "they have no measured cell in common"
     mine, theirs = (
         held_items(grid, both.items.get((row.grid_id, row.number), ()))
         for grid, row in zip(grids, (baseline, contender), strict=True)

@@ -202,7 +202,7 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
         distance = abs(gap - limits.get(policy.kind, -1.0) * unit.margin)
         if policy.kind == "equivalent":
             distance = min(distance, abs(gap - unit.margin))
-        if not stderr or distance == 0:
+        if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
             return None
         factor = forms.factor(stderr, distance, goal)
         if math.isinf(factor):

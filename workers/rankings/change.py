@@ -131,7 +131,7 @@ def _verdict(pair: Pair, ranking: Ranking) -> ChangeVerdict:
 
 
 _RANK, _NAME, _GROUPS = 0, 1, 9
-"""Places in a row of the facts, as `registry.results.facts.RankingRow` has them."""
+"""Places in a row of the facts, as `registry.results.bi_rows.RankingRow` has them."""
 _TOLD, _READ_AT = "told", "read_at"
 """Names in the facts: the rows that were told last, and the instant as of which the grids of what was told are."""
 _MOST_LEADERS, _MOST_MOVED, _MOST_BYTES = 3, 5, 1_500

@@ -1,10 +1,10 @@
-"""Keep the pair sums of a large scope: open and close it, and add the grids that changed.
+"""Keep the pair sums of a large scope in the database, by which `direct.py` ranks it.
+
+`workers.queries` opens, catches up and closes a scope; `workers.verify` compares its sums with those computed anew.
 
 A scope is an experiment and a metric of a project. The table `pair_sum_queue` lists its changed grids, and
 `pair_sum_inputs` tells which revision of each grid is in the sums, so a grid that is listed twice is counted once. Only
 the worker that holds the lock on the row of the scope updates its sums.
-
-Verify pair sums: compute those of a scope from nothing and compare them with the stored ones.
 """
 
 from __future__ import annotations

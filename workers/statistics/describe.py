@@ -9,8 +9,9 @@ import numpy as np
 
 from registry.grids.grid import Grid
 from registry.results.courses import Series
+from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
 from registry.results.parameters import Parameters
-from registry.results.peaks import AxisCoverage, Coverage, LevelCoverage, OffLattice, Precision
+from registry.results.precision import OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.statistics import GridStatistics, Opened
 from registry.results.terms import OF_REPEATS, Place

@@ -165,12 +165,12 @@ def verdict_of(kind: PolicyKind, margin: float, span: Span | None) -> Verdict:
     if kind == "floor":
         words: dict[Answer, Verdict] = {"supported": "reached", "contradicted": "missed"}
         return words.get(answer_of(kind, margin, span), "inconclusive")
-    shown: dict[Verdict, Region] = {
-        "regressed": [Span(-math.inf, -margin, high_open=True)],
-        "improved": [Span(0.0, math.inf, low_open=True)],
-        "equivalent": [Span(-margin, margin)],
-        "non_inferior": [Span(-margin, math.inf)],
-    }
+    better: Region = [Span(0.0, math.inf, low_open=True)]
+    shown: dict[Verdict, Region] = {"regressed": [Span(-math.inf, -margin, high_open=True)]}
+    if kind == "improves":
+        shown |= {"missed": [Span(-math.inf, margin)], "improved": better}
+    else:
+        shown |= {"improved": better, "equivalent": [Span(-margin, margin)], "non_inferior": [Span(-margin, math.inf)]}
     found: list[Verdict] = [word for word, region in shown.items() if judge(region, span) == "supported"]
     worse = judge([Span(-math.inf, 0.0, high_open=True)], span) == "supported"
     if worse and "non_inferior" in found:

@@ -11,6 +11,7 @@ from registry.api.shapes.projects import PROJECTS
 from registry.api.shapes.service import EVENTS, SERVICE
 from registry.api.shapes.words import PLAIN, Shape, extended, page
 from registry.results.aggregates import Aggregates
+from registry.results.alerts import Alert, StoredVerdict
 from registry.results.comparison import Comparison, ModelComparison
 from registry.results.event_documents import CloudEvent
 from registry.results.gates import Baseline, Gate
@@ -22,7 +23,6 @@ from registry.results.repeat_noise import RepeatNoise
 from registry.results.schema import components
 from registry.results.statistics import Statistics, Thresholds
 from registry.results.trade_offs import TradeOff
-from registry.results.verdicts import Alert, StoredVerdict
 from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookMessage
 from registry.settings import Settings
 

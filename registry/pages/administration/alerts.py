@@ -13,9 +13,8 @@ from marshmallow import Schema, ValidationError, fields
 from sqlalchemy import Connection
 
 from registry.api.arguments import faults_of
-from registry.api.audit_log import actor
 from registry.api.baselines import NAME, NAME_RULE, BaselineIn, checked, kept
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.grid_fields import Markdown
 from registry.errors import Fault, Invalid, NotFound
@@ -29,8 +28,8 @@ from registry.pages.administration.blueprint import LONGEST_QUERY, administratio
 from registry.pages.administration.layout import ROWS, Section, Typed, by_field, home, read_form, sent
 from registry.pages.gates import definition_of, previewed, where
 from registry.renderings.policies import policy_in_words, subject_in_words
+from registry.results.alerts import DismissalReason
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
-from registry.results.verdicts import DismissalReason
 
 _ANSWERS = (
     ("acknowledged", "It is right: somebody sees to it"),

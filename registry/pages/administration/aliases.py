@@ -10,7 +10,7 @@ from flask import request
 from marshmallow import Schema
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
+from registry.api.context import actor
 from registry.api.fields import Name
 from registry.api.paging import read_text, write_text
 from registry.api.schemas import KINDS, AliasIn, SuiteIn

@@ -9,7 +9,7 @@ from flask import request
 from marshmallow import Schema
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
+from registry.api.context import actor
 from registry.api.fields import Whole
 from registry.api.paging import write_key
 from registry.errors import NotFound

@@ -12,8 +12,7 @@ from flask import Response, g, request
 from marshmallow import Schema
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.fields import Choice, Name
 from registry.api.schemas import TokenIn
 from registry.errors import Conflict, NotFound

@@ -7,8 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
-from registry.api.context import caller
+from registry.api.context import actor, caller
 from registry.api.schemas import SLUG, ProjectChange, ProjectIn
 from registry.errors import Fault, Forbidden, Invalid, NotFound, PreconditionFailed
 from registry.operations import acts

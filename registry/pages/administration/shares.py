@@ -11,8 +11,7 @@ from flask import request
 from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.fields import Whole
 from registry.api.schemas import ShareIn
 from registry.errors import Fault, Invalid

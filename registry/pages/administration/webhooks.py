@@ -10,8 +10,7 @@ from flask import request
 from marshmallow import Schema, ValidationError, fields
 from sqlalchemy import Connection
 
-from registry.api.audit_log import actor
-from registry.api.context import parts
+from registry.api.context import actor, parts
 from registry.api.events import PATTERNS
 from registry.api.fields import Choice
 from registry.api.grid_fields import Markdown

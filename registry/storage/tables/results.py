@@ -1,9 +1,4 @@
-"""Tables of results: derivations with statistics, cached results of queries, and invalidations.
-
-Tables of pair sums, for scopes that are too large to be ranked from their cells each time.
-
-Tables in which dispatchers and workers report themselves, and what they computed.
-"""
+"""Tables of what workers compute: statistics, cached results and pair sums, what makes them due, and who computes."""
 
 from __future__ import annotations
 
