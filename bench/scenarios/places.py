@@ -31,6 +31,9 @@ PLACES = {
     "two cells at exactly the margin, n 1,000": (np.array([0.9, 0.9, 0.88, 0.88, 0.7, 0.6]), 1_000),
     "a step of 60 points after 3 of 5 cells, n 10": (np.repeat([0.9, 0.3], [3, 2]), 10),
     "a line from 95 to 65 in 8 cells, n 200": (np.linspace(0.95, 0.65, 8), 200),
+    "four cells and then 20 points lower, first n 20, others n 500": (
+        np.repeat([0.9, 0.7], 4), np.array([[20] + [500] * 7]),
+    ),
     "seven rows, one of them level and then 20 points lower, n 200": (
         np.vstack([falling(10, 5, 0.20), np.full((6, 10), 0.9)]), 200,
     ),
@@ -39,6 +42,10 @@ ZIGZAGS = {
     "90 and 60, 8 cells, n 200": (np.tile([0.9, 0.6], 4), 200),
     "90 and 84, 10 cells, n 200": (np.tile([0.9, 0.84], 5), 200),
     "90 and 75, 4 cells, n 100": (np.tile([0.9, 0.75], 2), 100),
+}
+WEAK_ZIGZAGS = {
+    "90 and 60, 5 cells, n 30": (np.array([0.9, 0.6, 0.9, 0.6, 0.9]), 30),
+    "90 and 75, 5 cells, n 100": (np.array([0.9, 0.75, 0.9, 0.75, 0.9]), 100),
 }
 
 
@@ -101,6 +108,8 @@ def _scenarios() -> Iterator[Scenario]:
     for setting, world in ZIGZAGS.items():
         yield Scenario("a lasting decline of a zigzag", setting, "at_most", 0.05, partial(declines, *world), 500)
         yield Scenario("one turn of a zigzag", setting, "at_most", 0.05, partial(turns, *world), 500)
+    for setting, world in WEAK_ZIGZAGS.items():
+        yield Scenario("one turn of a zigzag within the noise", setting, "shown", None, partial(turns, *world), 500)
     for n, share in ((10, 0.9), (100, 0.98)):
         run = partial(declines, np.full((7, 8), share), n)
         yield Scenario("a lasting decline, flat truth", f"7 × 8, n {n}, p {share}", "at_most", 0.05, run, 500)

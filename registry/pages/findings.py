@@ -82,8 +82,8 @@ def _trends(statistics: Statistics) -> Iterator[Finding]:
             here.sort(key=lambda one: 1.0 if one.q is None else one.q)
             if here:
                 told = [(_name(statistics, one), _trend(one, sure, statistics)) for one in here]
-                moving = here[0].direction in MOVING and "independent_levels" in statistics.assumes
-                yield _limited(f"{words} {along}", told, _DRIFT if moving else "")
+                drifting = any(one.direction in MOVING and one.noise == "unknown" for one in here)
+                yield _limited(f"{words} {along}", told, _DRIFT if drifting else "")
 
 
 def _name(statistics: Statistics, one: Series) -> str:
@@ -101,14 +101,15 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     change = one.end_change or one.fitted_change
     if change and (interval := change.interval):
         decimals = places_of([change.value, interval.low, interval.high])
-        told.append(f"change {signed(change.value, decimals)}{_within(interval, decimals)}")
+        what = "change" if one.end_change else "fitted change"
+        told.append(f"{what} {signed(change.value, decimals)}{_within(interval, decimals)}")
     if bent(one):
         told.append("not along a line")
     if one.direction == "inconclusive":
         seen = "no change" if one.detectable is None else rough(one.detectable)
         bare = one.detectable is None and one.noise == "unknown"
         told.append("noise unknown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
-    elif one.q is not None:
+    elif one.q is not None and one.direction in MOVING:
         told.append(f"{sure}\u00a0{p_value(one.q)}")
     if onset := lasting(one, statistics.metric):
         told.append(decline(one, onset, Yardstick.of(statistics.metric)))
@@ -155,7 +156,7 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
     if within and size > 1 and size == len(values):
         told.append((f"each of the {size:,} cells may be the best", f"with {level_of(within)} confidence"))
     elif within and is_shown(peaks) and len(values) > 1:
-        told.append(("no other cell is better", f"with {level_of(within)} confidence"))
+        told.append(("no other measured cell is better", f"with {level_of(within)} confidence"))
     elif within and others:
         more = counted(size - len(best.at), "other cell", "other cells")
         sure = f"or {more}, with {level_of(within)} confidence"

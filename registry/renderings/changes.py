@@ -180,7 +180,7 @@ def _left_out(steps: Sequence[Step], left: int, *, full: bool) -> Iterator[str]:
         yield f"{counted(dropped, 'step', 'steps')} of long series are not listed"
     elif dropped:
         others = counted(dropped, "other step is", "other steps are")
-        yield f"{others} neither sharp nor the largest: detail=full has all"
+        yield f"{others} not listed: detail=full has all"
 
 
 def csv(document: Statistics) -> str:

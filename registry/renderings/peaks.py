@@ -100,7 +100,7 @@ def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Ite
     told = f"{sure} the best is among these {size:,} cells (Gupta)"
     told = f"each of the {size:,} cells may be the best, {sure} (Gupta)" if size == cells else told
     if is_shown(peaks):
-        yield f"{sure} no other cell is better (Gupta)." if size != cells else f"{told}."
+        yield f"{sure} no other measured cell is better (Gupta)." if size != cells else f"{told}."
         return
     yield f"{told}:"
     values = [_value(peaks, at) for at in rows]

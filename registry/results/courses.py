@@ -188,7 +188,8 @@ class Series:
         "increasing and decreasing: `q` below alpha; slightly: and the change of the fitted line is smaller than the "
         "margin of equivalence. flat: any two cells are shown to differ by less than the margin. varies_without_trend: "
         "the cells differ by more than noise, no trend is shown; falls_then_rises, rises_then_falls: and that they "
-        "only fall or only rise is refuted, and one such turn accounts for them. inconclusive: nothing is shown; "
+        "only fall or only rise is refuted, and one such turn accounts for them, which shows no number of turns: some "
+        "zigzags in noise pass for one turn. inconclusive: nothing is shown; "
         "`detectable` says what would have been.",
     ]
     trend_p: Annotated[

@@ -72,7 +72,7 @@ def test_seed_0_is_answered_in_words(guest: Browser, demo: Demo) -> None:
     assert "43 of 140 cells (31 %)" in text
     # What it begins with.
     assert (
-        "36 other cells may be the best as well, and with 95 % confidence the 58 remaining cells are not better."
+        "37 other cells may be the best as well, and with 95 % confidence the 57 remaining cells are not better."
         in text
     )
     assert "Along Length 6 of 7 series fall and 1 rises." in text

@@ -57,7 +57,7 @@ def test_a_picture_of_a_slice_has_the_marks_of_its_own_statistics(place: Any) ->
     # What a picture says: its title, its description, and every text in it.
     mine, alone = (re.findall(r"<(?:title|desc|text)[^>]*>([^<]*)<", one) for one in both(place, "/heatmap.svg"))
     assert SAID in mine[1]
-    assert "With 95 % confidence no other cell is better." in mine[1]
+    assert "With 95 % confidence no other measured cell is better." in mine[1]
     assert mine[1].replace(f"{SAID} ", "") == alone[1]
     below = [" ".join(mine[2:]), " ".join(alone[2:])]
     assert below[0].replace("Context at least 64000 · ", "") == below[1] != below[0]

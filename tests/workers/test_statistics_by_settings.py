@@ -110,7 +110,7 @@ def test_every_step_is_listed_in_full_and_the_outstanding_ones_without_asking(pr
     [full] = asked(project, f"{grid}/statistics?part=changes&detail=full")
     assert steps(full) == ([3.0, 3.0, 5.0, 8.0, 9.0, 11.0], 0)
     listed, left_out = steps(usual)
-    assert {3.0, 11.0} <= set(listed)
+    assert 11.0 in listed
     assert 0 < left_out == 6 - len(listed)
     assert (usual["params"]["detail"], full["params"]["detail"]) == ("outstanding", "full")
     assert "detail=full has all" in project.get(f"{grid}/statistics.txt?part=changes").text

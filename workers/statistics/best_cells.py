@@ -184,36 +184,37 @@ def inside(table: Table, value: float) -> float:
 
 def kept_cells(found: CellNoise, level: float) -> IntArray:
     """The cells of the guaranteed set of a grid, the best value first."""
-    score, variance = scale_of(found)
-    kept = subset(score, variance, found.noise.df, level)
+    kept = subset(*scale_of(found), found.noise.df, level)
     return kept[np.argsort(-found.y[kept], kind="stable")]
 
 
-def scale_of(found: CellNoise) -> tuple[FloatArray, FloatArray]:
-    """The cells on the scale on which they are compared, and their variances there."""
+def scale_of(found: CellNoise) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The cells on the scale on which they are compared, their variances there, and a quarter of a count, by which each
+    of two cells may be further away for the steps between counts."""
     noise = found.noise
     if noise.k is None or noise.n is None:
-        return found.y, found.v
+        return found.y, found.v, np.zeros_like(found.y)
     # Anscombe's transformation: its variance is 1 / (4n + 2), whatever the share.
     share = (noise.k + 0.375) / (noise.n + 0.75)
-    return np.asarray(np.arcsin(np.sqrt(share)), dtype=np.float64), 1 / (4 * noise.n + 2)
+    score = np.asarray(np.arcsin(np.sqrt(share)), dtype=np.float64)
+    return score, 1 / (4 * noise.n + 2), 1 / (8 * (noise.n + 0.75) * np.sqrt(share * (1 - share)))
 
 
-def subset(score: FloatArray, variance: FloatArray, df: float | None, level: float) -> IntArray:
+def subset(score: FloatArray, variance: FloatArray, slack: FloatArray, df: float | None, level: float) -> IntArray:
     """The positions of the cells that are kept."""
     if score.size < 2:
         return np.arange(score.size)
     alike = bool(np.ptp(variance) <= 1e-9 * variance.max())
     d = quantile_of_best(int(score.size), level, df, alike)
     if alike:
-        behind = (score.max() - score) / np.sqrt(2 * variance.max())
+        behind = (np.max(score - slack) - score - slack) / np.sqrt(2 * variance.max())
         return np.flatnonzero(behind <= d * (1 + 1e-12))
     # The leader by score less its reach is not the same for every cell: groups of equal errors keep that cheap.
     groups, place_of = np.unique(variance, return_inverse=True)
     tops = np.full(groups.size, -np.inf)
-    np.maximum.at(tops, place_of, score)
+    np.maximum.at(tops, place_of, score - slack)
     bars = np.max(tops[None, :] - d * np.sqrt(groups[:, None] + groups[None, :]), axis=1)
-    return np.flatnonzero(score >= bars[place_of] - 1e-12 * np.max(np.abs(score)))
+    return np.flatnonzero(score + slack >= bars[place_of] - 1e-12 * np.max(np.abs(score)))
 
 
 @lru_cache(maxsize=512)

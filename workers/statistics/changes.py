@@ -191,8 +191,11 @@ def listed(curves: Curves, steps: Steps, parameters: Parameters) -> list[Listed]
     chosen: list[Sequence[int]] = [range(count)] * len(curves)
     full = parameters.detail == "full"
     if not full and count > 0:
-        ends = (curves.tick_moves.argmin(axis=1), curves.tick_moves.argmax(axis=1))
-        chosen = np.stack(ends, axis=1).tolist()
+        lows, highs = curves.tick_moves.argmin(axis=1).tolist(), curves.tick_moves.argmax(axis=1).tolist()
+        moves = curves.tick_moves.tolist()
+        chosen = [
+            [low] * (row[low] < 0) + [high] * (row[high] > 0) for row, low, high in zip(moves, lows, highs, strict=True)
+        ]
     elif count > MOST_CHANGES:
         order = np.argsort(-np.abs(curves.tick_moves), axis=1, kind="stable")[:, :MOST_CHANGES]
         chosen = np.sort(order, axis=1).tolist()
@@ -339,12 +342,27 @@ def declines(curves: Curves, parameters: Parameters, better: Direction | None) -
     if noise is None or curves.count < 3 or better is None:
         return [None] * len(curves)
     margin, sign = parameters.equivalence or 0.0, 1.0 if better == "lower" else -1.0
-    worse = sign * (curves.y[:, 1:] - curves.y[:, :1]) - margin
-    deviate = worse / np.hypot(noise.error[:, 1:], noise.error[:, :1])
+    worse = sign * (curves.y[:, 1:] - curves.y[:, :1]) - min(margin, 1e100)
+    deviate = worse / decline_error(noise, margin, higher_first=sign < 0)
     p = ndtr(-deviate) if noise.df is None else stdtr(noise.df[:, None], -deviate)
     goes: Literal["falls", "rises"] = "rises" if better == "lower" else "falls"
     rows = zip(curves.places, np.asarray(p, dtype=np.float64), strict=True)
     return [Decline(places, goes, margin, one) for places, one in rows]
+
+
+def decline_error(noise: RowNoise, margin: float, *, higher_first: bool) -> FloatArray:
+    """The standard errors of the later cells less the first. With trials, where the decline is the margin: near an end
+    of the scale few trials that all came out the same would else say too much (Dunnett and Gent 1977, Biometrics 33,
+    593-602)."""
+    if noise.binomial is None:
+        return np.hypot(noise.error[:, 1:], noise.error[:, :1])
+    k, n = noise.binomial
+    gap, first, later = min(margin / noise.whole, 1.0), (k[:, :1], n[:, :1]), (k[:, 1:], n[:, 1:])
+    (high_k, high_n), (low_k, low_n) = (first, later) if higher_first else (later, first)
+    high = np.clip((high_k + low_k + gap * low_n) / (high_n + low_n), gap, 1.0)
+    low = np.clip(high - gap, 0.0, 1.0)
+    variance = high * (1 - high) / high_n + low * (1 - low) / low_n
+    return noise.whole * np.sqrt(np.maximum(variance, 1e-300))
 
 
 def onsets(found: Sequence[Decline | None], alpha: float, least: float = 0.0) -> list[Onset | None]:

@@ -59,7 +59,7 @@ def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measu
     if size == measured:
         return Marks(best, frozenset(), f"Each of the {size:,} cells may be the best, with {sure}, so none is dashed.")
     if size <= len(best):
-        return Marks(best, frozenset(), f"With {sure} no other cell is better.")
+        return Marks(best, frozenset(), f"With {sure} no other measured cell is better.")
     listed = "" if size <= len(within.at) else f" ({len(within.at)} of them are marked)"
     found = (index for index in _indices(document["axes"], within.at) if index is not None)
     tied = frozenset(found) - best

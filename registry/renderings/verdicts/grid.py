@@ -28,7 +28,11 @@ _COURSES = (
     ("rises, then falls", "rise, then fall", ("rises_then_falls",)),
     ("varies without a trend", "vary without a trend", ("varies_without_trend",)),
     ("shows no trend", "show no trend", ("inconclusive",)),
-    ("has too few points", "have too few points", ("insufficient_points", "two_points", "single_point")),
+    (
+        "has too few points or too many ties",
+        "have too few points or too many ties",
+        ("insufficient_points", "two_points", "single_point"),
+    ),
 )
 _SHOWN = {direction for _, _, directions in _COURSES[:3] for direction in directions}
 
@@ -80,7 +84,7 @@ def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tu
         return Verdict("open", sentence(f"{told}; {held}"), more)
     told = f"The best {metric} is {value} at {where}"
     if size <= best.ties:
-        return Verdict("shown", sentence(f"{told}; {sure} no other cell is better"), more)
+        return Verdict("shown", sentence(f"{told}; {sure} no other measured cell is better"), more)
     others = counted(size - best.ties, "other cell may be the best", "other cells may be the best")
     out = counted(cells - size, "remaining cell is not", "remaining cells are not")
     return Verdict("open", sentence(f"{told}; {others} as well, and {sure} the {out} better"), more)

@@ -175,7 +175,7 @@ def test_of_many_steps_text_lists_the_sharp_ones_and_the_largest_of_each_series(
     ("detail", "others"),
     [
         ("full", "1,197 steps of long series are not listed\n"),
-        ("outstanding", "1,197 other steps are neither sharp nor the largest: detail=full has all\n"),
+        ("outstanding", "1,197 other steps are not listed: detail=full has all\n"),
     ],
 )
 def test_csv_and_json_are_not_said_to_have_steps_that_were_not_kept(detail: str, others: str) -> None:
