@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -105,9 +105,9 @@ class Sources:
     """Files, folders and MLflow servers to read, with their format and the patterns of files to skip, and of those to
     take from folders."""
 
-    names: tuple[str, ...]
-    form: str
-    wanted: Overrides
+    names: tuple[str, ...] = ()
+    form: str = "auto"
+    wanted: Overrides = field(default_factory=Overrides)
     left_out: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
@@ -152,7 +152,7 @@ def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Importe
     try:
         form = formats.choose(source, wanted, sources.form)
         if form == "records":
-            records.take(source)
+            records.take(source, wanted)
             return
         for found in formats.importer(form).read(source, wanted):
             count += 1
