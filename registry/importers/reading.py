@@ -144,6 +144,17 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
             yield replace(one, files=files)
 
 
+def named_of(sources: Sources) -> Iterator[Item | Message]:
+    """Grids that have all their names, and what is wrong with everything else."""
+    for one in items_of(sources):
+        if isinstance(one, Skipped):
+            yield from one.faults()
+        elif missing := missing_names(one.found.submission):
+            yield Message(one.source, missing)
+        else:
+            yield one
+
+
 def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[ImportedGrid]:
     """Grids of a file; none of a file of records, which are collected."""
     count = 0
