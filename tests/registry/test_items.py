@@ -285,3 +285,15 @@ def test_verify_finds_outcomes_that_are_not_those_of_their_cell(own: House) -> N
         connection.execute(update(item_outcomes).values(outcomes=b"torn"))
     [(check, detail)] = differences()
     assert (check, detail.startswith("cannot be read")) == ("items", True)
+
+
+def test_the_standard_error_is_that_of_the_clusters(project: Project) -> None:
+    """Three of four right: deviations of ¼, ¼, -¾ and ¼, whose sums in the clusters 1 2, 3 and 4 are ½, -¾ and ¼."""
+    one, other = grid(project), grid(project, model="another")
+    assert post(project, one["id"], FIRST, clusters=["x", "x", "y", "z"]).status_code == 201
+    assert post(project, other["id"], FIRST).status_code == 201
+    found = [project.get(f"grids/{each['id']}/items").get_json()["cells"][0]["stderr"] for each in (one, other)]
+    assert found == pytest.approx([(14 / 16 / 16 * 3 / 2) ** 0.5, (3 / 16 / 3) ** 0.5], rel=1e-12)
+    assert post(project, one["id"], FIRST, clusters=["x", "y", "z", "w"]).status_code == 409
+    refused = post(project, one["id"], SECOND, clusters=["x"])
+    assert refused.get_json()["errors"][0]["pointer"] == "/set/clusters"

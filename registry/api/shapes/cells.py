@@ -137,6 +137,9 @@ ITEMS: dict[str, Shape] = {
         at=AT,
         set=described(DIGEST, "The digest of its item set."),
         mean=described(NUMBER, "The mean of its outcomes, from 0 to 1."),
+        stderr=described(
+            NULLABLE, "The standard error of the mean by its outcomes, clustered where there are clusters."
+        ),
         repeats=_REPEATS,
         outcomes=may(_OUTCOMES),
     ),
