@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -61,6 +62,19 @@ class Outcomes:
             else math.fsum((x - mean) ** 2 for x in one.scores or ())
         )
         return math.sqrt(squares / free / one.count) if free else None
+
+    def passes(self, k: int) -> tuple[float, float] | None:
+        """Without bias, from the c of n repeats of each item that succeeded: how often at least one of k tries does,
+        pass@k (Chen et al. 2021, arXiv 2107.03374), and how often all k do, pass^k = C(c, k) / C(n, k) (Yao et al.
+        2024, tau-bench, arXiv 2406.12045). None of fewer repeats, or scores that count no successes."""
+        n = self.repeats
+        if k > n or _no_count(self) is not None:
+            return None
+        some = every = 0
+        for right, items in Counter(round(score * n) for score in _scores(self)).items():
+            some += items * (math.comb(n, k) - math.comb(n - right, k))
+            every += items * math.comb(right, k)
+        return some / (whole := self.count * math.comb(n, k)), every / whole
 
     def by_cluster(self) -> Outcomes:
         """Scores of as many independent items as there are clusters, with the same mean and the standard error of this:
