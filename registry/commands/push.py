@@ -28,7 +28,7 @@ from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts
 from registry.grids.protocol import Value
 from registry.importers import formats
-from registry.importers.imported_grid import Overrides
+from registry.importers.imported_grid import IDENTITY, Overrides
 from registry.importers.mapping_file import read_mapping
 from registry.importers.proposal import proposed
 from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
@@ -51,13 +51,10 @@ def _roles(_context: click.Context, _option: click.Parameter, given: Sequence[st
 
 _READING = (
     click.option("--mapping", metavar="FILE|NAME", help="A TOML file that says how the files are read."),
-    click.option("--experiment", help="Instead of what the file says."),
-    click.option("--benchmark", help="Instead of what the file says."),
-    click.option("--model", help="Instead of what the file says."),
+    *(click.option(f"--{name}", help="Instead of what the file says.") for name in IDENTITY),
     click.option(
         "--model-from", type=click.Choice(["file", "folder"]), help="The model is called like its file, or its folder."
     ),
-    click.option("--variant", help="Instead of what the file says."),
     click.option("--metric", help="The metric's name; in a tidy table, the column of the values."),
     click.option("--unit", help="The metric's unit."),
     click.option("--direction", type=click.Choice(["higher", "lower"]), help="Which end of the metric is better."),
