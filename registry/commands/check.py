@@ -85,7 +85,11 @@ def numbers_of(read: Sources) -> Iterator[Place | Unread]:
             yield Unread(one.place, None, one.detail)
             continue
         sent = one.found.submission
-        grid = read_submission({"variant": "", "axes": [], **sent}, Limits()).grid
+        try:
+            grid = read_submission({"variant": "", "axes": [], **sent}, Limits()).grid
+        except Invalid as error:
+            yield from (Unread(fault.place, None, fault.detail) for fault in one.faults(error))
+            continue
         about = {name: sent[name] for name in IDENTITY if sent.get(name)} | {"metric": grid.metric.name}
         written = decimals([value for value in grid.values if value is not None])
         for cell in grid.cells():

@@ -206,3 +206,5 @@ def test_the_numbers_of_a_table_are_judged_as_push_reads_them(person: Person, pr
         ["table.md:5", "supported"], ["table.md:5", "supported"], ["table.md:5", "contradicted"]
     ]  # fmt: skip
     assert "98.3 (claimed: 98.4)" in lines[2]
+    (person.home / "table.md").write_text(table.replace("98.4", "984"), encoding="utf-8")
+    assert "table.md:5:4: " in person.run("check", "table.md", "--mapping", "m.toml", "--upper", "100").output
