@@ -11,12 +11,12 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from registry.importers import formats
-from registry.importers.imported_grid import Overrides
-from registry.importers.mapping_file import Mapped, names, read_mapping
+from registry.importers.mapping_file import names, read_mapping
 from registry.importers.reading import Skipped, Sources, items_of
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -42,12 +42,12 @@ def numbers_in(path: Path) -> set[float]:
 
 def row(name: str, path: Path) -> str:
     """The row of one archive."""
-    mapped = read_mapping(name) if name in names() else Mapped(name, (), (), Overrides())
+    mapped = replace(read_mapping(name) if name in names() else Sources(form=name), names=(str(path),))
     files = list(formats.files_of([path], mapped.left_out, mapped.files))
     refused: Counter[str] = Counter()
     at_fault: set[str] = set()
     found, grids, values = set[float](), 0, []
-    for one in items_of(Sources((str(path),), mapped.format, mapped.wanted, mapped.left_out, mapped.files)):
+    for one in items_of(mapped):
         if isinstance(one, Skipped):
             at_fault |= {one.source, *one.files}
             refused.update(re.sub(r'"[^"]*"|\d+', "…", str(fault.detail))[:80] for fault in one.faults())

@@ -58,7 +58,8 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     values come from: any of `format`, `name` (of a file) and `sha256` (of its bytes, 64 hexadecimal digits).
     `items` are the outcomes behind the values, by which grids of the same items are compared one by one: `name`, `ids`
     (or a `digest`), and `outcomes`, a list of 0 and 1 (or scores between) for a single number, else such lists by
-    coordinate: `{("1", 0): [0, 1, 1]}`; `repeats` where a score is the mean of several trials.
+    coordinate: `{("1", 0): [0, 1, 1]}`; `repeats` where a score is the mean of several trials, `clusters` where items
+    are not independent: for each the name of what it belongs to.
 
     Raises nothing unless `strict`: then bad data, a refusal or a registry that cannot be reached within a minute is
     an error, and the answer is waited for. In a job of several processes only rank 0 speaks, unless `all_ranks`.

@@ -31,6 +31,7 @@ from registry.settings import Settings
 
 MOST_ITEMS = 10_000_000
 MOST_IN_ID = 200
+MOST_TRIED = 1_000
 
 
 class ItemIds(fields.Field[list[str]]):
@@ -73,6 +74,13 @@ class ItemSetIn(Body):
         ),
     )
     ids = ItemIds(allow_none=True, metadata=about("The id of each item, in the order of the outcomes."))
+    clusters = fields.List(
+        Name(),
+        allow_none=True,
+        metadata=about(
+            "What each item belongs to, such as the text it asks about: standard errors are clustered by it."
+        ),
+    )
 
     @post_load
     def canonical(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
@@ -97,6 +105,9 @@ class ItemsIn(Body):
 
 class ItemsParameters(RevisionParameters):
     outcomes = fields.Boolean(load_default=False, metadata=about("With every outcome, and the ids of the items."))
+    k = Whole(
+        1, MOST_TRIED, text=True, metadata=about("With `pass_at_k` and `pass_hat_k` of cells with k repeats or more.")
+    )
     against = fields.UUID(
         metadata=about("Another grid: with the items that came out otherwise than there, in `flips`.")
     )
@@ -133,7 +144,8 @@ def post_items(
 def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read outcomes of items
 
-    The item sets, and the cells that have outcomes; `outcomes=true` adds the outcomes themselves as they are posted.
+    The item sets, and the cells that have outcomes; `outcomes=true` adds the outcomes themselves as they are posted,
+    `k` the chances that one of k tries of an item succeeds, and that all do.
     `against` another grid, or another revision of this one, `flips` names the items that came out otherwise.
     """
     other_id = query.get("against", grid if "against_revision" in query else None)
@@ -146,7 +158,7 @@ def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
         asked = query["outcomes"] or other is not None
         digests = {one.digest for one in found.held.values()} if asked else set()
         ids = ids_of_sets(connection, row.project_id, digests) if digests else {}
-    document = _document(found, ids, whole=query["outcomes"])
+    document = _document(found, ids, whole=query["outcomes"], k=query.get("k"))
     return json_answer(document if other is None else document | {"flips": list(_flips(found, other, ids))})
 
 
@@ -166,10 +178,12 @@ def _flips(found: GridItems, other: GridItems, ids: Mapping[str, Sequence[str]])
             yield {"at": at, "set": mine.digest, "gained": gained, "lost": lost}
 
 
-def _document(found: GridItems, ids: dict[str, list[str]] | None = None, *, whole: bool = False) -> dict[str, Any]:
-    held = [found.held[index] for index in sorted(found.held)]
-    cells = Counter(one.digest for one in held)
-    sets = {one.digest: {"name": one.set_name, "digest": one.digest, "count": one.outcomes.count} for one in held}
+def _document(
+    found: GridItems, ids: dict[str, list[str]] | None = None, *, whole: bool = False, k: int | None = None
+) -> dict[str, Any]:
+    held = sorted(found.held.items())
+    cells = Counter(one.digest for _, one in held)
+    sets = {one.digest: {"name": one.set_name, "digest": one.digest, "count": one.outcomes.count} for _, one in held}
     return {
         "grid": found.stored.id,
         "revision": found.stored.revision,
@@ -180,12 +194,14 @@ def _document(found: GridItems, ids: dict[str, list[str]] | None = None, *, whol
         "cells": [
             {
                 "at": placed(found.stored.grid, index)[0],
-                "set": found.held[index].digest,
-                "mean": found.held[index].outcomes.mean,
-                "repeats": found.held[index].outcomes.repeats,
-                **({"outcomes": _sent(found.held[index].outcomes)} if whole else {}),
+                "set": one.digest,
+                "mean": one.outcomes.mean,
+                "stderr": one.outcomes.stderr,
+                "repeats": one.outcomes.repeats,
+                **dict(zip(("pass_at_k", "pass_hat_k"), (k and one.outcomes.passes(k)) or (), strict=False)),
+                **({"outcomes": _sent(one.outcomes)} if whole else {}),
             }
-            for index in sorted(found.held)
+            for index, one in held
         ],
     }
 

@@ -18,8 +18,13 @@ from registry.claims.grammar import MOST_CLAIMS, read_claim
 from registry.claims.in_files import Stated, claims_in
 from registry.commands.group import CheckFailed, Undecided
 from registry.commands.listing import show_rows
+from registry.commands.push import reads_files
 from registry.commands.session import Session, asks_server, awaited, waits
 from registry.errors import Fault, Invalid, Malformed, NotFound
+from registry.grids.intake import Limits, read_submission
+from registry.grids.intake.sent_cells import decimals, leaf_pointer
+from registry.importers.imported_grid import IDENTITY
+from registry.importers.reading import Message, Sources, named_of
 from registry.renderings.gate import workflow_command
 from registry.results.judgement import Verdict
 from results_registry.errors import NotThere, Refused
@@ -71,6 +76,28 @@ def claims_of(file: Path) -> Iterator[Place | Unread]:
             yield from (_unread(place, fault.pointer, fault.detail) for fault in error.faults)
         else:
             yield place
+
+
+def numbers_of(read: Sources) -> Iterator[Place | Unread]:
+    """The numbers in files that `registry push` reads, each as the claim that this is the value of its cell."""
+    for one in named_of(read):
+        if isinstance(one, Message):
+            yield Unread(one.place, None, one.detail)
+            continue
+        sent = one.found.submission
+        try:
+            grid = read_submission({"variant": "", "axes": [], **sent}, Limits()).grid
+        except Invalid as error:
+            yield from (Unread(fault.place, None, fault.detail) for fault in one.faults(error))
+            continue
+        about = {name: sent[name] for name in IDENTITY if sent.get(name)} | {"metric": grid.metric.name}
+        written = decimals([value for value in grid.values if value is not None])
+        for cell in grid.cells():
+            place = one.found.place_of(leaf_pointer("/values", grid.index(cell.at), grid.shape))
+            at = {axis.name: [axis.levels[level].label] for axis, level in zip(grid.axes, cell.at, strict=True)}
+            said = {"op": "=", "number": cell.value, "decimals": written}
+            claim = {"kind": "value", "about": about, "is": said} | ({"where": at} if at else {})
+            yield Place(one.source, Stated(place.line if place else 1, claim))
 
 
 def _unread(place: Place, pointer: str, detail: str) -> Unread:
@@ -145,24 +172,41 @@ FORMATS = tuple(_WRITERS)
 @click.option(
     "--strict", is_flag=True, help="Exit with 6 when a claim is neither supported nor contradicted, or a file has none."
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print.")
+@click.option(
+    "--format", "told_as", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print."
+)
+@reads_files("--file-format")
 @waits
 @asks_server
-def check(session: Session, files: Sequence[Path], strict: bool, form: str, seconds: float) -> None:
+def check(
+    session: Session,
+    files: Sequence[Path],
+    strict: bool,
+    told_as: str,
+    seconds: float,
+    sources: Callable[..., Sources],
+) -> None:
     """Judge the claims in files: Markdown such as README.md, or claims.toml.
+
+    With options of `registry push` that say how files are read, such as --experiment or --mapping, every number of
+    their tables is judged instead: whether the registry has it, to the last decimal of its table.
 
     In Markdown a claim stands in a comment behind its sentence, <!-- claim: kind = "trend" … -->, or in a fenced block
     registry-claim; in TOML under [[claim]]. The exit status is 3 when a claim is contradicted, and 1 when one cannot be
     read; the others are judged all the same.
     """
-    found = {str(file): list(claims_of(file)) for file in files}
+    read = sources(tuple(map(str, files)))
+    if read == Sources(read.names):
+        found = {str(file): list(claims_of(file)) for file in files}
+    else:
+        found = {", ".join(read.names): list(numbers_of(read))}
     places = [one for claims in found.values() for one in claims if isinstance(one, Place)]
     faults = told(one for claims in found.values() for one in claims if isinstance(one, Unread))
     judged: list[Judged] = []
     for start in range(0, len(places), MOST_CLAIMS):
         answered, refused = _judge(session, places[start : start + MOST_CLAIMS], seconds)
         judged, faults = judged + answered, faults + refused
-    click.echo(_WRITERS["json" if session.screen.json else form](judged, faults), nl=False)
+    click.echo(_WRITERS["json" if session.screen.json else told_as](judged, faults), nl=False)
     without = [file for file, claims in found.items() if not claims]
     for file in without:
         click.echo(f"{file}: no claims", err=True)

@@ -14,7 +14,7 @@ from registry.commands.pushing import Reasons
 from registry.commands.session import Failed, Session, asks_server, polled, waits
 from registry.errors import Malformed, NotFound, TryLater
 from registry.importers.imported_grid import Overrides
-from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names, with_warnings
+from registry.importers.reading import Item, Sources, named_of, with_warnings
 from registry.renderings.gate import FORMATS, Case, variables
 from registry.results.codec import from_document
 from registry.results.gates import Gate
@@ -114,12 +114,8 @@ def _of_files(session: Session, baseline: str, read: Sources) -> Iterator[Asked]
     """The grids of files that are of the baseline's experiment and metric, and of its benchmarks if it has a list."""
     grids: list[Item] = []
     faults = Reasons()
-    for one in items_of(read):
-        missing = None if isinstance(one, Skipped) else missing_names(one.found.submission)
-        for fault in one.faults() if isinstance(one, Skipped) else [Message(one.source, missing)] if missing else ():
-            faults.add(fault)
-        if isinstance(one, Item):
-            grids.append(one)
+    for one in named_of(read):
+        grids.append(one) if isinstance(one, Item) else faults.add(one)
     if faults:
         raise Malformed("\n".join(["Not all was read, and nothing is judged.", *faults.shown("Error", "")]))
     scope = session.transport.get(session.in_project(f"baselines/{segment(baseline)}"))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.members import protocol_of_texts
 from registry.grids.protocol import Value
 from registry.importers import formats
-from registry.importers.imported_grid import Overrides
-from registry.importers.mapping_file import Mapped, read_mapping
+from registry.importers.imported_grid import IDENTITY, Overrides
+from registry.importers.mapping_file import read_mapping
 from registry.importers.proposal import proposed
 from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
 from registry.importers.source import Source
@@ -51,13 +51,10 @@ def _roles(_context: click.Context, _option: click.Parameter, given: Sequence[st
 
 _READING = (
     click.option("--mapping", metavar="FILE|NAME", help="A TOML file that says how the files are read."),
-    click.option("--experiment", help="Instead of what the file says."),
-    click.option("--benchmark", help="Instead of what the file says."),
-    click.option("--model", help="Instead of what the file says."),
+    *(click.option(f"--{name}", help="Instead of what the file says.") for name in IDENTITY),
     click.option(
         "--model-from", type=click.Choice(["file", "folder"]), help="The model is called like its file, or its folder."
     ),
-    click.option("--variant", help="Instead of what the file says."),
     click.option("--metric", help="The metric's name; in a tidy table, the column of the values."),
     click.option("--unit", help="The metric's unit."),
     click.option("--direction", type=click.Choice(["higher", "lower"]), help="Which end of the metric is better."),
@@ -114,16 +111,11 @@ def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None
                 "labels": dict(pairs_of(own["labels"], "A label is KEY=TEXT")),
                 "protocol": _protocol(own["protocol"]),
             }
-            mapped = Mapped("auto", (), (), Overrides()) if mapping is None else read_mapping(mapping)
+            mapped = Sources() if mapping is None else read_mapping(mapping)
             said = {name: one for name, one in own.items() if one != getattr(Overrides(), name)}
-            sources = partial(
-                Sources,
-                form=mapped.format if form == "auto" else form,
-                wanted=replace(mapped.wanted, **said),
-                left_out=(*mapped.left_out, *left_out),
-                files=mapped.files,
-            )
-            command(*args, sources=sources, **given)
+            read = replace(mapped, wanted=replace(mapped.wanted, **said), left_out=(*mapped.left_out, *left_out))
+            read = read if form == "auto" else replace(read, form=form)
+            command(*args, sources=lambda names: replace(read, names=names), **given)
 
         for option in reversed(_READING):
             run = option(run)

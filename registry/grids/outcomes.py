@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import orjson
@@ -28,18 +29,63 @@ class ItemSet:
     digest: str
     count: int
     ids: tuple[str, ...] | None = None
+    clusters: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
     """Outcomes of one cell in the order of the items: `bits`, packed with the first item in the highest bit of the
     first byte and 0 in the bits that are left over, or `scores` from 0 to 1. A score is the mean of `repeats` trials.
+    `clusters` has a number for each item, the same where items are not independent: questions about one text.
     """
 
     count: int
     bits: bytes | None = None
     scores: tuple[float, ...] | None = None
     repeats: int = 1
+    clusters: tuple[int, ...] | None = None
+
+    @property
+    def items(self) -> int:
+        """The number of items, also where these are outcomes by cluster."""
+        return self.count if self.clusters is None else len(self.clusters)
+
+    @property
+    def stderr(self) -> float | None:
+        """Standard error of the mean, by clusters where there are some (Miller 2024, equation 4, with the G / (G - 1)
+        of G clusters that Cameron and Miller 2015 advise); None of one item or cluster."""
+        one = self.by_cluster()
+        mean, free = one.mean, one.count - 1
+        squares = (
+            mean * (1 - mean) * one.count
+            if one.bits is not None
+            else math.fsum((x - mean) ** 2 for x in one.scores or ())
+        )
+        return math.sqrt(squares / free / one.count) if free else None
+
+    def passes(self, k: int) -> tuple[float, float] | None:
+        """Without bias, from the c of n repeats of each item that succeeded: how often at least one of k tries does,
+        pass@k (Chen et al. 2021, arXiv 2107.03374), and how often all k do, pass^k = C(c, k) / C(n, k) (Yao et al.
+        2024, tau-bench, arXiv 2406.12045). None of fewer repeats, or scores that count no successes."""
+        n = self.repeats
+        if k > n or _no_count(self) is not None:
+            return None
+        some = every = 0
+        for right, items in Counter(round(score * n) for score in _scores(self)).items():
+            some += items * (math.comb(n, k) - math.comb(n - right, k))
+            every += items * math.comb(right, k)
+        return some / (whole := self.count * math.comb(n, k)), every / whole
+
+    def by_cluster(self) -> Outcomes:
+        """Scores of as many independent items as there are clusters, with the same mean and the standard error of this:
+        the mean and G / n times the sum of the deviations within a cluster. They may lie outside of 0 to 1."""
+        if self.clusters is None or self.count < len(self.clusters):
+            return self
+        mean, sums = self.mean, [0.0] * (max(self.clusters) + 1)
+        for cluster, score in zip(self.clusters, _scores(self), strict=True):
+            sums[cluster] += score - mean
+        scores = tuple(mean + one * len(sums) / self.count for one in sums)
+        return Outcomes(len(sums), scores=scores, repeats=self.repeats, clusters=self.clusters)
 
     @property
     def mean(self) -> float:
@@ -63,6 +109,13 @@ class HeldItems:
     value: float
     trials: int | None
     outcomes: Outcomes
+
+    def by_cluster(self) -> HeldItems:
+        """The same by cluster; the clusters belong to what the items are."""
+        if (clusters := self.outcomes.clusters) is None:
+            return self
+        digest = f"{self.digest} {digest_of_ids([str(one) for one in clusters])}"
+        return replace(self, digest=digest, outcomes=self.outcomes.by_cluster())
 
 
 def digest_of_ids(ids: Sequence[str]) -> str:

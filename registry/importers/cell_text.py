@@ -111,7 +111,7 @@ class Table:
     header: list[str]
     rows: Iterable[Row]
     line: int
-    names: Mapping[str, str]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def looks_like_error(heading: str, values: Sequence[str]) -> bool:

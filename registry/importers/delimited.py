@@ -58,8 +58,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     line, header = next(rows, (1, []))
     if not header:
         raise Malformed("The table is empty: it has no heading.")
-    names = {"metric": wanted.metric} if wanted.metric else {}
-    for sheet in read_table(Table(header, rows, line, names), wanted, report):
+    for sheet in read_table(Table(header, rows, line), wanted, report):
         yield sheet.found(wanted)
 
 

@@ -72,6 +72,25 @@ class MetricColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a mapping (`mapping_file.py`), and no option, finds things in tables and records.
+
+    `beside` are the columns of labels and of keys of the protocol, under `sheet.LABEL` or `PROTOCOL` and their names.
+    `where` are the texts of columns in the rows that count, `headings` those of the tables of a document that do;
+    `constants` are columns with one text in every row, which the named groups of `path` in the path of a file make.
+    """
+
+    metrics: Mapping[str, MetricColumns] = field(default_factory=dict)
+    records: str | None = None
+    keys: tuple[str, ...] = ()
+    path: str | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    headings: tuple[str, ...] = ()
+    constants: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Overrides:
     """Settings of the caller, which override the source's.
 
@@ -79,13 +98,9 @@ class Overrides:
     (several between commas), and those that tell repeats of a cell apart; `drop` names columns to ignore. `roles` says
     by what name a column is read: `{"model": "system"}`. `rows` and `columns` name the axes of a pivot table;
     `numeric`, `ordinal` and `nominal` are names of axes of that kind; `only` are patterns of the metrics to take from
-    a source that holds several. `model_from`: the name of each file, or of its folder, is the model. `metrics`,
-    `records`, `keys`, `path`, `label_columns`, `protocol_columns` and `headings` (those of the tables of a
-    document that count) and `where` (the texts of columns in the
-    rows that count) are those of a mapping (`mapping_file.py`);
-    `constants` are columns with one text in every row. With
-    `reads_prose`, missing information may be taken from the words around a table, each time with a note. With
-    `single`, a second grid is a fault.
+    a source that holds several. `model_from`: the name of each file, or of its folder, is the model. `layout` is for
+    tables and records alone. With `reads_prose`, missing information may be taken from the words around a table, each
+    time with a note. With `single`, a second grid is a fault.
     """
 
     experiment: str | None = None
@@ -116,15 +131,7 @@ class Overrides:
     labels: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
     description: str | None = None
-    metrics: Mapping[str, MetricColumns] = field(default_factory=dict)
-    records: str | None = None
-    keys: tuple[str, ...] = ()
-    path: str | None = None
-    label_columns: Mapping[str, str] = field(default_factory=dict)
-    protocol_columns: Mapping[str, str] = field(default_factory=dict)
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    headings: tuple[str, ...] = ()
-    constants: Mapping[str, str] = field(default_factory=dict)
+    layout: Layout = field(default_factory=Layout)
     reads_prose: bool = True
     single: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -135,21 +142,25 @@ class Overrides:
         Raises `Malformed` for a path that the pattern does not match.
         """
         found = self
-        if self.path is not None:
-            match = re.search(self.path, path.as_posix())
+        if (pattern := self.layout.path) is not None:
+            match = re.search(pattern, path.as_posix())
             if match is None:
-                raise Malformed(f"Its path does not match {self.path!r}, which the mapping expects.")
-            found = replace(found, constants={name: text for name, text in match.groupdict().items() if text})
-        if self.model_from is None:
-            return found
-        named = path.absolute().parent if self.model_from == "folder" else Path(path.name.removesuffix(".gz"))
-        return replace(found, model=named.name if self.model_from == "folder" else named.stem)
+                raise Malformed(f"Its path does not match {pattern!r}, which the mapping expects.")
+            found = found.laid_out(constants={name: text for name, text in match.groupdict().items() if text})
+        if self.model_from == "folder":
+            return replace(found, model=path.absolute().parent.name)
+        return replace(found, model=Path(path.name.removesuffix(".gz")).stem) if self.model_from else found
+
+    def laid_out(self, **changed: Any) -> Overrides:
+        """The same with another layout."""
+        return replace(self, layout=replace(self.layout, **changed))
 
     @property
     def of_tables(self) -> list[str]:
-        """Options that were given and say how a table or records are to be read."""
+        """What was given and says how a table or records are to be read."""
         named = {"roles": "column"} | {name: name for name in ("axes", "value", "repeats", "drop", "rows", "columns")}
-        return [f"--{option}" for name, option in named.items() if getattr(self, name)]
+        given = [f"--{option}" for name, option in named.items() if getattr(self, name)]
+        return given + ["what only a mapping says"] * (self.layout != Layout())
 
     def kind_of(self, axis: str) -> str | None:
         """Kind that the caller gave to an axis."""
@@ -157,8 +168,8 @@ class Overrides:
 
     def values_among(self, known: Collection[str]) -> list[str]:
         """Columns of the values that the caller names; a name may hold commas itself."""
-        if self.metrics and self.value is None:
-            return list(self.metrics)
+        if self.layout.metrics and self.value is None:
+            return list(self.layout.metrics)
         if self.value is None or self.value in known or "," not in self.value:
             return [] if self.value is None else [self.value]
         return [name.strip() for name in self.value.split(",") if name.strip()]

@@ -22,12 +22,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.imported_grid import MetricColumns, Overrides
+from registry.importers.imported_grid import Layout, MetricColumns, Overrides
+from registry.importers.reading import Sources
+from registry.importers.sheet import LABEL, PROTOCOL
 
 _TEXT = {"type": "string", "minLength": 1}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -71,17 +74,8 @@ def names() -> list[str]:
     return sorted(one.name.removesuffix(".toml") for one in _PATHS.iterdir() if one.name.endswith(".toml"))
 
 
-class Mapped(NamedTuple):
-    """What a mapping says: the format, the patterns of files to take from folders and to leave out, and the rest."""
-
-    format: str
-    files: tuple[str, ...]
-    left_out: tuple[str, ...]
-    wanted: Overrides
-
-
-def read_mapping(name: str) -> Mapped:
-    """The mapping of a file, or the one that is shipped under a name.
+def read_mapping(name: str) -> Sources:
+    """How the mapping of a file, or the one that is shipped under a name, has files read.
 
     Raises `Malformed` for a text that is no TOML, and with the keys for one that is no mapping.
     """
@@ -100,7 +94,7 @@ def read_mapping(name: str) -> Mapped:
     except re.error as error:
         raise Malformed(f"{name}: path is no regular expression: {error}.") from None
     files, left_out = (tuple(given.get(one, ())) for one in ("files", "exclude"))
-    return Mapped(str(given.get("format", "auto")), files, left_out, _settings(given))
+    return Sources((), str(given.get("format", "auto")), _settings(given), left_out, files)
 
 
 _TOLD_APART = ("format", "files", "exclude", "column", "where", "labels", "protocol", "metric")
@@ -126,15 +120,21 @@ def _settings(given: Mapping[str, Any]) -> Overrides:
     if metrics and "metric" in given.get("column", {}):
         where[given["column"]["metric"]] = tuple(metrics)
     labels, protocol = given.get("labels", {}), given.get("protocol", {})
-    return Overrides(
-        **plain,
-        roles={**given.get("column", {}), **columns},
+    told = {LABEL + name: one for name, one in labels.items()} | {
+        PROTOCOL + name: one for name, one in protocol.items()
+    }
+    layout = Layout(
+        **{one.name: plain.pop(one.name) for one in fields(Layout) if one.name in plain},
         metrics=metrics,
         where=where,
+        beside={name: one["column"] for name, one in told.items() if isinstance(one, Mapping)},
+    )
+    return Overrides(
+        **plain,
+        layout=layout,
+        roles={**given.get("column", {}), **columns},
         labels={name: str(one) for name, one in labels.items() if not isinstance(one, Mapping)},
         protocol={name: one for name, one in protocol.items() if not isinstance(one, Mapping)},
-        label_columns={name: one["column"] for name, one in labels.items() if isinstance(one, Mapping)},
-        protocol_columns={name: one["column"] for name, one in protocol.items() if isinstance(one, Mapping)},
     )
 
 

@@ -8,7 +8,7 @@ with axes and no cells.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from registry.errors import Fault, Invalid
@@ -76,13 +76,9 @@ def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedG
     for part in filter(is_table, parts(lines)):
         rows = table_rows(lines, part)
         line, header = next(rows)
-        for sheet in read_table(Table(header, rows, line, _identity({}, wanted)), wanted, Report()):
+        for sheet in read_table(Table(header, rows, line), wanted, Report()):
             sheet.notes = [*sheet.notes, *notes]
             yield sheet.found(wanted)
-
-
-def _identity(names: Mapping[str, str], wanted: Overrides) -> dict[str, str]:
-    return {**names, **({"metric": wanted.metric} if wanted.metric else {})}
 
 
 def _for_people(block: Block) -> list[tuple[int, list[str]]]:
@@ -166,11 +162,12 @@ class Document:
 
     def _table(self, block: Block, part: Part) -> Iterator[ImportedGrid]:
         (line, header), *rows = _for_people(block)
-        if not set(self.wanted.headings) <= set(header):
+        if not set(self.wanted.layout.headings) <= set(header):
             return
-        names = _identity({**part.names, **self.about}, self.wanted)
         report = Report(lenient=True, marked=True)
-        for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), report):
+        for sheet in read_table(
+            Table(header, rows, line, {**part.names, **self.about}), self._with_axes(header), report
+        ):
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:

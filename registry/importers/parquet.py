@@ -47,8 +47,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
             shape = f"{file.metadata.num_rows} rows of {file.metadata.num_columns} columns"
             raise Malformed(f"It has {shape}; at most {MOST} cells of a Parquet file are read: split it.")
         header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-        names = {"metric": wanted.metric} if wanted.metric else {}
-        for sheet in read_table(Table(header, rows(), 1, names), wanted, report):
+        for sheet in read_table(Table(header, rows(), 1), wanted, report):
             if nans:
                 sheet.notes.append(Note("nan_read", f"{len(nans)} NaN were read as cells that nobody measured"))
             yield sheet.found(wanted)

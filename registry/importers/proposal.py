@@ -19,7 +19,7 @@ from registry.errors import Malformed
 from registry.grids.intake.levels import MAX_AXES
 from registry.importers import delimited
 from registry.importers.cell_text import GAPS, looks_like_error, plain_number
-from registry.importers.imported_grid import Overrides
+from registry.importers.imported_grid import Layout
 from registry.importers.records import records_of
 from registry.importers.scores import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS
@@ -54,8 +54,8 @@ def proposed(source: Source) -> str:
     if source.begins_like_json or source.is_yaml:
         document = read_yaml(source.text, "It") if source.is_yaml else source.document
         way, keys = _way_to_records(source.records if document is None else document)
-        wanted = Overrides(records=".".join(way), keys=tuple(keys))
-        rows = [record.flat(()) for _, record in itertools.islice(records_of(source, wanted), _ROWS)]
+        layout = Layout(records=".".join(way), keys=tuple(keys))
+        rows = [record.flat(()) for _, record in itertools.islice(records_of(source, layout), _ROWS)]
     else:
         rows = list(_table(source))
     found = _columns(rows, keys)

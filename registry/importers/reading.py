@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -105,9 +105,9 @@ class Sources:
     """Files, folders and MLflow servers to read, with their format and the patterns of files to skip, and of those to
     take from folders."""
 
-    names: tuple[str, ...]
-    form: str
-    wanted: Overrides
+    names: tuple[str, ...] = ()
+    form: str = "auto"
+    wanted: Overrides = field(default_factory=Overrides)
     left_out: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
@@ -144,6 +144,17 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
             yield replace(one, files=files)
 
 
+def named_of(sources: Sources) -> Iterator[Item | Message]:
+    """Grids that have all their names, and what is wrong with everything else."""
+    for one in items_of(sources):
+        if isinstance(one, Skipped):
+            yield from one.faults()
+        elif missing := missing_names(one.found.submission):
+            yield Message(one.source, missing)
+        else:
+            yield one
+
+
 def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[ImportedGrid]:
     """Grids of a file; none of a file of records, which are collected."""
     count = 0
@@ -152,7 +163,7 @@ def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Importe
     try:
         form = formats.choose(source, wanted, sources.form)
         if form == "records":
-            records.take(source)
+            records.take(source, wanted)
             return
         for found in formats.importer(form).read(source, wanted):
             count += 1

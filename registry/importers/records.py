@@ -24,7 +24,7 @@ import orjson
 
 from registry.errors import Fault, Invalid, Malformed
 from registry.importers.cell_text import Report, Table
-from registry.importers.imported_grid import ImportedGrid, Note, Overrides
+from registry.importers.imported_grid import ImportedGrid, Layout, Note, Overrides
 from registry.importers.scores import mapping
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source, read_yaml
@@ -44,15 +44,15 @@ def looks_like(source: Source) -> bool:
 
 def asked_for(source: Source, wanted: Overrides) -> bool:
     """Tell whether the caller names keys or a way to them, and this is JSON or YAML to find them in."""
-    if wanted.records is not None:
+    if wanted.layout.records is not None:
         return True
-    return bool(wanted.value or wanted.axes or wanted.metrics) and (source.begins_like_json or source.is_yaml)
+    return bool(wanted.value or wanted.axes or wanted.layout.metrics) and (source.begins_like_json or source.is_yaml)
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of one file."""
     records = Records(wanted)
-    records.take(source)
+    records.take(source, wanted)
     yield from records.grids()
 
 
@@ -66,26 +66,27 @@ class Records:
         self._rows: list[dict[str, str]] = []
         self._from: list[tuple[str, str]] = []
 
-    def take(self, source: Source) -> None:
-        """Read a file's records; `Invalid` or `Malformed` for a faulty file, of which nothing is kept."""
-        wanted = self.wanted if source.path is None else self.wanted.for_file(source.path)
-        own = dict(wanted.constants) | ({"model": wanted.model} if wanted.model_from and wanted.model else {})
+    def take(self, source: Source, wanted: Overrides) -> None:
+        """Read what is wanted of a file; `Invalid` or `Malformed` for a faulty file, of which nothing is kept."""
+        layout = wanted.layout
+        own = dict(layout.constants) | ({"model": wanted.model} if wanted.model_from and wanted.model else {})
         rows: list[dict[str, str]] = []
         places: list[str] = []
         faults: list[Fault] = []
-        also = {*wanted.label_columns.values(), *wanted.protocol_columns.values()}
-        also |= {name for metric in wanted.metrics.values() for name in metric.roles.values()}
-        for where, record in records_of(source, wanted):
-            flat = record.flat({*wanted.axes, *wanted.roles.values(), *wanted.where, *also})
+        also = {name for metric in layout.metrics.values() for name in metric.roles.values()} | {
+            *layout.beside.values()
+        }
+        for where, record in records_of(source, layout):
+            flat = record.flat({*wanted.axes, *wanted.roles.values(), *layout.where, *also})
             flat = {name: text for name, text in flat.items() if name.casefold() not in own} | own
-            if any(flat.get(name, "") not in texts for name, texts in wanted.where.items()):
+            if any(flat.get(name, "") not in texts for name, texts in layout.where.items()):
                 continue
             values = wanted.values_among(flat) or [wanted.roles.get("value") or wanted.metric or "value"]
             axes = [name for name in wanted.axes if name not in wanted.roles]
-            needed = [*axes, *wanted.roles.values(), *([] if wanted.metrics and wanted.value is None else values)]
+            needed = [*axes, *wanted.roles.values(), *([] if layout.metrics and wanted.value is None else values)]
             absent = [name for name in dict.fromkeys(needed) if name not in flat]
-            if wanted.metrics:  # a metric that a record lacks was not measured
-                absent = [name for name in absent if name not in map(wanted.roles.get, wanted.metrics)]
+            if layout.metrics:  # a metric that a record lacks was not measured
+                absent = [name for name in absent if name not in map(wanted.roles.get, layout.metrics)]
             if absent:
                 missing = ", ".join(f'"{name}"' for name in absent)
                 faults.append(Fault(where, f"there is no {missing}; there are: {', '.join(list(flat)[:20])}"))
@@ -110,7 +111,7 @@ class Records:
         """Tell whether a key is used: the chosen ones and the identity's, else all but long texts."""
         if name in needed or name in (self.wanted.repeats, "trials", "stderr") or name.casefold() in IDENTITY_WORDS:
             return True
-        taken = self.wanted.axes or self.wanted.metrics
+        taken = self.wanted.axes or self.wanted.layout.metrics
         return not taken and name not in self.wanted.drop and len(text) <= _LONGEST
 
     def _check(self, rows: Sequence[dict[str, str]], places: Sequence[str]) -> None:
@@ -120,7 +121,7 @@ class Records:
             return  # which is no table: together with other files it may be
         repeats = self.wanted.repeats if self.wanted.repeats in header else None
         try:
-            for _ in self._read(header, rows, replace(self.wanted, drop=(), where={}, repeats=repeats)):
+            for _ in self._read(header, rows, replace(self.wanted.laid_out(where={}), drop=(), repeats=repeats)):
                 pass
         except Invalid as error:
             at = [(*_pointer(fault.pointer, header), fault.detail) for fault in error.faults]
@@ -129,13 +130,12 @@ class Records:
 
     def _read(self, header: list[str], rows: Sequence[dict[str, str]], wanted: Overrides) -> Iterator[Sheet]:
         cells = ((number, [row.get(name, "") for name in header]) for number, row in enumerate(rows, start=1))
-        names = {"metric": wanted.metric} if wanted.metric else {}
-        return read_table(Table(header, cells, 0, names), wanted, Report(lenient=True, marked=True))
+        return read_table(Table(header, cells, 0), wanted, Report(lenient=True, marked=True))
 
     def grids(self) -> Iterator[ImportedGrid]:
         """Grids of all records; raises the errors of all records together. Notes and faults name file, record and
         key."""
-        wanted = replace(self.wanted, drop=(), where={})  # which chose keys and records
+        wanted = replace(self.wanted.laid_out(where={}), drop=())  # which chose keys and records
         header = list(self._header)
         if wanted.repeats == FILE and FILE not in header:
             wanted = replace(wanted, repeats=None)
@@ -211,15 +211,15 @@ class _Record:
         return None
 
 
-def records_of(source: Source, wanted: Overrides) -> Iterator[tuple[str, _Record]]:
+def records_of(source: Source, layout: Layout) -> Iterator[tuple[str, _Record]]:
     """The records of a file, each with a pointer to it."""
-    if wanted.records is None and not source.is_yaml:
+    if layout.records is None and not source.is_yaml:
         for number, given in enumerate(source.own_records):
             yield f"/{number}", _Record(mapping(given, f"/{number}"), {})
         return
-    steps = (wanted.records or "*").split(".")
+    steps = (layout.records or "*").split(".")
     document = read_yaml(source.text, "It") if source.is_yaml else source.json
-    yield from _walk(_Record(document, {}), "", steps, list(wanted.keys), "")
+    yield from _walk(_Record(document, {}), "", steps, list(layout.keys), "")
 
 
 def _walk(

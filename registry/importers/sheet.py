@@ -150,7 +150,8 @@ class Sheet:
         for bound in ("lower", "upper"):
             if self.names.get(bound):
                 metric[bound] = plain_number(self.names[bound])
-        metric |= wanted.metrics[metric["name"]].settings if metric.get("name") in wanted.metrics else {}
+        if (mapped := wanted.layout.metrics.get(metric.get("name", ""))) is not None:
+            metric |= mapped.settings
         if not wanted.reads_prose:
             return metric, []
         metric = wanted.applied(ImportedGrid({"metric": metric})).submission["metric"]

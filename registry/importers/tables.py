@@ -41,14 +41,15 @@ def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Shee
     if len(table.header) > wanted.limits.levels + 1:
         detail = f"an axis has at most {wanted.limits.levels} levels, not {len(table.header) - 1}"
         raise Invalid([Fault(Place(table.line).pointer(), detail)])
-    table = _with_roles(_those_wanted(_with_constants(table, wanted.constants), wanted.where), wanted, report)
+    layout = wanted.layout
+    table = _with_roles(_those_wanted(_with_constants(table, layout.constants), layout.where), wanted, report)
     check_header(table, report)
     report.stop_at_faults()
     values = wanted.values_among(table.header)
-    if len(values) > 1 or (wanted.metrics and wanted.value is None):
-        values = [name for name in values if name in table.header or not wanted.metrics]
+    if len(values) > 1 or (layout.metrics and wanted.value is None):
+        values = [name for name in values if name in table.header or not layout.metrics]
         if not values:
-            report.fault(Place(table.line), f"there is no column of {', '.join(wanted.metrics)}")
+            report.fault(Place(table.line), f"there is no column of {', '.join(layout.metrics)}")
             report.stop_at_faults()
         return _each_value(table, values, wanted, report)
     tidy = Tidy(table, wanted, report)
@@ -89,11 +90,11 @@ def _with_roles(table: Table, wanted: Overrides, report: Report) -> Table:
     for role, name in wanted.roles.items():
         if name in table.header:
             header[table.header.index(name)] = role
-        elif role not in wanted.metrics:  # which nobody measured here
+        elif role not in wanted.layout.metrics:  # which nobody measured here
             _fault_of_absent(name, table, report)
     if header[0] == "" and wanted.rows:
         header[0] = wanted.rows
-    return replace(table, header=header)
+    return replace(table, header=header, names={**table.names, **({"metric": wanted.metric} if wanted.metric else {})})
 
 
 def _fault_of_absent(name: str, table: Table, report: Report) -> None:
@@ -105,16 +106,17 @@ def _each_value(table: Table, values: Sequence[str], wanted: Overrides, report: 
         report.fault(Place(table.line), "several columns of values are several metrics, and one is wanted")
         report.stop_at_faults()
     table = replace(table, rows=list(table.rows))
-    of_metrics = {name: {name, *one.roles.values()} for name, one in wanted.metrics.items()}
+    metrics = wanted.layout.metrics
+    of_metrics = {name: {name, *one.roles.values()} for name, one in metrics.items()}
     for value in values:
         mine = of_metrics.get(value, {value})
         others = set(values).union(*of_metrics.values()) - mine
         left = tuple(name for name in table.header if name in others)
-        columns = wanted.metrics[value].roles if value in wanted.metrics else {}
-        roles = {role: name for role, name in columns.items() if name in table.header}
-        own = replace(wanted, value=value, drop=(*wanted.drop, *left), roles=roles, constants={}, where={})
-        for sheet in read_table(table, own, report.anew()):
-            if not wanted.metrics or any(one.value is not None for one in sheet.readings):
+        columns = metrics[value].roles.items() if value in metrics else ()
+        roles = {role: name for role, name in columns if name in table.header}
+        own = replace(wanted, value=value, drop=(*wanted.drop, *left), roles=roles)
+        for sheet in read_table(table, own.laid_out(constants={}, where={}), report.anew()):
+            if not metrics or any(one.value is not None for one in sheet.readings):
                 yield sheet
 
 

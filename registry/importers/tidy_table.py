@@ -20,7 +20,7 @@ from registry.importers.cell_text import (
 )
 from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.scores import meaning_of
-from registry.importers.sheet import IDENTITY_WORDS, LABEL, PROTOCOL, Reading, Sheet, is_object, sheets
+from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")
@@ -55,8 +55,7 @@ class Tidy:
             self.identity.update(as_sent)
             if "protocol" in known:
                 self.identity["protocol"] = known["protocol"]
-        for prefix, columns in ((LABEL, wanted.label_columns), (PROTOCOL, wanted.protocol_columns)):
-            self.identity |= {f"{prefix}{key}": places[name] for key, name in columns.items() if name in places}
+        self.identity |= {told: places[name] for told, name in wanted.layout.beside.items() if name in places}
         self.derived = [known[name] for name in ((*_OWN, *_DERIVED) if self.own else _DERIVED) if name in known]
         if self.own and self.value is not None and "slice" in header[self.value :]:
             place = Place(table.line, header.index("slice", self.value) + 1)
@@ -81,15 +80,15 @@ class Tidy:
         for name in (*wanted.axes, *wanted.drop, *([wanted.repeats] if wanted.repeats else [])):
             self._column(name)
         away = {*wanted.drop, wanted.repeats}
-        taken = wanted.axes or wanted.metrics
+        taken = wanted.axes or wanted.layout.metrics
         kept = [p for p in self.axes if header[p] in wanted.axes or (not taken and header[p] not in away)]
         others = [header[place] for place in self.axes if place not in kept and header[place] not in away]
-        if wanted.reads_prose and not self.own and not wanted.metrics:
+        if wanted.reads_prose and not self.own and not wanted.layout.metrics:
             kept, others = self._without_errors(kept, others)
         elif nameless := [place for place in kept if not header[place]]:
             detail = "the heading is empty: leave an index out, or give it a name"
             self.report.fault(Place(self.table.line, nameless[0] + 1), detail)
-        if others and not wanted.metrics:
+        if others and not wanted.layout.metrics:
             self.report.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
         self.axes = kept
         if len(kept) > MAX_AXES and wanted.reads_prose:
@@ -234,7 +233,9 @@ class Tidy:
     def _reading(self, at: tuple[str, ...], cells: Sequence[str], place: Place) -> Reading:
         report, line = self.report, place.line
         value = value_of(cells[self.value or 0], place, report)
-        if not self.carried or (value is None and self.wanted.metrics):  # of several metrics one was not measured here
+        if not self.carried or (
+            value is None and self.wanted.layout.metrics
+        ):  # of several metrics one was not measured here
             return Reading(at, value, *place)
         texts = {name: cells[column] for name, column in self.carried.items()}
         trials, stderr = self._trials(texts, line), self._stderr(texts, line)

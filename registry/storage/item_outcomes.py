@@ -34,7 +34,7 @@ def packed_cells(held: Iterable[HeldItems]) -> dict[str, bytes]:
         given = one.outcomes
         kind = "bits" if given.bits is not None else "scores"
         payload += given.bits if given.bits is not None else struct.pack(f"<{given.count}d", *(given.scores or ()))
-        said.append([one.at, one.value, one.trials, given.repeats, kind])
+        said.append([one.at, one.value, one.trials, given.repeats, kind, *filter(None, [given.clusters])])
     return {
         "cells": gzip.compress(orjson.dumps(said), mtime=0),
         "outcomes": gzip.compress(bytes(payload), mtime=0),
@@ -44,14 +44,12 @@ def packed_cells(held: Iterable[HeldItems]) -> dict[str, bytes]:
 def unpacked_cells(row: Any) -> Iterator[HeldItems]:
     """The cells of a row of `item_outcomes`."""
     payload, start = gzip.decompress(row.outcomes), 0
-    for at, value, trials, repeats, kind in orjson.loads(gzip.decompress(row.cells)):
+    for at, value, trials, repeats, kind, *more in orjson.loads(gzip.decompress(row.cells)):
         size = size_of_bits(row.count) if kind == "bits" else 8 * row.count
         piece, start = payload[start : start + size], start + size
-        outcomes = (
-            Outcomes(row.count, bits=piece, repeats=repeats)
-            if kind == "bits"
-            else Outcomes(row.count, scores=struct.unpack(f"<{row.count}d", piece), repeats=repeats)
-        )
+        held = {"bits": piece} if kind == "bits" else {"scores": struct.unpack(f"<{row.count}d", piece)}
+        clusters = tuple(more[0]) if more else None
+        outcomes = Outcomes(row.count, **held, repeats=repeats, clusters=clusters)
         yield HeldItems(row.set_name, f"sha256:{bytes(row.digest).hex()}", tuple(at), value, trials, outcomes)
 
 

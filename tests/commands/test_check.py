@@ -190,3 +190,21 @@ def test_a_claim_keeps_its_own_subject() -> None:
     text = f"{shared}\n{own}\n<!-- claim: kind='x' -->"
     found = [one for one in claims_in("x.md", text) if isinstance(one, Stated)]
     assert [one.claim["about"] for one in found] == [{"grid": "g"}, {"experiment": "a"}]
+
+
+def test_the_numbers_of_a_table_are_judged_as_push_reads_them(person: Person, project: Project) -> None:
+    """What stands in the project: 99.3, 96.7 and 98.3 for Type 1; the table says two of them, and one otherwise."""
+    sent = project.published()
+    table = "# Results\n\n| Type | 0 | 1 | 2 |\n|---|---|---|---|\n| 1 | 99.3 | 96.7 | 98.4 |\n"
+    (person.home / "table.md").write_text(table, encoding="utf-8")
+    mapping = 'columns = "Length"\n' + "".join(
+        f'{name} = "{sent[name]}"\n' for name in ("experiment", "benchmark", "model")
+    )
+    (person.home / "m.toml").write_text(f'{mapping}[metric.{sent["metric"]["name"]}]\nunit = "%"\n', encoding="utf-8")
+    lines = judged(person, project, "table.md", "--mapping", "m.toml", status=3).splitlines()
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["table.md:5", "supported"], ["table.md:5", "supported"], ["table.md:5", "contradicted"]
+    ]  # fmt: skip
+    assert "98.3 (claimed: 98.4)" in lines[2]
+    (person.home / "table.md").write_text(table.replace("98.4", "984"), encoding="utf-8")
+    assert "table.md:5:4: " in person.run("check", "table.md", "--mapping", "m.toml", "--upper", "100").output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from registry.errors import Malformed
 from registry.importers.imported_grid import Overrides
 from registry.importers.mapping_file import SCHEMA, names, read_mapping
 from registry.importers.proposal import proposed
-from registry.importers.reading import Item, Sources, items_of
+from registry.importers.reading import Item, items_of
 from registry.importers.source import Source
 
 FILES = Path(__file__).parent / "files/archives"
@@ -28,8 +29,7 @@ TIME = {"direction": "lower", "lower": 0}
 
 def read(path: str | Path, mapping: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     """The grids of a file or folder, by benchmark, model and metric."""
-    form, files, left_out, wanted = read_mapping(mapping)
-    found = list(items_of(Sources((str(path),), form, wanted, left_out, files)))
+    found = list(items_of(replace(read_mapping(mapping), names=(str(path),))))
     assert all(isinstance(one, Item) for one in found), found
     grids = [one.found.submission for one in found if isinstance(one, Item)]
     return {(grid["benchmark"], grid.get("model", ""), grid["metric"]["name"]): grid for grid in grids}
@@ -114,6 +114,13 @@ def test_what_is_no_mapping_is_refused_with_the_place(text: str, said: str, tmp_
     with pytest.raises(Malformed) as refused:
         read_mapping(str(tmp_path / "m.toml"))
     assert said in refused.value.detail
+
+
+def test_a_file_of_a_harness_is_not_read_by_a_mapping_that_it_has_no_use_for(tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text('[metric.acc]\ndirection = "lower"\n')
+    sources = replace(read_mapping(str(tmp_path / "m.toml")), names=("tests/importers/files/inspect.eval",))
+    [skipped] = items_of(sources)
+    assert "It is read as inspect, where what only a mapping says would change nothing" in str(skipped)
 
 
 def test_a_mapping_that_is_not_there_names_those_that_are() -> None:

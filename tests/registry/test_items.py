@@ -285,3 +285,27 @@ def test_verify_finds_outcomes_that_are_not_those_of_their_cell(own: House) -> N
         connection.execute(update(item_outcomes).values(outcomes=b"torn"))
     [(check, detail)] = differences()
     assert (check, detail.startswith("cannot be read")) == ("items", True)
+
+
+def test_the_standard_error_is_that_of_the_clusters(project: Project) -> None:
+    """Three of four right: deviations of ¼, ¼, -¾ and ¼, whose sums in the clusters 1 2, 3 and 4 are ½, -¾ and ¼."""
+    one, other = grid(project), grid(project, model="another")
+    assert post(project, one["id"], FIRST, clusters=["x", "x", "y", "z"]).status_code == 201
+    assert post(project, other["id"], FIRST).status_code == 201
+    found = [project.get(f"grids/{each['id']}/items").get_json()["cells"][0]["stderr"] for each in (one, other)]
+    assert found == pytest.approx([(14 / 16 / 16 * 3 / 2) ** 0.5, (3 / 16 / 3) ** 0.5], rel=1e-12)
+    assert post(project, one["id"], FIRST, clusters=["x", "y", "z", "w"]).status_code == 409
+    refused = post(project, one["id"], SECOND, clusters=["x"])
+    assert refused.get_json()["errors"][0]["pointer"] == "/set/clusters"
+
+
+def test_pass_at_k_and_pass_hat_k_come_from_the_same_counts(project: Project) -> None:
+    """Four, two, one and none of four tries succeed. Of the six pairs of tries: 6, 5, 3 and 0 have a success, 6, 1, 0
+    and 0 have two."""
+    one = project.published(axes=[], values=43.75, trials=16)
+    cell = {"at": {}, "outcomes": [1, 0.5, 0.25, 0], "repeats": 4}
+    assert post(project, one["id"], cell).status_code == 201
+    [found] = project.get(f"grids/{one['id']}/items?k=2").get_json()["cells"]
+    assert (found["pass_at_k"], found["pass_hat_k"]) == pytest.approx((14 / 24, 7 / 24), rel=1e-12)
+    [found] = project.get(f"grids/{one['id']}/items?k=5").get_json()["cells"]
+    assert "pass_at_k" not in found, "four tries say nothing of five"

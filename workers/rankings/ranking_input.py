@@ -281,7 +281,7 @@ def _held(row: Any, outcomes: Sequence[Any], scale: Scale) -> Any:
         return None
     whole = (scale_of(grid.metric) or 1.0) * scale.factor
     found = np.full(len(row.values), None, dtype=object)
-    for index, one in held.items():
+    for index, one in ((index, each.by_cluster()) for index, each in held.items()):
         found[index] = SlotItems((one.digest, one.outcomes.count), one.outcomes, whole)
     return found.reshape([len(axis["levels"]) for axis in row.axes])
 

@@ -215,7 +215,7 @@ _APART = "the item sets are not the same"
 
 @dataclass(frozen=True)
 class PairedCell:
-    """Outcomes of the same items in a cell of both grids; `of` tells the items."""
+    """Outcomes of the same items, or clusters of them, in a cell of both grids; `of` tells which and how many."""
 
     of: tuple[str, int]
     contender: Outcomes
@@ -253,6 +253,7 @@ def pairs_of(found: Matched, items: Items, whole: float, *, by_trials: bool) -> 
 def _paired(baseline: HeldItems | None, contender: HeldItems | None) -> PairedCell | str:
     if baseline is None or contender is None:
         return _missing("baseline" if contender is not None else "contender" if baseline is not None else None)
+    baseline, contender = baseline.by_cluster(), contender.by_cluster()
     mine, theirs = baseline.outcomes, contender.outcomes
     if (baseline.digest, mine.count) != (contender.digest, theirs.count):
         return _APART
@@ -321,9 +322,11 @@ def cell_pair(cell: PairedCell, whole: float, alpha: float) -> CellPair:
         return CellPair(CellItems(count, flips, exact), "mcnemar", difference, stderr, ends, exact.p)
     if stderr is None or stderr == 0:
         p = 1.0 if stderr == 0 and difference == 0 else None
-        return CellPair(CellItems(count), "paired_t", difference, stderr, None, p)
+        return CellPair(CellItems(cell.contender.items), "paired_t", difference, stderr, None, p)
     ends = around(difference, stderr, 1 - alpha, count - 1)
-    return CellPair(CellItems(count), "paired_t", difference, stderr, ends, two_sided(difference / stderr, count - 1))
+    return CellPair(
+        CellItems(cell.contender.items), "paired_t", difference, stderr, ends, two_sided(difference / stderr, count - 1)
+    )
 
 
 def around(middle: float, stderr: float, level: float, df: float) -> Interval:
@@ -341,7 +344,7 @@ def together(pairs: Pairs, chosen: IntArray, alpha: float) -> tuple[ItemPairs, G
     if len(paired) < len(cells) or not cells:
         return ItemPairs(0, paired=False, cells=len(paired), reason=_why_not(cells)), None
     sets = Counter(cell.of for cell in paired)
-    items = sum(count for _, count in sets)
+    items = sum({cell.of: cell.contender.items for cell in paired}.values())
     flips = added([flips_of(cell) for cell in paired]) if all(cell.is_bits for cell in paired) else None
     exact = mcnemar(flips) if flips and max(sets.values()) == 1 else None
     few = min(count for _, count in sets)
@@ -376,7 +379,7 @@ def single(cell: PairedCell, whole: float, alpha: float) -> GapTest:
 
 def clustered(cells: Sequence[PairedCell], pairs: Pairs, alpha: float) -> GapTest:
     """The weighted mean of the differences of several cells, with its error by the items."""
-    counts = np.array([cell.of[1] if pairs.by_trials else 1 for cell in cells], dtype=np.float64)
+    counts = np.array([cell.contender.items if pairs.by_trials else 1 for cell in cells], dtype=np.float64)
     weights = counts / counts.sum()
     difference = math.fsum(w * float(cell.gaps.mean()) for w, cell in zip(weights, cells, strict=True)) * pairs.whole
     shares: dict[tuple[str, int], FloatArray] = {}

@@ -132,7 +132,7 @@ def _cell(record: Mapping[str, Any], wanted: Sequence[str], column: str, trials:
     )
 
 
-_FIELDS = ("name", "ids", "digest", "outcomes", "repeats")
+_FIELDS = ("name", "ids", "digest", "clusters", "outcomes", "repeats")
 
 
 def read_items(given: Mapping[str, Any], axes: Sequence[str]) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def read_items(given: Mapping[str, Any], axes: Sequence[str]) -> dict[str, Any]:
     if len(counts) != 1:
         raise BadData("Every cell needs an outcome of each item.")
     known = {name: given[name] for name in ("name", "digest") if given.get(name)}
-    ids = {} if given.get("ids") is None else {"ids": [str(one) for one in given["ids"]]}
+    ids = {name: [str(one) for one in given[name]] for name in ("ids", "clusters") if given.get(name) is not None}
     return {"set": known | ids | {"count": counts.pop()}, "cells": sent}
 
 

@@ -137,7 +137,14 @@ ITEMS: dict[str, Shape] = {
         at=AT,
         set=described(DIGEST, "The digest of its item set."),
         mean=described(NUMBER, "The mean of its outcomes, from 0 to 1."),
+        stderr=described(
+            NULLABLE, "The standard error of the mean by its outcomes, clustered where there are clusters."
+        ),
         repeats=_REPEATS,
+        pass_at_k=may(
+            described(NUMBER, "With `k`: the chance that at least one of k tries of an item succeeds, pass@k.")
+        ),
+        pass_hat_k=may(described(NUMBER, "With `k`: the chance that all k tries of an item succeed, pass^k.")),
         outcomes=may(_OUTCOMES),
     ),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from registry.grids.grid import Cell, Grid, Position
@@ -58,7 +58,7 @@ def read_items(sent: Mapping[str, Any], grid: Grid, limits: Limits, most: int) -
         if at in found:
             report.fault(f"{pointer}/at", "this cell is given twice")
             continue
-        found[at] = outcomes
+        found[at] = outcomes = replace(outcomes, clusters=of.clusters)
         fault = disagreement(cast(Cell, grid.cell(grid.index(at))), cast(float, scale), outcomes)
         if fault is not None:
             report.fault(f"{pointer}/outcomes", fault)
@@ -68,16 +68,21 @@ def read_items(sent: Mapping[str, Any], grid: Grid, limits: Limits, most: int) -
 
 def _set(given: Mapping[str, Any], report: Report) -> ItemSet:
     ids, digest, count = given.get("ids"), given.get("digest"), given["count"]
+    names = given.get("clusters")
+    if names is not None and len(names) != count:
+        report.fault("/set/clusters", f"there are {len(names)} names of clusters and {count} items")
+    places = {name: place for place, name in enumerate(dict.fromkeys(names or ()))}
+    clusters = None if names is None else tuple(places[name] for name in names)
     if ids is None:
         if digest is None:
             report.fault("/set/digest", "is needed where no ids are given: the SHA-256 of what the items are")
-        return ItemSet(given["name"], digest or "", count)
+        return ItemSet(given["name"], digest or "", count, clusters=clusters)
     if len(ids) != count:
         report.fault("/set/ids", f"there are {len(ids)} ids and {count} items")
     own = digest_of_ids(ids)
     if digest not in (None, own):
         report.fault("/set/digest", f"is not that of the ids, {own}")
-    return ItemSet(given["name"], own, count, tuple(ids))
+    return ItemSet(given["name"], own, count, tuple(ids), clusters)
 
 
 def _position(

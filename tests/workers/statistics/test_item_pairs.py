@@ -57,10 +57,10 @@ def test_a_published_table_has_its_published_p_values() -> None:
 # --- grids ------------------------------------------------------------------------------------------------------------
 
 
-def held(row: Any, digest: str = "a", repeats: int = 1) -> HeldItems:
+def held(row: Any, digest: str = "a", repeats: int = 1, clusters: tuple[int, ...] | None = None) -> HeldItems:
     row = np.asarray(row)
     if row.dtype == bool:
-        outcomes = Outcomes(row.size, bits=np.packbits(row).tobytes())
+        outcomes = Outcomes(row.size, bits=np.packbits(row).tobytes(), clusters=clusters)
     else:
         outcomes = Outcomes(row.size, scores=tuple(row.tolist()), repeats=repeats)
     return HeldItems("set", digest, (), 0.0, None, outcomes)
@@ -142,6 +142,27 @@ def test_the_clustered_error_is_millers_for_a_balanced_design() -> None:
     miller = math.sqrt((((d - d.mean()).sum(axis=0)) ** 2).sum()) / d.size
     found = compare(list(baseline), list(contender))
     assert found.test.stderr == pytest.approx(miller * math.sqrt(60 / 59), rel=1e-9)
+
+
+def test_items_of_one_cluster_are_one_observation() -> None:
+    """Clusters of three: a t test of the clusters' means. Of other sizes: equation 4 of Miller (2024), pair by pair."""
+    random = np.random.default_rng(9)
+    baseline, contender = random.integers(0, 2, (2, 60)).astype(bool)
+    gaps = contender.astype(float) - baseline
+
+    def clustered(clusters: Any) -> Any:
+        sides = tuple({0: held(row, clusters=tuple(clusters.tolist()))} for row in (baseline, contender))
+        return gap(grid_of([baseline]), grid_of([contender]), ("model",), 0.05, sides)  # type: ignore[arg-type]
+
+    thirds = np.arange(60) // 3
+    found, expected = clustered(thirds), stats.ttest_1samp(gaps.reshape(20, 3).mean(axis=1), 0.0)
+    assert (found.test.name, found.test.df, found.items.items) == ("paired_t", 19, 60)
+    assert found.test.difference == pytest.approx(gaps.mean(), abs=1e-12)
+    assert found.test.p == found.cells[0].p == pytest.approx(expected.pvalue, rel=1e-9)
+    uneven = np.repeat(np.arange(5), (2, 8, 10, 15, 25))
+    off = gaps - gaps.mean()
+    pairs = sum(off[i] * off[j] for i in range(60) for j in range(60) if uneven[i] == uneven[j])
+    assert clustered(uneven).test.stderr == pytest.approx(math.sqrt(pairs) / 60 * math.sqrt(5 / 4), rel=1e-9)
 
 
 def test_cells_of_different_sets_add_their_variances() -> None:
