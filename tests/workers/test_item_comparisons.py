@@ -236,6 +236,20 @@ def test_pairs_rest_on_the_items_that_both_answered(project: Project, three: Any
     assert found["assumes"] == ["independent_items", "p(1-p)/questions"]
 
 
+def test_clusters_of_items_are_the_observations_of_rankings_gates_and_comparisons(project: Project) -> None:
+    """Ten texts with four questions each: every error is that of the mean over the ten means of a text."""
+    tables = outcomes(4)
+    grids = [published(project, table, model, questions=40) for table, model in zip(tables, "AB", strict=True)]
+    set_baseline(project, margin=2.0)
+    for grid, table in zip(grids, tables, strict=True):
+        post(project, grid, table, clusters=[f"text {i // 4}" for i in range(40)])
+    texts = 100 * (tables[1] - tables[0]).mean(axis=0).reshape(10, 4).mean(axis=1)
+    found, [one], judged = answered(project, *grids)["test"], ranking(project)["pairs"], gate(project)
+    assert (found["stderr"], found["df"]) == pytest.approx((stats.sem(texts), 9), rel=1e-9)
+    assert (one["stderr"], one["df"]) == pytest.approx((stats.sem(texts), 9), rel=1e-9)
+    assert judged["high"] - judged["low"] == pytest.approx(2 * stats.t.isf(0.05, 9) * stats.sem(texts), rel=1e-9)
+
+
 def test_other_items_on_one_benchmark_leave_its_bound(project: Project, three: Any) -> None:
     tables, grids = three
     bound = pairs(ranking(project))["AB"]["stderr"]
