@@ -186,7 +186,7 @@ _SENTENCES = {
         "the scatter about a course is taken as independent from level to level; a curve that drifts slowly, as over "
         "the steps of one run, looks like a trend then"
     ),
-    "independent_items": "the items, or their clusters, are taken as independent; questions about one text are one such cluster",
+    "independent_items": "items, or their clusters, are taken as independent: questions about one text are a cluster",
     "exchangeable_cells": "the cells are taken as exchangeable draws; their own noise is unknown or not used",
     "p(1-p)/questions": "questions are taken as all or nothing, p(1-p)/questions: the most that counts leave possible",
 }
