@@ -185,7 +185,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
         "prose_": prose_of(stored.description),
         "state_word": seen.state,
         "said": seen.said,
-        "reason": (seen.asked if seen.wanted else seen.derivation).reason,
+        "reason": getattr(seen.asked if seen.wanted else seen.derivation, "reason", None),
         "picture": picture_of(f"/grids/{stored.id}/heatmap.png", seen.visibility, seen.shown),
         "revisions": seen.revisions[::-1],
         "current_revision": stored.current_revision,
