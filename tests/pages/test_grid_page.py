@@ -242,6 +242,7 @@ def test_an_older_revision_hands_out_itself_and_nothing_of_the_current_one(publi
     assert "This is revision 1; the current one is 2." in page.text
     assert "99.3" in page.text
     assert "trends" not in page.ids
+    assert "as_of" in visitor.read(f"{grid}?as_of=2026-01-01", 422).text
     part = visitor.read(f"{grid}?revision=1&at.Length=%3E%3D2").text
     assert "This is revision 1; the current one is 2." in part
     assert "99.3" not in part
