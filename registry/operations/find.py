@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, Text, and_, cast, literal_column, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, Text, and_, cast, func, literal_column, or_, select
 
 from registry.errors import Invalid
 from registry.grids.slices import Slice, kept_positions, slice_faults
@@ -105,7 +105,8 @@ def _paged(
 
 def _limited(query: Select[Any], page: Page) -> Select[Any]:
     name, descending = page.sort.removeprefix("-"), page.sort.startswith("-")
-    column: ColumnElement[Any] = revisions.c.cell_count if name == "cell_count" else grids.c[name]
+    others: dict[str, Any] = {"cell_count": revisions.c.cell_count, "called": called()}
+    column: ColumnElement[Any] = others[name] if name in others else grids.c[name]
     if page.after is not None:
         key, last = page.after
         beyond = column < key if descending else column > key
@@ -113,6 +114,13 @@ def _limited(query: Select[Any], page: Page) -> Select[Any]:
         query = query.where(or_(beyond, and_(column == key, further)))
     order = (column.desc(), grids.c.id.desc()) if descending else (column, grids.c.id)
     return query.order_by(*order).limit(page.limit + 1)
+
+
+def called() -> ColumnElement[Any]:
+    """The model of a row of `grids`, by the name that an alias stands for: the sort `called` of pages."""
+    same = (aliases.c.project_id == grids.c.project_id, aliases.c.kind == "model", aliases.c.alias == grids.c.model)
+    meant = select(aliases.c.name).where(*same).correlate(grids).scalar_subquery()
+    return func.coalesce(meant, grids.c.model)
 
 
 def _has_levels(connection: Connection, query: Select[Any], wanted: Slice) -> ColumnElement[bool]:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
-from registry.operations.find import Filters, conditions, with_aliases
+from registry.operations.find import Filters, called, conditions, with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.operations.search import KINDS as ALL_KINDS
@@ -112,10 +112,10 @@ def count_grids(
     filters: Filters = _EVERYTHING,
     upto: tuple[str, uuid.UUID] | None = None,
 ) -> int:
-    """Number of grids; with `upto`, of those up to a model and an id in the order of their models."""
+    """Number of grids; with `upto`, of those up to a model and an id in the order `called`."""
     query = select(func.count()).select_from(grids).join(revisions, _CURRENT)
     if upto is not None:
-        query = query.where(or_(grids.c.model < upto[0], and_(grids.c.model == upto[0], grids.c.id <= upto[1])))
+        query = query.where(or_(called() < upto[0], and_(called() == upto[0], grids.c.id <= upto[1])))
     return int(connection.scalar(_found(query, connection, project_id, filters)) or 0)
 
 

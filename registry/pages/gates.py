@@ -20,6 +20,7 @@ from registry.operations.alerts import (
     alert_of,
     alerts_of,
     count_dismissed,
+    count_failing,
     last_verdicts,
     list_alerts,
     verdict_of,
@@ -61,6 +62,7 @@ def alerts(project: str) -> Response:
         dismissed = count_dismissed(connection, row.id)
         baselines = list_baselines(connection, row.id, None, _BASELINES)
         suites = suites_by_benchmarks(connection, row.id)
+        failing = count_failing(connection, baselines)
 
     def context() -> dict[str, Any]:
         return {
@@ -68,12 +70,14 @@ def alerts(project: str) -> Response:
             "alerts": [(told(one), where(one), one.opened_at) for one in live[:_LIVE]],
             "more": len(live) > _LIVE,
             "dismissed": dismissed,
-            "baselines": [(one, *said_of_baseline(definition_of(one), suites)) for one in baselines],
+            "baselines": [
+                (one, *said_of_baseline(definition_of(one), suites), failing.get(one.id)) for one in baselines
+            ],
             "feed": live_on(row, GATES),
             "json": data_path(f"/projects/{project}/alerts", row.visibility),
         }
 
-    made_of = [tags(live), dismissed, [(one.id, one.version) for one in baselines], sorted(suites.values())]
+    made_of = [tags(live), dismissed, [(one.id, one.version) for one in baselines], failing, sorted(suites.values())]
     return page("alerts.html", made_of, context)
 
 

@@ -16,6 +16,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.responses import take_turn
+from registry.api.schemas import RevisionParameters
 from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
@@ -32,7 +33,7 @@ from registry.pages.links import EMBED, carried, data_path, to
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
 from registry.pages.palette import BINS
 from registry.pages.prose import prose_of
-from registry.pages.queries import choice, idle, look, number, state_of, tags_of
+from registry.pages.queries import checked, choice, idle, look, number, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
 from registry.pages.sharing import about_grid, picture_of, shares_of
@@ -131,6 +132,7 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     """A grid at its current revision, or at an older one without statistics; a slice of it if the address has one."""
     if request.args.get("show") == "difference":
         return _difference(grid)
+    checked(RevisionParameters, also=(*_KEPT, "before"), families=(PARAMETER,))
     options, show, wanted = look(), choice("show", SHOWS), slice_of_page()
     revision, before = (number(name, "is a whole number from 1") for name in ("revision", "before"))
     with parts().database.reading() as connection:
@@ -185,7 +187,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
         "prose_": prose_of(stored.description),
         "state_word": seen.state,
         "said": seen.said,
-        "reason": (seen.asked if seen.wanted else seen.derivation).reason,
+        "reason": getattr(seen.asked if seen.wanted else seen.derivation, "reason", None),
         "picture": picture_of(f"/grids/{stored.id}/heatmap.png", seen.visibility, seen.shown),
         "revisions": seen.revisions[::-1],
         "current_revision": stored.current_revision,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 from flask import request
@@ -20,8 +21,8 @@ from registry.api.paging import write_key
 from registry.api.schemas import SelectedParameters
 from registry.api.statistics import recompute_old
 from registry.errors import Invalid
-from registry.grids.slices import PARAMETER, slice_faults
-from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids, sort_key
+from registry.grids.slices import PARAMETER, slice_faults, slice_text
+from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids
 from registry.operations.names import Joined, joined_names
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
@@ -29,7 +30,7 @@ from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import Part, parts_of, typeset
 from registry.pages.choices import in_slice
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
-from registry.pages.links import data_path, to
+from registry.pages.links import carried, data_path
 from registry.pages.live import ANSWERS, STATISTICS
 from registry.pages.palette import BINS
 from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
@@ -44,16 +45,17 @@ from registry.results.codec import read
 from registry.results.grid import GridDocument
 from registry.results.repeat_noise import RepeatNoise
 from registry.results.statistics import PICTURED, Statistics
-from registry.selection import KINDS
+from registry.selection import KINDS, Selection
 
 MOST_PANELS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The grids of a page with their statistics, how many there are and stand before them, and the next page's
-    cursor."""
+    """The grids of a page with their statistics, the selection without aliases, how many grids there are and stand
+    before them, and the next page's cursor."""
 
+    selection: Selection
     grids: Sequence[StoredGrid]
     statistics: Sequence[Any]
     total: int
@@ -87,22 +89,27 @@ def find(asked: Asked) -> Found:
         return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
 
     def address(one: StoredGrid, path: str, **look: str) -> str:
-        cut = [(PARAMETER + axis, text) for axis, texts in asked.wanted for text in texts]
+        levels = listed.selection.levels_of(one.names.benchmark)
+        cut = [(PARAMETER + axis, text) for axis, texts in levels for text in texts]
+        if not path:
+            revision = [("revision", str(one.revision))] * (one.revision != one.current_revision)
+            return carried(f"/grids/{one.id}", [*revision, *cut])
         query = [*look.items(), ("revision", str(one.revision)), *cut]
         return data_path(f"/grids/{one.id}{path}", asked.project.visibility, query)
 
     def shown() -> dict[str, Any]:
         both = zip(listed.grids, listed.statistics, strict=True)
+        levels = ((one, known, listed.selection.levels_of(one.names.benchmark)) for one, known in both)
         # What is best in a whole grid need not be in the slice.
-        cut = ((in_slice(one, asked.wanted), None) if asked.wanted else (one, known) for one, known in both)
+        cut = ((in_slice(one, its), None) if its else (one, known) for one, known, its in levels)
         sides = [(part, known) for part, known in cut if part is not None]
         every = [[axis.name for axis in one.axes] for one in listed.grids] or [[]]
         return {
             "experiment": experiment,
             "metric": asked.query["metric"],
             **_panels(sides, options, address),
+            "levels_of": lambda name: slice_text(listed.selection.levels_of(name)[len(asked.wanted) :]),
             "outside": len(listed.grids) - len(sides),
-            "sliced": {PARAMETER + axis: texts for axis, texts in asked.wanted},
             "total": listed.total,
             "first": listed.before + 1,
             "last": listed.before + len(listed.grids),
@@ -125,23 +132,27 @@ def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[st
     """The grids of the page that the request asks for, in the order of their models: as they are, or as they were."""
     names: dict[str, Any] = {kind: selection[kind] for kind in KINDS}
     filters = Filters(experiment=[selection["experiment"]], metric=[selection["metric"]], **names)
-    after = cursor_of("model")
+    after, joined = cursor_of("model"), joined_names(connection, project_id)
+
+    def place(one: Any) -> tuple[str, uuid.UUID]:
+        return joined.get(("model", one.model), one.model), one.id
+
     if as_of := selection.get("as_of"):
-        then = find_grids_then(connection, project_id, filters, as_of)
-        total, before = len(then), sum((one.model, one.id) <= after for one in then) if after else 0
+        then = sorted(find_grids_then(connection, project_id, filters, as_of), key=place)
+        total, before = len(then), sum(place(one) <= after for one in then) if after else 0
         rows = [find_grid(connection, one.id, one.revision) for one in then[before : before + MOST_PANELS + 1]]
         found = [stored_grid(row) for row in rows if row is not None]
     else:
         total = count_grids(connection, project_id, filters)
         before = count_grids(connection, project_id, filters, after) if after else 0
-        found = find_whole_grids(connection, project_id, filters, Page("model", after, MOST_PANELS))
+        found = find_whole_grids(connection, project_id, filters, Page("called", after, MOST_PANELS))
     last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
     known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
-    joined = joined_names(connection, project_id)
     there = (_spelled(one, joined) for one in found[:MOST_PANELS] if one.id in known)
     shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
-    cursor = write_key(sort_key(last, "model"), last.id) if last else None
-    return Listed(shown, [known[one.id] for one in shown], total, before, cursor)
+    cursor = write_key(*place(SimpleNamespace(model=last.names.model, id=last.id))) if last else None
+    picked = Selection(**selection).canonical(joined)
+    return Listed(picked, shown, [known[one.id] for one in shown], total, before, cursor)
 
 
 def _spelled(one: StoredGrid, joined: Joined) -> StoredGrid:
@@ -197,7 +208,7 @@ def _singles(panels: Sequence[Panel]) -> Part:
         )
         for one in panels
     ]
-    return Part("table", heads=heads, rows=rows, keys=2, links=[to(f"/grids/{one.grid['id']}") for one in panels])
+    return Part("table", heads=heads, rows=rows, keys=2, links=[one.data("") for one in panels])
 
 
 VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experiment.html", SelectedParameters, find,
@@ -207,7 +218,7 @@ VIEW = View("heatmaps", "Heat maps", "experiments", "These heat maps", "experime
 @dataclass(frozen=True, slots=True)
 class Panel:
     """A grid with its heatmap, if that is not too large, and the range of its values, if any was measured; `data` is
-    where a picture of it is, and `place` about how large that is."""
+    where a picture of it is, or with no path its page, and `place` about how large that is."""
 
     grid: GridDocument
     map: Heatmap | None

@@ -41,6 +41,7 @@ from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery
+from registry.renderings.lines import listed
 from registry.renderings.ranking import FEWER, mean_texts, over_fewer, scale_words, without_mean
 from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.verdicts.ranking import is_tested, of_measured, ranking_verdict
@@ -244,7 +245,10 @@ def means_on(ranking: Ranking, benchmark: str) -> Means | None:
     best = sorted(scores.values(), key=lambda one: one.score, reverse=not lower)
     rows = {row.name: row for row in ranking.ranking}
     own = [replace(rows[one.name], mean=one.score, mean_interval=one.interval) for one in best]
-    return means_of(replace(ranking, ranking=tuple(own)))
+    found = means_of(replace(ranking, ranking=tuple(own)))
+    without = [name for name in rows if name not in scores]
+    told = [f"No mean on it, being set aside or not measured: {listed(without)}"] if without else []
+    return found and replace(found, notes=[*found.notes, *told])
 
 
 def _of_grids(

@@ -41,8 +41,10 @@ def subtitle(lines: Lines) -> str:
     if not without:
         return told
     have = "has" if len(without) == 1 else "have"
+    aside = any(one.code == "set_aside" for one in lines.warnings)
+    why = "no mean: set aside, or too few cells" if aside else "too few cells for a mean"
     drawn = len(lines.lines) - len(without)
-    return f"{drawn} of {told}: {listed([one.name or '(none)' for one in without])} {have} too few cells for a mean"
+    return f"{drawn} of {told}: {listed([one.name or '(none)' for one in without])} {have} {why}"
 
 
 def kind(by: str) -> str:

@@ -97,7 +97,9 @@ def test_nothing_shared_is_said_with_a_way_on(public: Project, visitor: Browser)
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}")
     assert "a: no z (1 of 1 slots lacking)" in page.text
     picture = TABLE.replace("aggregates", "aggregates.svg")
-    assert "not measured or set aside" in public.get(f"projects/{public.slug}/{picture}").text
+    drawn = public.get(f"projects/{public.slug}/{picture}").text
+    assert "not measured or set aside" in drawn
+    assert "2 of 3 shown" in drawn
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}&set_aside=none")
     assert "There is no table: no slot was measured for every entry." in page.text
     assert "Without a the others share 1 slot." in page.text

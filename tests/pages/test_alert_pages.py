@@ -81,7 +81,9 @@ def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project, admin
     assert (
         "B is worse than the baseline best by more than 2.5 points" in admin.browser.read(made.headers["Location"]).text
     )
-    assert "No alert is open" in admin.browser.read(f"{home}/alerts").text, "B was there before the baseline"
+    gates = admin.browser.read(f"{home}/alerts").text
+    assert "No alert is open" in gates, "B was there before the baseline"
+    assert "1 of 1 contender fails" in gates
     # What the form does not have stays: the level of the tests.
     baseline(project, name="best", margin=2.5, alpha=0.01)
     assert admin.send(f"{page}?baseline=best", path, per="benchmark").status_code == 303

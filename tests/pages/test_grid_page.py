@@ -242,6 +242,10 @@ def test_an_older_revision_hands_out_itself_and_nothing_of_the_current_one(publi
     assert "This is revision 1; the current one is 2." in page.text
     assert "99.3" in page.text
     assert "trends" not in page.ids
+    assert "as_of" in visitor.read(f"{grid}?as_of=2026-01-01", 422).text
+    part = visitor.read(f"{grid}?revision=1&at.Length=%3E%3D2").text
+    assert "This is revision 1; the current one is 2." in part
+    assert "99.3" not in part
     addresses = [given.get("href") or given.get("content") or "" for tag, given in page.attributes if tag != "link"]
     taken = [one for one in addresses if f"/api/v1{grid}" in one]
     assert {one.partition(grid)[2] for one in taken} == {

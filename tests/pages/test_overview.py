@@ -45,6 +45,7 @@ def test_results_of_nothing_chosen_and_a_benchmark_show_what_its_rankings_say(
     for number in range(3):
         for benchmark in "XY":
             put(public, f"model {number}", 90.0 - 5 * number - 30 * (benchmark == "Y"), benchmark)
+    put(public, "late", 99.0, "X")
     home = f"/projects/{public.slug}"
     ranking = f"{home}/results?view=ranking&experiment=e&metric=accuracy"
     assert visitor.get(f"{home}/results").status_code == 303, "of one experiment there is nothing to choose"
@@ -52,7 +53,9 @@ def test_results_of_nothing_chosen_and_a_benchmark_show_what_its_rankings_say(
     page = visitor.read(f"{home}/benchmarks/Y")
     assert "The best on it e accuracy" in page.text
     assert "model 0 60.00 60.00, " in page.text
+    assert "No mean on it, being set aside or not measured: late" in page.text
     assert "benchmark=Y" in page.links("view=ranking&experiment=e")[0]
+    assert page.links("view=ranking&experiment=e")[-1].endswith("by=benchmark")
     public.published(experiment="other", values=[[1.0] * 3, [2.0] * 3])
     page = visitor.read(f"{home}/results")
     assert "model 0 75.00 75.00, " in page.text

@@ -136,6 +136,39 @@ def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, vi
     for asked, shown in (({}, ["22.75", "33.5", "55.25"]), ({"as_of": then}, ["11.25", "33.5"])):
         page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | asked)}").text
         assert [one for one in ("11.25", "22.75", "33.5", "55.25") if one in page] == shown
+    page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | {'as_of': then})}")
+    assert ["revision=1" in link for link in page.links("/grids/")] == [True, False]
+    assert not page.links("/grids?"), "a list of grids has those of now"
+
+
+def test_heat_maps_of_a_suite_have_the_levels_of_each_benchmark_and_models_in_the_order_of_their_names(
+    public: Project, visitor: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry.pages.heatmaps.MOST_PANELS", 3)
+    axes = [{"name": "Length", "kind": "numeric", "levels": [1, 2, 3]}]
+    for model, benchmark in (("a", "A"), ("m", "A"), ("z", "B"), ("z", "A"), ("n", "A")):
+        values = [31.25, 42.25, 53.25] if benchmark == "B" else [61.75, 62.75, 63.75]
+        public.published(model=model, benchmark=benchmark, axes=axes, values=values, trials=None)
+    join(public, "model", "z", "b")
+    suite = {"benchmarks": ["A", "B@Length=>=3"]}
+    assert public.call("PUT", f"projects/{public.slug}/suites/s", json=suite).status_code == 201
+    scope = urlencode({"view": "heatmaps", "experiment": "type-by-length", "metric": "accuracy", "suite": "s"})
+    page = visitor.computed(f"/projects/{public.slug}/results?{scope}")
+    assert "B only Length at least 3" in page.text
+    assert [one for one in ("31.25", "42.25", "53.25", "61.75") if one in page.text] == ["53.25", "61.75"]
+    [cut] = page.links("at.Length=%3E%3D3")
+    assert "31.25" not in visitor.read(cut).text
+    assert [given["aria-label"] for given in page.all("section") if "Baseline" in given.get("aria-label", "")] == [
+        "a · Baseline",
+        "b · Baseline",
+    ]
+    [following] = set(page.links("cursor="))
+    page = visitor.computed(following)
+    assert [given["aria-label"] for given in page.all("section") if "Baseline" in given.get("aria-label", "")] == [
+        "m · Baseline",
+        "n · Baseline",
+    ]
+    assert "Grids 4 to 5 of 5" in page.text
 
 
 def test_the_bar_takes_an_hour_and_shows_it_again(public: Project, visitor: Browser) -> None:

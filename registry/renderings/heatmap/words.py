@@ -40,7 +40,8 @@ def subtitle(document: GridDocument, planes: Planes) -> str:
     count = len(planes.values) - planes.values.count(None)
     parts = [*slice_line(document.get("slice"), short=True), document["experiment"]]
     parts += [f"revision {document['revision']}"] if document["revision"] else []
-    parts.append(f"{count:,} of {len(planes.values):,} measured")
+    # Of a table an entry may be bare that was measured.
+    parts.append(f"{count:,} of {len(planes.values):,} {'shown' if 'set aside' in planes.marks.bare else 'measured'}")
     direction = document["metric"]["direction"]
     return " · ".join([*parts, *([f"{direction} is better"] if direction else [])])
 

@@ -19,11 +19,11 @@ from registry.renderings.charts.paint import COLOURS, HUES, ChartOptions, spread
 from registry.renderings.charts.trade_off import trade_off_svg, trade_off_vega
 from registry.renderings.heatmap.colours import THEMES as GROUNDS
 from registry.renderings.heatmap.colours import luminance
-from registry.renderings.lines import lines_csv, notes, page, x_scale
+from registry.renderings.lines import lines_csv, notes, page, subtitle, x_scale
 from registry.renderings.trade_off import page as page_of_trade_off
 from registry.renderings.trade_off import trade_off_csv
 from registry.results.lines import Estimate, Line, LineLevel, LinePoint, Lines
-from registry.results.terms import Interval
+from registry.results.terms import Interval, Warning
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 from tests import ROOT
 
@@ -315,3 +315,10 @@ def test_levels_that_double_over_a_wide_range_are_on_a_logarithmic_axis_unless_a
     told = "has a log scale here, for its levels grow by factors; slopes elsewhere are per unit of it."
     for found, said in ((wide, True), (near, False), (replace(wide, scale="log"), False)):
         assert any(told in note for note in notes(found, ChartOptions())) == said
+
+
+def test_a_name_without_a_line_may_have_been_set_aside() -> None:
+    lines = Lines("e", by="benchmark", lines=(Line("Needle", (), 0), Line("Recall", (LinePoint(1.0, 2.0, 3),), 1)))
+    assert subtitle(lines) == "1 of 2 benchmarks: Needle has too few cells for a mean"
+    aside = replace(lines, warnings=(Warning("set_aside", "Set aside: Needle."),))
+    assert subtitle(aside) == "1 of 2 benchmarks: Needle has no mean: set aside, or too few cells"
