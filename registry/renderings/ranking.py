@@ -13,7 +13,7 @@ from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, po
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, tidy
-from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, why_untested
+from registry.renderings.verdicts.ranking import group_word, of_measured, ranking_verdict, why_untested
 from registry.renderings.words import (
     about,
     assumptions,
@@ -147,11 +147,6 @@ def _order(ranking: Ranking) -> Table:
 def cells_text(row: Ranked) -> str:
     """The cells that are compared, and of how many where that is not all."""
     return _whole(row.cells) if row.compared in (None, row.cells) else f"{row.compared} of {row.cells}"
-
-
-def group_word(ranking: Ranking) -> str:
-    """The word for what weighs equally, and is left out in turn."""
-    return "model" if ranking.by == "benchmark" else "benchmark"
 
 
 def letters_text(group: Sequence[str]) -> str:

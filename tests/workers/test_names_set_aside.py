@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from registry.query import METHODS
 from registry.renderings import aggregates, ranking
 from registry.renderings.sheet import markdown, text
+from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
 from tests.house import Project
 from tests.workers.asking import computed, faults_of, join
 from tests.workers.test_rankings import answered, ask, score
+from workers.statistics.ranking import rank
+from workers.statistics.score_matrix import ScoreMatrix
 
 CELLS: Mapping[str, list[float | None]] = {
     "Claude": [90.0, 88.0, 80.0, 70.0, 60.0],
@@ -44,14 +49,26 @@ def test_a_ranking_over_common_slots_is_that_of_the_others(contexts: Project, su
             alone = answered(contexts, **asked, model=["Claude", "Qwen"])
             assert (found["ranking"], found["pairs"]) == (alone["ranking"], alone["pairs"])
     everybody = answered(contexts, missing="complete", set_aside="none")
-    assert ([len(everybody["ranking"]), everybody["slots"]["compared"]], everybody["set_aside"]) == ([3, 10], [])
-    assert {row["cells"] for row in everybody["ranking"]} == {6, 10}
+    assert ([len(everybody["ranking"]), everybody["slots"]["compared"]], everybody["set_aside"]) == ([3, 6], [])
+    assert {(row["cells"], row["compared"]) for row in everybody["ranking"]} == {(6, 6), (10, 6)}
+    assert "6 of 10 slots compared" in text(ranking.page(from_document(Ranking, everybody)))
     assert {pair["n_common"] for pair in everybody["pairs"]} == {6}
     assert answered(contexts)["set_aside"] == []  # by pairs nobody costs anybody anything
     found = from_document(Ranking, answered(contexts, missing="complete"))
     for written in (text(ranking.page(found)), markdown(ranking.page(found))):
         assert LACKS in written.replace("\\", "")
         assert "With nobody set aside they are compared too." in " ".join(written.split())
+
+
+def test_a_lead_over_common_cells_is_on_those_that_all_have() -> None:
+    values = np.array([[90.0, 88.0, 91.0], [70.0, 71.0, 72.0], [50.0, 51.0, np.nan]])
+    board = ScoreMatrix(
+        ("a", "b", "c"), values, np.array([0, 1, 1]), ("X", "Y"), np.full((3, 3), 900), "higher", 0, 100
+    )
+    [lead, *_] = ranking_verdict(rank(board, missing="complete")).more
+    assert lead.endswith("on the 2 of 3 cells of 2 benchmarks that all have.")
+    lead = ranking_verdict(replace(rank(board), by="benchmark")).more[0]
+    assert lead.endswith("on the 3 cells of 2 models that both have.")
 
 
 def test_named_ones_are_set_aside_by_name_alias_and_page(contexts: Project) -> None:

@@ -139,13 +139,13 @@ class Verdict:
     """What stays without each of the benchmarks that `sentence` counts; a page folds it."""
 
 
-def common_cells(count: int, total: int, of: str = "") -> str:
-    """The cells that two results share: `on the 32 of 80 cells of 4 benchmarks that both have`."""
+def common_cells(count: int, total: int, of: str = "", who: str = "both") -> str:
+    """The cells that results share: `on the 32 of 80 cells of 4 benchmarks that both have`."""
     about = f" of {of}" if of else ""
     if total == 1:
-        return f"in the one cell{about} that both have"
+        return f"in the one cell{about} that {who} have"
     whole = f"{count:,} cells" if count == total else f"{count:,} of {total:,} cells"
-    return f"on the {whole}{about} that both have"
+    return f"on the {whole}{about} that {who} have"
 
 
 def slice_words(document: SliceDocument, suite: str | None = None) -> str:
