@@ -223,7 +223,9 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     if len(ranking.components) == len(ranking.ranking) > 1:
         yield "no two names share a slot: each is the only one of its part, and its rank says nothing"
         return
-    yield f"rank range: the ranks that the tests leave open{sure}"
+    against = any(one.code == "order_contradicts_pair" for one in ranking.warnings)
+    but = "; a pair that is shown to be the other way round than this order has it narrows none" if against else ""
+    yield f"rank range: the ranks that the tests leave open{sure}{but}"
     if (reason := why_untested(ranking)) is not None:
         yield f"no pair was tested, so every rank is left open: {reason or 'no noise'}"
     else:
