@@ -212,7 +212,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
         over = "its own cells" if found.missing == "available" else "the cells that all rows have"
         yield f"mean: that of the ranking, over {over}, each {alike} alike"
-        yield from without_mean((one.level, one.mean) for one in found.rows)
+        yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection)
         if any(over_fewer(found)):
             yield _FEWER
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):

@@ -23,6 +23,7 @@ from registry.renderings.words import (
     slice_line,
 )
 from registry.results.ranking import Ranked, Ranking, Slots
+from registry.results.terms import Selected
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
 _FIELDS: Mapping[str, Callable[[Ranked], str | int | float | None]] = {
@@ -194,14 +195,18 @@ def over_fewer(ranking: Ranking) -> list[bool]:
     return [own and row.mean is not None and (row.compared or most) < most for row in ranking.ranking]
 
 
-def without_mean(means: Iterable[tuple[object, float | None]]) -> Iterator[str]:
-    """Who has no mean where others have one, and why."""
+def without_mean(means: Iterable[tuple[object, float | None]], selection: Selected | None) -> Iterator[str]:
+    """Who has no mean where others have one, and why: who was set aside by name decides no slots and has none."""
     found = list(means)
-    names = [str(name) or "(none)" for name, mean in found if mean is None]
-    if 0 < len(names) < len(found):
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        lacks = "lacks" if len(names) == 1 else "lack"
-        yield f"no mean: {', '.join(names[:_LISTED])}{more} {lacks} cells that the means of the others are over"
+    names = [str(name) for name, mean in found if mean is None]
+    aside = [name for name in names if selection is not None and name in (selection.set_aside or ())]
+    lack = [name for name in names if name not in aside]
+    whys = (aside, "was", "were", "set aside"), (lack, "lacks", "lack", "cells that the means of the others are over")
+    for some, one, many, why in whys if len(names) < len(found) else ():
+        if some:
+            more = f" and {len(some) - _LISTED} more" if len(some) > _LISTED else ""
+            named = ", ".join(name or "(none)" for name in some[:_LISTED])
+            yield f"no mean: {named}{more} {one if len(some) == 1 else many} {why}"
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
@@ -243,7 +248,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         alike = f"each {group_word(ranking)} alike"
         over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all of these have"
         yield f"mean: of {over}, {alike}; interval:{sure}, were these cells run again"
-    yield from without_mean((row.name, row.mean) for row in ranking.ranking)
+    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection)
     if any(over_fewer(ranking)):
         yield FEWER
     if ranking.prior == "half_tie":

@@ -83,6 +83,15 @@ def test_named_ones_are_set_aside_by_name_alias_and_page(contexts: Project) -> N
     assert (page.status_code, "With nobody set aside they are compared too" in page.text) == (200, True)
 
 
+def test_who_is_set_aside_of_means_alone_is_ranked_and_said_to_be_so(contexts: Project) -> None:
+    found = answered(contexts, set_aside="Claude")
+    assert len(found["ranking"]) == 3
+    assert found["selection"]["sentence"].endswith(", Claude set aside in means")
+    assert "no mean: Claude was set aside\n" in text(ranking.page(from_document(Ranking, found)))
+    found = answered(contexts, set_aside="Claude", missing="available")
+    assert found["selection"]["sentence"] == "accuracy in leaderboard"
+
+
 def view(project: Project, name: str, asked: dict[str, Any]) -> Any:
     return computed(project, f"projects/{project.slug}/{name}", query_string=asked)
 
