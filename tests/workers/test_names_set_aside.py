@@ -131,9 +131,26 @@ def test_of_a_trade_off_it_is_told_who_is_set_aside_and_what_it_lacks(contexts: 
     asked = {"experiment": "leaderboard", "x": "metric:accuracy", "y": "metric:accuracy", "y.at.Context": "4000"}
     found = view(contexts, "trade-offs", asked)
     assert [point["name"] for point in found["points"]] == ["Qwen", "Claude"]
-    assert found["without"] == [{"name": "Gemma", "reason": f"set aside: {LACKS}"}]
+    assert found["without"] == [{"name": "Gemma", "reason": f"set aside in accuracy: {LACKS}"}]
     found = view(contexts, "trade-offs", asked | {"set_aside": "none"})
     assert (len(found["points"]), found["without"]) == (3, [])
+
+
+def test_a_trade_off_says_which_quantity_a_doubt_is_about_and_that_slots_differ(contexts: Project) -> None:
+    contexts.call("PUT", f"projects/{contexts.slug}/suites/both", json={"benchmarks": ["Needle", "Recall"]})
+    seconds = {"name": "seconds", "unit": "s", "direction": "lower"}
+    for model in CELLS:
+        contexts.published(
+            experiment="leaderboard", benchmark="Needle", model=model, metric=seconds, trials=None,
+            axes=[CONTEXT], values=[1.0, 2.0, 3.0, 4.0, 5.0],
+        )  # fmt: skip
+    asked = {"experiment": "leaderboard", "x": "metric:seconds", "y": "metric:accuracy", "suite": "both"}
+    told = {one["code"]: one["detail"] for one in view(contexts, "trade-offs", asked)["warnings"]}
+    assert told["suite_incomplete"].startswith("seconds: Nothing is tabulated on 1 of the 2 benchmarks of the suite")
+    assert told["other_slots"] == (
+        "The two quantities are over different slots: accuracy over 10, seconds over 5; accuracy alone is measured on"
+        " Recall."
+    )
 
 
 def test_where_most_lack_something_nobody_is_set_aside(project: Project) -> None:
