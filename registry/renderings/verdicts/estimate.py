@@ -99,10 +99,10 @@ class Estimate:
             told.append(f"{level_of(ends)} interval {fixed(ends.low, decimals)} to {fixed(ends.high, decimals)}")
         return f" ({'; '.join(told)})" if told else ""
 
-    def could_show(self, yardstick: Yardstick, *, trials: bool) -> str:
+    def could_show(self, yardstick: Yardstick, *, trials: bool, of: str = "") -> str:
         """What would have been found, and with `trials` how many times as many a difference of this size takes:
-        (detectable / difference)², for standard errors fall with the root of the trials. Empty where no noise is known.
-        """
+        (detectable / difference)², for standard errors fall with the root of the trials; `of` says as which question.
+        Empty where no noise is known."""
         if not self.detectable:
             return ""
         found = yardstick.sized(rough(self.detectable))
@@ -111,7 +111,7 @@ class Estimate:
             return told
         times = (self.detectable / abs(self.difference)) ** 2
         needed = f"more than {_MOST_TIMES} times" if times > _MOST_TIMES else f"about {rough(times)} times"
-        return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials"
+        return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials{of}"
 
 
 def margin_words(yardstick: Yardstick) -> str:
