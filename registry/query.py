@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, get_args
 import orjson
 
 from registry.grids.slices import slice_document, slice_of
-from registry.results.terms import Method, Missing, Reduction, SlotPolicy, Target
+from registry.results.terms import Method, Missing, Reduction, SlotPolicy, Target, common_to_all
 from registry.selection import KINDS, Selection
 
 METHODS: tuple[str, ...] = get_args(Method)
@@ -80,6 +80,13 @@ class RankingQuery(Query):
         """What is ranked."""
         return self.by
 
+    @property
+    def aside_of(self) -> str | None:
+        """Where two are compared on what both have, names are set aside in the means beside that alone."""
+        if self.missing == "available":
+            return None
+        return "" if common_to_all(self.method, self.missing) else " in means"
+
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Also the name whose pairs are asked for; none of an axis, whose levels have no aliases."""
         yield from Query.names(self)
@@ -104,6 +111,11 @@ class AggregatesQuery(Query):
     missing: str = "matched"
     alpha: float = 0.05
     sort: str = "name"
+
+    @property
+    def aside_of(self) -> str | None:
+        """Nothing where each has its own slots."""
+        return None if self.missing == "available" else ""
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Also the name whose column the rows are sorted by."""

@@ -65,6 +65,11 @@ class Selection:
         """The kind of the names that are set aside: what a view compares."""
         return "model"
 
+    @property
+    def aside_of(self) -> str | None:
+        """What names are set aside of, after these words: "" of the whole answer; None where that changes nothing."""
+        return ""
+
     def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
         """The same with every alias replaced by the name that it stands for."""
         named: dict[str, Any] = {
@@ -97,8 +102,9 @@ class Selection:
         parts += [f"suite {self.suite}"] if self.suite else list(_named("benchmark", self.benchmark))
         parts += [*_named("model", self.model), *_named("variant", self.variant)]
         parts += [slice_text(self.at)] if self.at else []
-        if self.set_aside:
-            parts.append("nobody set aside" if self.set_aside == NOBODY else f"{_listed(self.set_aside)} set aside")
+        if self.set_aside and self.aside_of is not None:
+            named = "nobody" if self.set_aside == NOBODY else _listed(self.set_aside)
+            parts.append(f"{named} set aside{self.aside_of}")
         return ", ".join(parts + ([f"as of {self.as_of}"] if self.as_of else []))
 
     @property

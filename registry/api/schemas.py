@@ -359,7 +359,8 @@ class SharedSlotsParameters(Schema):
     """Who is left out of a view in which a slot must be common to all."""
 
     set_aside = many_names(
-        "Names to leave out where a slot must be common to all that are shown; `none`: nobody. If not given, or `auto`:"
+        "Names that do not decide which slots are common, and are left out where a slot must be common to all that are"
+        " shown; `none`: nobody. If not given, or `auto`:"
         " those that lack more than a fifth of the slots that most have. The answer lists them with what they lack."
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -49,6 +49,8 @@ class Asked:
     without: Mapping[str, str]
     """Why names have no point that lack a quantity altogether."""
     not_shown: Sequence[str]
+    benchmarks: Mapping[str, Collection[str]]
+    """Those of each side that is measured."""
 
     @property
     def tables(self) -> Mapping[str, AggregatesQuery]:
@@ -63,7 +65,7 @@ class Asked:
     def found(self, documents: Mapping[str, dict[str, Any]]) -> TradeOff:
         """The answer from the documents of the tables; `Invalid` where a metric needs a better end and has none."""
         x, y = (
-            of_table(side, from_document(Aggregates, documents[side.axis]), self.names)
+            of_table(side, from_document(Aggregates, documents[side.axis]), self.names, self.benchmarks[side.axis])
             if side.source == "metric"
             else of_label(side, self.labels[side.axis], self.names)
             for side in self.sides
@@ -139,13 +141,14 @@ def ask_trade_off(
     scope = AggregatesQuery(**selection, **own, group_by=(by,))
     scope = scope.canonical(joined_names(connection, project_id))
     experiments = with_aliases(connection, project_id, "experiment", [scope.experiment])
-    cells = dict[str, Mapping[str, int]]()
+    cells, benchmarks = dict[str, Mapping[str, int]](), dict[str, Collection[str]]()
     for side in sides:
         if side.source == "metric":
             of_side = replace(scope, metric=side.name, at=side.at)
             with faults_of(side.axis):
                 check_names(connection, project_id, of_side, experiments)
             cells[side.axis] = cells_by_name(connection, project_id, of_side, by)
+            benchmarks[side.axis] = cells_by_name(connection, project_id, of_side, "benchmark")
     metric = y if y.source == "metric" else x
     measured = replace(scope, metric=metric.name)
     labels: dict[str, Mapping[str, Sequence[str]]] = {
@@ -164,7 +167,9 @@ def ask_trade_off(
         [side] = [one for one in sides if one.axis == axis]
         without |= of_label(side, texts, known).why
     left = [name for name in known if name not in without]
-    return Asked(query, scope, (x, y), sorted(left[:MOST_POINTS]), labels, without, sorted(left[MOST_POINTS:]))
+    return Asked(
+        query, scope, (x, y), sorted(left[:MOST_POINTS]), labels, without, sorted(left[MOST_POINTS:]), benchmarks
+    )
 
 
 def answer_of(asked: Asked, project: str, patience: float) -> Answer:

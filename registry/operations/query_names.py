@@ -192,9 +192,14 @@ def _metrics_text(
     connection: Connection, project_id: uuid.UUID, experiments: Sequence[str], wanted: str, there: Any
 ) -> str:
     """End of a sentence: the metrics of these experiments; empty where there is none, as of an unknown experiment."""
-    here = (there.c.project_id == project_id, there.c.experiment.in_(experiments), there.c.deleted_at.is_(None))
-    names = connection.scalars(select(there.c.metric).where(*here).distinct()).all()
+    names = metrics_of(connection, project_id, experiments, there)
     return f"; {known_metrics_text(names, wanted)}" if names else ""
+
+
+def metrics_of(connection: Connection, project_id: uuid.UUID, experiments: Sequence[str], there: Any) -> Sequence[str]:
+    """The metrics of these experiments in `there`, which are the grids or those of an instant (`keys.grids_at`)."""
+    here = (there.c.project_id == project_id, there.c.experiment.in_(experiments), there.c.deleted_at.is_(None))
+    return connection.scalars(select(there.c.metric).where(*here).distinct()).all()
 
 
 def _known(

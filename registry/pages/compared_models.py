@@ -138,14 +138,16 @@ def _plan(found: ModelComparison, alone: Verdict, among: Verdict, ranking: Ranki
     tested = ranking if ranking and ranking.target == TARGETS[0] and is_tested(ranking) else None
     if alone.answer == "shown" and tested is None:
         return
-    pairs = math.comb(len(of_measured(tested).ranking), 2) if tested and found.differs == ("model",) else 1
+    names = len(of_measured(tested).ranking) if tested and found.differs == ("model",) else 2
+    pairs = math.comb(names, 2)
     if among.answer != "open":
         return
     with parts().database.reading() as connection:
         plan = plan_of_models(connection, found, Goal(found.alpha / pairs))
     if plan is not None:
         strict = [f"alpha: {found.alpha:g} over the {pairs:,} pairs of the ranking"] if pairs > 1 else []
-        yield PLAN, parts_of([*plan_blocks(plan), Lines(tuple(strict))])
+        within = f" in the ranking of {names:,} models" if pairs > 1 else ""
+        yield PLAN, parts_of([*plan_blocks(plan, within), Lines(tuple(strict))])
 
 
 def _linked(part: Part, found: ModelComparison, project: str) -> Part:

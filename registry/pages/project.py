@@ -234,7 +234,10 @@ def means_of(ranking: Ranking) -> Means | None:
     if whiskers is None or len(first) < 2:
         return None
     names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
-    notes = [*without_mean((one.name, one.mean) for one in first), *([FEWER] if any(over_fewer(ranking)) else [])]
+    notes = [
+        *without_mean(((one.name, one.mean) for one in first), ranking.selection),
+        *([FEWER] if any(over_fewer(ranking)) else []),
+    ]
     return Means(names, whiskers, len(ranking.ranking) - len(first), notes, scale_words(ranking))
 
 

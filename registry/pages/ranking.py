@@ -23,8 +23,8 @@ from registry.pages.sharing import cited_ranking
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks
-from registry.renderings.ranking import group_word, order_blocks
-from registry.renderings.verdicts.ranking import MOST_LETTERS, of_measured, why_untested
+from registry.renderings.ranking import order_blocks
+from registry.renderings.verdicts.ranking import MOST_LETTERS, group_word, of_measured, why_untested
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 

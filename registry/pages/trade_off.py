@@ -14,7 +14,8 @@ from registry.api.fields import Name
 from registry.api.selections import QUANTITIES, selected, slices_of_quantities
 from registry.api.trade_offs import answer_of, ask_trade_off
 from registry.grids.slices import PARAMETER, read_slice
-from registry.operations.find import Filters
+from registry.operations.find import Filters, with_aliases
+from registry.operations.query_names import metrics_of
 from registry.operations.scope_options import number_labels, scope_options
 from registry.pages.blocks import table_part
 from registry.pages.choices import MOST_LISTED, Field, given, select, slice_lists
@@ -23,6 +24,7 @@ from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings import trade_off as words
 from registry.renderings.charts.trade_off import trade_off_svg
 from registry.results.trade_offs import TradeOff
+from registry.storage.keys import grids_at
 
 FEW = 2
 """Numbers of a label that are no course."""
@@ -63,12 +65,17 @@ def _quantities(query: Mapping[str, Any], metrics: Metrics, labels: Labels) -> d
 
 
 def _offered(asked: Asked) -> tuple[Metrics, Labels]:
-    """The metrics and the labels that there are, with their words. A label of few numbers is chosen, and not usual."""
-    query = asked.query
+    """The metrics that there were at the instant, and the labels that there are, with their words. A label of few
+    numbers is chosen, and not usual."""
+    query, metrics = asked.query, asked.bar.metrics
     with parts().database.reading() as connection:
+        if as_of := query.get("as_of"):
+            experiments = with_aliases(connection, asked.project.id, "experiment", [query["experiment"]])
+            then = metrics_of(connection, asked.project.id, experiments, grids_at(asked.project.id, as_of))
+            metrics = sorted(then)
         labels = number_labels(connection, asked.project.id, query["by"], Filters(experiment=[query["experiment"]]))
     counted = [(f"label:{one}", f"{one} (label, {n} {'number' if n == 1 else 'numbers'})", n) for one, n in labels]
-    return [(f"{OF_METRIC}{one}", one) for one in asked.bar.metrics], counted
+    return [(f"{OF_METRIC}{one}", one) for one in metrics], counted
 
 
 def elsewhere(asked: Asked) -> Iterator[tuple[str, str]]:

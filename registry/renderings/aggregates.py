@@ -9,6 +9,7 @@ from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, interva
 from registry.renderings.ranking import MARK, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, tidy
+from registry.renderings.verdicts.ranking import all_share
 from registry.renderings.words import (
     about,
     assumptions,
@@ -179,7 +180,9 @@ def beside_slots(
         below = f"each {one} of the {what} below is over its own"
     else:
         below = f"the {what} below is over the {shared:,}{where} that all its {many} have"
-    yield f"This compares names on up to {counted(compared, 'slot', 'slots')}, two on those that both have; {below}."
+    up_to = "the" if all_share(ranking) else "up to"
+    two = " that all have" if all_share(ranking) else ", two on those that both have"
+    yield f"This compares names on {up_to} {counted(compared, 'slot', 'slots')}{two}; {below}."
 
 
 def entry_name(at: Mapping[str, Place]) -> str:
@@ -209,7 +212,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
         over = "its own cells" if found.missing == "available" else "the cells that all rows have"
         yield f"mean: that of the ranking, over {over}, each {alike} alike"
-        yield from without_mean((one.level, one.mean) for one in found.rows)
+        yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection)
         if any(over_fewer(found)):
             yield _FEWER
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):

@@ -13,7 +13,7 @@ from registry.results.plans import GateNow, Needed, NextCell, Plan, PlannedShare
 
 _ASSUMED = {
     "independent_cells": "the cells are independent of one another",
-    "equal_scaling": "all cells get the same multiple of their trials",
+    "equal_scaling": "where a multiple of the trials is named, all cells get the same",
     "exact_cells": "cells without any noise would come out the same again",
     "normal_law": "the estimate follows the normal law",
     "posted_numbers": "the posted numbers are true",
@@ -25,11 +25,11 @@ NEXT = ("benchmark", "model", "at", "why")
 NEEDED = ("effect", "factor", "trials")
 
 
-def page(plan: Plan) -> list[Block]:
-    """What is told of a plan."""
+def page(plan: Plan, within: str = "") -> list[Block]:
+    """What is told of a plan, as one `within` a ranking, after which words it asks to be as strict."""
     sides = "one-sided" if plan.one_sided else "two-sided"
     blocks: list[Block] = [Heading(f"Plan — power {plan.power:g}, alpha {plan.alpha:g}, {sides}", 1)]
-    blocks.append(Lines(tuple(_sentences(plan))))
+    blocks.append(Lines(tuple(_sentences(plan, within))))
     if plan.next_cells:
         blocks.append(_first(plan.next_cells))
     if plan.allocation:
@@ -39,41 +39,42 @@ def page(plan: Plan) -> list[Block]:
     return blocks
 
 
-def _sentences(plan: Plan) -> Iterator[str]:
+def _sentences(plan: Plan, within: str) -> Iterator[str]:
     if plan.kind == "claim":
         decided = "decides the claim" if plan.decidable_now else "does not decide the claim"
         yield f"what is stored {decided} beyond noise"
     if plan.gate is not None:
         yield from _of_gate(plan.gate)
     elif plan.observed is not None:
-        within = "" if plan.stderr is None else f", standard error {rough(plan.stderr)}"
+        error = "" if plan.stderr is None else f", standard error {rough(plan.stderr)}"
         decided = {True: ": shown to differ from 0", False: ": not told apart from 0", None: ""}[plan.decidable_now]
-        yield f"measured: {plan.observed:+.4g}{within}{decided}"
+        yield f"measured: {plan.observed:+.4g}{error}{decided}"
     if plan.detectable:
         yield f"with the present trials a difference of {rough(plan.detectable)} would be found"
     if plan.needed is not None:
-        yield _takes(plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show")
+        yield _takes(plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show", within)
     if plan.cautious is not None:
-        yield _takes(plan.cautious, "if it is as small as the interval leaves it,")
+        yield _takes(plan.cautious, "if it is as small as the interval leaves it,", within)
     if plan.next_cells:
         more = f", and {plan.next_cells_left_out:,} more" if plan.next_cells_left_out else ""
         yield f"to be measured first, as the claim is about them: the cells below{more}"
     if plan.total is not None:
         enough = {True: "; the budget is enough", False: "; the budget is not enough", None: ""}[plan.affordable]
         split = ", split as below" if plan.allocation else ""
-        yield f"in all: {plan.total:,} trials{split}{enough}"
+        instead = "in place of one multiple for all, " if len(plan.allocation) > 1 else ""
+        yield f"{instead}in all: {plan.total:,} trials{split}{enough}"
     if plan.impossible is not None:
         yield f"impossible: {plan.reason}"
 
 
-def _takes(needed: Needed, when: str) -> str:
+def _takes(needed: Needed, when: str, within: str) -> str:
     parts = []
     if needed.factor is not None:
         parts.append(f"{rough(needed.factor)} times the trials of every cell")
     if needed.trials is not None:
         parts.append(f"{needed.trials:,} trials of each")
     effect = "" if needed.effect is None else f" {needed.effect:.4g}"
-    return f"{when}{effect}: {', '.join(parts) or 'too many trials'}"
+    return f"{when}{effect}{within}: {', '.join(parts) or 'too many trials'}"
 
 
 def _of_gate(gate: GateNow) -> Iterator[str]:

@@ -13,7 +13,7 @@ from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, po
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, tidy
-from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, why_untested
+from registry.renderings.verdicts.ranking import group_word, of_measured, ranking_verdict, why_untested
 from registry.renderings.words import (
     about,
     assumptions,
@@ -23,6 +23,7 @@ from registry.renderings.words import (
     slice_line,
 )
 from registry.results.ranking import Ranked, Ranking, Slots
+from registry.results.terms import Selected
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
 _FIELDS: Mapping[str, Callable[[Ranked], str | int | float | None]] = {
@@ -149,11 +150,6 @@ def cells_text(row: Ranked) -> str:
     return _whole(row.cells) if row.compared in (None, row.cells) else f"{row.compared} of {row.cells}"
 
 
-def group_word(ranking: Ranking) -> str:
-    """The word for what weighs equally, and is left out in turn."""
-    return "model" if ranking.by == "benchmark" else "benchmark"
-
-
 def letters_text(group: Sequence[str]) -> str:
     """The letters of a name's groups: the first few, and how many more there are."""
     if len(group) <= _LETTERS + 1:
@@ -199,14 +195,18 @@ def over_fewer(ranking: Ranking) -> list[bool]:
     return [own and row.mean is not None and (row.compared or most) < most for row in ranking.ranking]
 
 
-def without_mean(means: Iterable[tuple[object, float | None]]) -> Iterator[str]:
-    """Who has no mean where others have one, and why."""
+def without_mean(means: Iterable[tuple[object, float | None]], selection: Selected | None) -> Iterator[str]:
+    """Who has no mean where others have one, and why: who was set aside by name decides no slots and has none."""
     found = list(means)
-    names = [str(name) or "(none)" for name, mean in found if mean is None]
-    if 0 < len(names) < len(found):
-        more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        lacks = "lacks" if len(names) == 1 else "lack"
-        yield f"no mean: {', '.join(names[:_LISTED])}{more} {lacks} cells that the means of the others are over"
+    names = [str(name) for name, mean in found if mean is None]
+    aside = [name for name in names if selection is not None and name in (selection.set_aside or ())]
+    lack = [name for name in names if name not in aside]
+    whys = (aside, "was", "were", "set aside"), (lack, "lacks", "lack", "cells that the means of the others are over")
+    for some, one, many, why in whys if len(names) < len(found) else ():
+        if some:
+            more = f" and {len(some) - _LISTED} more" if len(some) > _LISTED else ""
+            named = ", ".join(name or "(none)" for name in some[:_LISTED])
+            yield f"no mean: {named}{more} {one if len(some) == 1 else many} {why}"
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
@@ -228,7 +228,9 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     if len(ranking.components) == len(ranking.ranking) > 1:
         yield "no two names share a slot: each is the only one of its part, and its rank says nothing"
         return
-    yield f"rank range: the ranks that the tests leave open{sure}"
+    against = any(one.code == "order_contradicts_pair" for one in ranking.warnings)
+    but = "; a pair that is shown to be the other way round than this order has it narrows none" if against else ""
+    yield f"rank range: the ranks that the tests leave open{sure}{but}"
     if (reason := why_untested(ranking)) is not None:
         yield f"no pair was tested, so every rank is left open: {reason or 'no noise'}"
     else:
@@ -246,7 +248,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         alike = f"each {group_word(ranking)} alike"
         over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all of these have"
         yield f"mean: of {over}, {alike}; interval:{sure}, were these cells run again"
-    yield from without_mean((row.name, row.mean) for row in ranking.ranking)
+    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection)
     if any(over_fewer(ranking)):
         yield FEWER
     if ranking.prior == "half_tie":

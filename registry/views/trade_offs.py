@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -30,6 +30,7 @@ from registry.views.lines import noise_unknown
 
 ALPHA = 0.05
 MOST_POINTS = 100
+_MOST_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +126,22 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A side of all names: its description, where each name that has it stands, and why the others have none."""
+    """A side of all names: its description, where each name that has it stands, and why the others have none; of what
+    is measured also the benchmarks that have it."""
 
     quantity: Quantity
     means: Mapping[str, tuple[Estimate, Standing]]
     why: Mapping[str, str]
     table: Aggregates | None = None
+    benchmarks: Collection[str] = ()
+
+    @property
+    def what(self) -> str:
+        """The quantity with its slice."""
+        return with_slice(self.quantity.name, slice_of(self.quantity.slice or {}))
 
 
-def of_table(side: Side, table: Aggregates, names: Sequence[str]) -> Known:
+def of_table(side: Side, table: Aggregates, names: Sequence[str], benchmarks: Collection[str] = ()) -> Known:
     """A quantity from a table by one dimension; `Invalid` for grids on several scales, and for a metric that says no
     better end where none is given."""
     if table.status == "not_comparable":
@@ -156,11 +164,11 @@ def of_table(side: Side, table: Aggregates, names: Sequence[str]) -> Known:
     lacks = dict.fromkeys(names, f"has no cell of {what}")
     lacks |= {getattr(one, by): "its protocol differs in keys that bind" for one in table.incomparable or ()}
     lacks |= {str(one.at[by]): f"shares no slot of {what}" for one in table.entries if one.cells}
-    lacks |= {one.name: f"set aside: {lacking_text(one)}" for one in table.set_aside}
+    lacks |= {one.name: f"set aside in {what}: {lacking_text(one)}" for one in table.set_aside}
     why = {name: lacks[name] for name in names if name not in means}
     bounds = table.unit, table.lower, table.upper
     quantity = Quantity("metric", side.name, direction, *bounds, table.slice, table.slots.shared)
-    return Known(quantity, means, why, table)
+    return Known(quantity, means, why, table, benchmarks)
 
 
 def of_label(side: Side, texts: Mapping[str, Sequence[str]], names: Sequence[str]) -> Known:
@@ -209,7 +217,7 @@ def trade_off_of(
         without=tuple(NameWithout(name, why[name]) for name in sorted(why)),
         not_shown=tuple(not_shown),
         assumes=tuple(dict.fromkeys(name for one in tables for name in one.assumes)),
-        warnings=(*dict.fromkeys(one for table in tables for one in table.warnings), *_warnings(both, points)),
+        warnings=(*_of_tables(both), *_warnings(both, points), *_other_slots(both, missing)),
         incomparable=tuple(dict.fromkeys(one for table in tables for one in table.incomparable or ())) or None,
         derived=tuple(dict.fromkeys(one for table in tables for one in table.derived)),
         inputs=tuple(dict.fromkeys(one for table in tables for one in table.inputs)),
@@ -230,5 +238,32 @@ def _warnings(both: tuple[Known, Known], points: Sequence[TradeOffPoint]) -> Ite
         unknown = sum((point.x, point.y)[place].interval is None for point in points)
         if known.quantity.source == "metric" and unknown:
             warning = noise_unknown(unknown, len(points), f"means of {known.quantity.name}")
-            what = with_slice(known.quantity.name, slice_of(known.quantity.slice or {}))
-            yield replace(warning, detail=f"{what}: {warning.detail}")
+            yield replace(warning, detail=f"{known.what}: {warning.detail}")
+
+
+def _of_tables(both: tuple[Known, Known]) -> Sequence[Warning]:
+    """The warnings of the tables; what is true of one of two quantities alone says of which."""
+    own = [(known.what, known.table.warnings) for known in both if known.table is not None]
+    common = {one for one in own[0][1] if one in own[-1][1]}
+    told = (
+        one if one in common else replace(one, detail=f"{what}: {one.detail}") for what, some in own for one in some
+    )
+    return tuple(dict.fromkeys(told))
+
+
+def _other_slots(both: tuple[Known, Known], missing: SlotPolicy) -> Iterator[Warning]:
+    """That two measured quantities are not over the same slots, but for slices that were asked for."""
+    if any(known.table is None for known in both):
+        return
+    x, y = both
+    alone = {one.what: sorted(set(one.benchmarks) - set(other.benchmarks)) for one, other in ((y, x), (x, y))}
+    counts = missing == "matched" and x.quantity.shared != y.quantity.shared
+    if any(alone.values()) or (counts and x.quantity.slice == y.quantity.slice):
+        over = ": " + ", ".join(f"{one.what} over {one.quantity.shared or 0:,}" for one in (y, x)) if counts else ""
+        told = "".join(f"; {what} alone is measured on {_listed(names)}" for what, names in alone.items() if names)
+        yield Warning("other_slots", f"The two quantities are over different slots{over}{told}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from tests.house import Project
 from tests.pages.conftest import Browser, Demo, browser
+from tests.workers.asking import now
 
 WINDOWS = {"experiment": "window-by-ratio", "metric": "Pass@1"}
 TYPES = {"experiment": "type-by-length", "metric": "accuracy", "by": "axis:Type", "model": "Qwen-2.5 3B"}
@@ -76,6 +77,17 @@ def test_a_trade_off_of_two_slices(guest: Browser) -> None:
     page = guest.computed(f"{TRADED}?{urlencode(query | {'x.at.Ratio': '0.1', 'y.at.Ratio': '0.5'})}")
     assert "Pass@1 (%), Ratio 0.5 against Pass@1 (%), Ratio 0.1" in page.text
     assert "on the front" in page.text
+
+
+def test_as_of_an_instant_the_usual_quantity_is_one_that_there_was(public: Project, visitor: Browser) -> None:
+    for model in "abc":
+        public.published(model=model)
+    then = now(public)
+    for model in "abc":
+        public.published(model=model, trials=None, metric={"name": "Latency", "unit": "s", "direction": "lower"})
+    address = f"/projects/{public.slug}/results?{OPENED}"
+    assert "accuracy (%) against Latency" in visitor.computed(address).text
+    assert "Choose a horizontal quantity" in visitor.read(f"{address}&{urlencode({'as_of': then})}").text
 
 
 def test_labels_are_offered_after_metrics_and_those_that_say_nothing_of_a_model_last(

@@ -132,7 +132,7 @@ def test_a_pair_picked_from_a_ranking_is_shown_only_where_the_ranking_separates_
     assert "As the only question asked (p 0.02" in page.text
     assert "among the 6 pairs of the ranking, from which it was picked, it is left open (Holm p 0.1" in page.text
     # Cohen's formula at 0.05 / 6: ((2.638 x 2.204 + 0.842 x 2.200) / 5)^2 = 2.351.
-    assert "to show 5: 2.4 times the trials of every cell, 2,352 trials of each" in page.text
+    assert "to show 5 in the ranking of 4 models: 2.4 times the trials of every cell, 2,352 trials of each" in page.text
     assert "alpha: 0.05 over the 6 pairs of the ranking" in page.text
     ranking = visitor.computed(base.replace("compare", "ranking"))
     assert "Next: how many trials would tell best from one" in ranking.text

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from registry.query import METHODS
 from registry.renderings import aggregates, ranking
 from registry.renderings.sheet import markdown, text
+from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
 from tests.house import Project
 from tests.workers.asking import computed, faults_of, join
 from tests.workers.test_rankings import answered, ask, score
+from workers.statistics.ranking import rank
+from workers.statistics.score_matrix import ScoreMatrix
 
 CELLS: Mapping[str, list[float | None]] = {
     "Claude": [90.0, 88.0, 80.0, 70.0, 60.0],
@@ -44,14 +49,26 @@ def test_a_ranking_over_common_slots_is_that_of_the_others(contexts: Project, su
             alone = answered(contexts, **asked, model=["Claude", "Qwen"])
             assert (found["ranking"], found["pairs"]) == (alone["ranking"], alone["pairs"])
     everybody = answered(contexts, missing="complete", set_aside="none")
-    assert ([len(everybody["ranking"]), everybody["slots"]["compared"]], everybody["set_aside"]) == ([3, 10], [])
-    assert {row["cells"] for row in everybody["ranking"]} == {6, 10}
+    assert ([len(everybody["ranking"]), everybody["slots"]["compared"]], everybody["set_aside"]) == ([3, 6], [])
+    assert {(row["cells"], row["compared"]) for row in everybody["ranking"]} == {(6, 6), (10, 6)}
+    assert "6 of 10 slots compared" in text(ranking.page(from_document(Ranking, everybody)))
     assert {pair["n_common"] for pair in everybody["pairs"]} == {6}
     assert answered(contexts)["set_aside"] == []  # by pairs nobody costs anybody anything
     found = from_document(Ranking, answered(contexts, missing="complete"))
     for written in (text(ranking.page(found)), markdown(ranking.page(found))):
         assert LACKS in written.replace("\\", "")
         assert "With nobody set aside they are compared too." in " ".join(written.split())
+
+
+def test_a_lead_over_common_cells_is_on_those_that_all_have() -> None:
+    values = np.array([[90.0, 88.0, 91.0], [70.0, 71.0, 72.0], [50.0, 51.0, np.nan]])
+    board = ScoreMatrix(
+        ("a", "b", "c"), values, np.array([0, 1, 1]), ("X", "Y"), np.full((3, 3), 900), "higher", 0, 100
+    )
+    [lead, *_] = ranking_verdict(rank(board, missing="complete")).more
+    assert lead.endswith("on the 2 of 3 cells of 2 benchmarks that all have.")
+    lead = ranking_verdict(replace(rank(board), by="benchmark")).more[0]
+    assert lead.endswith("on the 3 cells of 2 models that both have.")
 
 
 def test_named_ones_are_set_aside_by_name_alias_and_page(contexts: Project) -> None:
@@ -64,6 +81,15 @@ def test_named_ones_are_set_aside_by_name_alias_and_page(contexts: Project) -> N
         f"/projects/{contexts.slug}/rankings", query_string=OF_TABLE | {"missing": "complete", "set_aside": "Claude"}
     )
     assert (page.status_code, "With nobody set aside they are compared too" in page.text) == (200, True)
+
+
+def test_who_is_set_aside_of_means_alone_is_ranked_and_said_to_be_so(contexts: Project) -> None:
+    found = answered(contexts, set_aside="Claude")
+    assert len(found["ranking"]) == 3
+    assert found["selection"]["sentence"].endswith(", Claude set aside in means")
+    assert "no mean: Claude was set aside\n" in text(ranking.page(from_document(Ranking, found)))
+    found = answered(contexts, set_aside="Claude", missing="available")
+    assert found["selection"]["sentence"] == "accuracy in leaderboard"
 
 
 def view(project: Project, name: str, asked: dict[str, Any]) -> Any:
@@ -105,9 +131,26 @@ def test_of_a_trade_off_it_is_told_who_is_set_aside_and_what_it_lacks(contexts: 
     asked = {"experiment": "leaderboard", "x": "metric:accuracy", "y": "metric:accuracy", "y.at.Context": "4000"}
     found = view(contexts, "trade-offs", asked)
     assert [point["name"] for point in found["points"]] == ["Qwen", "Claude"]
-    assert found["without"] == [{"name": "Gemma", "reason": f"set aside: {LACKS}"}]
+    assert found["without"] == [{"name": "Gemma", "reason": f"set aside in accuracy: {LACKS}"}]
     found = view(contexts, "trade-offs", asked | {"set_aside": "none"})
     assert (len(found["points"]), found["without"]) == (3, [])
+
+
+def test_a_trade_off_says_which_quantity_a_doubt_is_about_and_that_slots_differ(contexts: Project) -> None:
+    contexts.call("PUT", f"projects/{contexts.slug}/suites/both", json={"benchmarks": ["Needle", "Recall"]})
+    seconds = {"name": "seconds", "unit": "s", "direction": "lower"}
+    for model in CELLS:
+        contexts.published(
+            experiment="leaderboard", benchmark="Needle", model=model, metric=seconds, trials=None,
+            axes=[CONTEXT], values=[1.0, 2.0, 3.0, 4.0, 5.0],
+        )  # fmt: skip
+    asked = {"experiment": "leaderboard", "x": "metric:seconds", "y": "metric:accuracy", "suite": "both"}
+    told = {one["code"]: one["detail"] for one in view(contexts, "trade-offs", asked)["warnings"]}
+    assert told["suite_incomplete"].startswith("seconds: Nothing is tabulated on 1 of the 2 benchmarks of the suite")
+    assert told["other_slots"] == (
+        "The two quantities are over different slots: accuracy over 10, seconds over 5; accuracy alone is measured on"
+        " Recall."
+    )
 
 
 def test_where_most_lack_something_nobody_is_set_aside(project: Project) -> None:

@@ -34,7 +34,7 @@ from workers.statistics.counted import (
 )
 from workers.statistics.pairs import ALIKE, ALONE, APART, Judged, by_error, couples, estimand_of, pairs_left_out
 from workers.statistics.rank_groups import components, dominance, parts, ranges
-from workers.statistics.ranking import Contest, Orders, asked, assembled, obstacle, unasked
+from workers.statistics.ranking import Contest, Orders, asked, assembled, compared_slots, obstacle, unasked
 from workers.statistics.ranking_methods import (
     Refused,
     Scores,
@@ -204,6 +204,7 @@ def rank_board(
     kept = prepared(standings, frame.missing)
     if not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
+    frame = replace(frame, slots=compared_slots(standings, kept, frame.missing))
     if len(standings.names) > MOST_PAIRED:
         return _without_pairs(standings, kept, frame)
     counted = replace(counted_cells(kept), slots=standings.slots, cells=tuple(standings.present.sum(axis=1).tolist()))

@@ -78,6 +78,7 @@ def rank(
     kept = prepared(standings, frame.missing)
     if not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
+    frame = replace(frame, slots=compared_slots(standings, kept, frame.missing))
     parts = components(kept)
     own = [order(of(kept, part), frame.method, frame.missing) for part in parts]
     estimand = estimand_of(frame.method, kept.mixed)
@@ -94,7 +95,9 @@ def rank(
         if isinstance(score, Scores)
     ]
     aside = NOBODY if common_to_all(frame.method, frame.missing) else set_aside  # there they are gone already
-    return _completed(standings, kept, assembled(frame, _contest(standings, kept, table), parts, orders), table, aside)
+    return _completed(
+        standings, kept, assembled(frame, _contest(standings, kept, table, frame), parts, orders), table, aside
+    )
 
 
 def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None) -> Ranking:
@@ -122,18 +125,24 @@ def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pa
     )
 
 
+def compared_slots(posted: ScoreMatrix, kept: ScoreMatrix, missing: Missing) -> Slots:
+    """How many slots any name has, and how many are compared: with `complete` those that all have."""
+    return replace(posted.slots, compared=kept.values.shape[1]) if missing == "complete" else posted.slots
+
+
 def refused(reason: str, method: str, missing: str, alpha: float, target: str) -> Ranking:
     """The answer to a question that is not computed at all, and why."""
     return replace(asked(Slots(0, 0), method, missing, alpha, target), status="undefined", reason=reason)
 
 
-def _contest(posted: ScoreMatrix, kept: ScoreMatrix, table: PairTable) -> Contest:
-    found, met_slots = table.contrasts, posted.present.sum(axis=0) > 1
+def _contest(posted: ScoreMatrix, kept: ScoreMatrix, table: PairTable, frame: Ranking) -> Contest:
+    found = table.contrasts
+    common = posted.present & (posted.present.sum(axis=0) > 1) if frame.missing != "complete" else kept.present
     wins, ties, losses = found.wins.sum(axis=1), found.ties.sum(axis=1) - np.diag(found.ties), found.wins.sum(axis=0)
     return Contest(
         names=kept.names,
         cells=posted.present.sum(axis=1).tolist(),
-        compared=(posted.present & met_slots).sum(axis=1).tolist(),
+        compared=common.sum(axis=1).tolist(),
         records=list(zip(wins.tolist(), ties.tolist(), losses.tolist(), strict=True)),
         tested=np.asarray(np.isfinite(table.p).any(axis=1), dtype=np.bool_),
         met=found.common > 0,

@@ -85,7 +85,10 @@ def forest_of_ranking(ranking: Ranking) -> Forest:
         for one, marked in zip(ranking.ranking, fewer, strict=True)
         if (value := one.mean if means else one.score) is not None
     ]
-    doubts = (*without_mean((one.name, one.mean) for one in ranking.ranking), *([FEWER] if any(fewer) else []))
+    doubts = (
+        *without_mean(((one.name, one.mean) for one in ranking.ranking), ranking.selection),
+        *([FEWER] if any(fewer) else []),
+    )
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
     better = ", lower is better ↓" if means and yardstick_of(ranking).sign < 0 else ""
     sentence = ranking_verdict(ranking).sentence

@@ -240,7 +240,7 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         about = _OF_OTHERS.format("benchmarks") if only_others else _TURNS
         return Verdict("absent", sentence(told + about), tuple(_apart(document, whole)))
     size_ = f"{first} is {by} {yardstick.word}{around}{where}" if found.difference else f"no difference{around}{where}"
-    seen = found.could_show(yardstick, trials=whole.test == "score")
+    seen = found.could_show(yardstick, trials=whole.test == "score", of=" for this comparison alone")
     told = f"Whether {contender} or {baseline} is {yardstick.word} cannot be told: {size_}"
     told += f"; {seen}" if seen else "" if pair.interval else f"; {whole.reason}"
     about = _OF_OTHERS.format("benchmarks") if only_others else ""

@@ -99,10 +99,10 @@ class Estimate:
             told.append(f"{level_of(ends)} interval {fixed(ends.low, decimals)} to {fixed(ends.high, decimals)}")
         return f" ({'; '.join(told)})" if told else ""
 
-    def could_show(self, yardstick: Yardstick, *, trials: bool) -> str:
+    def could_show(self, yardstick: Yardstick, *, trials: bool, of: str = "") -> str:
         """What would have been found, and with `trials` how many times as many a difference of this size takes:
-        (detectable / difference)², for standard errors fall with the root of the trials. Empty where no noise is known.
-        """
+        (detectable / difference)², for standard errors fall with the root of the trials; `of` says as which question.
+        Empty where no noise is known."""
         if not self.detectable:
             return ""
         found = yardstick.sized(rough(self.detectable))
@@ -111,7 +111,7 @@ class Estimate:
             return told
         times = (self.detectable / abs(self.difference)) ** 2
         needed = f"more than {_MOST_TIMES} times" if times > _MOST_TIMES else f"about {rough(times)} times"
-        return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials"
+        return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials{of}"
 
 
 def margin_words(yardstick: Yardstick) -> str:
@@ -139,13 +139,13 @@ class Verdict:
     """What stays without each of the benchmarks that `sentence` counts; a page folds it."""
 
 
-def common_cells(count: int, total: int, of: str = "") -> str:
-    """The cells that two results share: `on the 32 of 80 cells of 4 benchmarks that both have`."""
+def common_cells(count: int, total: int, of: str = "", who: str = "both") -> str:
+    """The cells that results share: `on the 32 of 80 cells of 4 benchmarks that both have`."""
     about = f" of {of}" if of else ""
     if total == 1:
-        return f"in the one cell{about} that both have"
+        return f"in the one cell{about} that {who} have"
     whole = f"{count:,} cells" if count == total else f"{count:,} of {total:,} cells"
-    return f"on the {whole}{about} that both have"
+    return f"on the {whole}{about} that {who} have"
 
 
 def slice_words(document: SliceDocument, suite: str | None = None) -> str:

@@ -125,6 +125,16 @@ def plural_of(by: str) -> str:
     return f"levels of {isolated(by.removeprefix('axis:'))}" if by.startswith("axis:") else f"{by}s"
 
 
+def group_word(ranking: Ranking) -> str:
+    """The word for what weighs equally, and is left out in turn."""
+    return "model" if ranking.by == "benchmark" else "benchmark"
+
+
+def all_share(ranking: Ranking) -> bool:
+    """Whether many names are compared on the slots alone that all of them have."""
+    return ranking.missing == "complete" and len(ranking.ranking) > 2
+
+
 def _word(ranking: Ranking) -> str:
     """What a name with better values is: better, or easier if it is a benchmark."""
     return "easier" if ranking.by == "benchmark" else "better"
@@ -212,11 +222,11 @@ def _carried(ranking: Ranking, better: str) -> str:
 
 
 def _where(ranking: Ranking, pair: Pair) -> str:
-    """The cells that both have, of all that any name has, and over how many benchmarks."""
-    total = max(pair.n_common, ranking.slots.total if ranking.slots else 0)
-    return common_cells(
-        pair.n_common, total, counted(pair.benchmarks, "benchmark", "benchmarks") if pair.benchmarks > 1 else ""
-    )
+    """The cells that both have, or with `complete` all, of all that any name has, and over how many benchmarks; where
+    these are ranked, over how many models."""
+    total, one = max(pair.n_common, ranking.slots.total if ranking.slots else 0), group_word(ranking)
+    of = counted(pair.benchmarks, one, f"{one}s") if pair.benchmarks > 1 else ""
+    return common_cells(pair.n_common, total, of, "all" if all_share(ranking) else "both")
 
 
 def _scope(ranking: Ranking) -> str:
@@ -362,7 +372,7 @@ def _weakening(ranking: Ranking) -> Iterator[str]:
     name = isolated(first)
     out = next((one for one in ranking.stability.leave_one_out if one.name == first), None)
     if out and out.worst > 1:
-        yield f"With one benchmark left out {name} falls as low as rank {out.worst}."
+        yield f"With one {group_word(ranking)} left out {name} falls as low as rank {out.worst}."
     moved = next((one for one in ranking.policy_sensitivity if one.name == first), None)
     if moved and moved.worst > 1:
         yield f"Under another method or policy for missing cells {name} falls as low as rank {moved.worst}."
@@ -409,8 +419,7 @@ def _fewer(ranking: Ranking, claimed: int) -> tuple[str, tuple[str, ...]]:
         f"Without {isolated(one.benchmark)}, than {_of_them(one.shown) if one in lost else 'no fewer'}."
         for one in listed
     )
-    several = "models" if ranking.by == "benchmark" else "benchmarks"
-    return f"; than fewer with any one of {len(lost):,} {several} left out, without {name} {than}", each
+    return f"; than fewer with any one of {len(lost):,} {group_word(ranking)}s left out, without {name} {than}", each
 
 
 def _of_them(count: int) -> str:

@@ -109,6 +109,11 @@ def test_a_ranking_is_written_in_words(subtests, snapshot) -> None:
             assert ranking_text(document) == snapshot(name=name)
 
 
+def test_a_rank_range_says_which_pairs_narrow_it() -> None:
+    against = {"code": "order_contradicts_pair", "detail": '"c" is significantly better than "d".'}
+    assert "has it narrows none\n" in ranking_text(ranking(warnings=[against]))
+
+
 def test_markdown_escapes_pipes_in_names() -> None:
     assert "| a\\|b \\\\ \\<br> |" in ranking_markdown(ranking(ranking=[row(1, "a|b \\ <br>", 1.0, 1, 1, "A")]))
 
