@@ -210,15 +210,25 @@ def doubts(found: Aggregates) -> Iterator[str]:
         yield f"no interval: {reason}"
     if any(one.mean is not None for one in found.rows):
         alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
-        over = "its own cells" if found.missing == "available" else "the cells that all rows have"
+        over = "its own cells" if found.missing == "available" else f"the cells that all rows have{_part(found)}"
         yield f"mean: that of the ranking, over {over}, each {alike} alike"
         yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection)
         if any(over_fewer(found)):
             yield _FEWER
+    elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched"):
+        yield "no means: nothing was measured of all rows; missing=available has each row over its own cells"
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):
         yield "new benchmarks: Student's interval, the benchmarks taken as a sample of others like them"
     yield from assumptions(found.assumes) if known else ()
     yield from left_out_and_warnings(found, "counted")
+
+
+def _part(found: Aggregates) -> str:
+    """How many of the columns have a value of all rows with a mean, where not all have."""
+    entries, width = found.entries, len(found.entries) // len(found.rows)
+    having = [place for place, one in enumerate(found.rows) if one.mean is not None]
+    whole = sum(all(entries[place * width + at].n for place in having) for at in range(width))
+    return "" if whole == width else f" (of {whole} of {width} columns)"
 
 
 def _list(found: Aggregates) -> Iterator[Block]:
