@@ -137,7 +137,7 @@ def frozen_worker(stage: Stage, script: Script) -> None:
 def freeze_in_the_middle(stage: Stage, script: Script) -> Write:
     """A large grid whose worker is frozen while it holds the lease, in no transaction."""
     leased = "SELECT count(*) FROM derivations WHERE grid_id = %s AND state = 'pending' AND leased_until IS NOT NULL"
-    for _ in range(20):
+    for _ in range(100):
         write = script.publish_large()
         with contextlib.suppress(TimeoutError):  # it was settled between two looks
             awaited(functools.partial(stage.ask, leased, write.grid), 5, "a lease")
