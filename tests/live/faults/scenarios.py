@@ -56,7 +56,7 @@ class Script(Client):
         """A grid that keeps a worker busy for a while."""
         number, chance = self.history.number(), random.Random(1)
         identity = ("large", "one", f"large {number}")
-        steps = list(range(700))
+        steps = list(range(1_500))
         sent = grid(chance, number, identity) | {
             "axes": [
                 {"name": "Task", "kind": "nominal", "levels": ["a", "b", "c"]},
