@@ -62,7 +62,9 @@ def marks_of(connection: Connection, wanted: Iterable[Revision]) -> dict[Revisio
 
     It grows with every addition, so that an answer about a revision can say which outcomes it knew.
     """
-    asked = _asked(wanted)
+    if not (given := list(wanted)):
+        return {}
+    asked = _asked(given)
     statement = _holding(select(asked, func.max(item_outcomes.c.id).label("mark")), asked).group_by(*asked.c)
     return {(row.grid_id, row.of_revision): row.mark for row in connection.execute(statement)}
 
@@ -70,7 +72,9 @@ def marks_of(connection: Connection, wanted: Iterable[Revision]) -> dict[Revisio
 def rows_of_revisions(connection: Connection, wanted: Iterable[Revision], as_of: str = "") -> dict[Revision, list[Any]]:
     """Rows that may hold for these revisions of grids, the newest first; nothing for one without any. At an instant,
     those that were posted until then."""
-    asked, then = _asked(wanted), instant_of(as_of)
+    if not (given := list(wanted)):
+        return {}
+    asked, then = _asked(given), instant_of(as_of)
     statement = _holding(select(item_outcomes, asked.c.of_revision), asked).order_by(item_outcomes.c.id.desc())
     if then is not None:
         statement = statement.where(item_outcomes.c.created_at <= then)
@@ -92,9 +96,8 @@ def rows_of_items(connection: Connection, grid_id: uuid.UUID | str, revision: in
     return rows_of_revisions(connection, [one]).get(one, [])
 
 
-def _asked(wanted: Iterable[Revision]) -> Any:
-    given = list(wanted) or [(uuid.UUID(int=0), 0)]
-    return values(column("grid_id", Uuid), column("of_revision", Integer), name="asked").data(given)
+def _asked(wanted: Sequence[Revision]) -> Any:
+    return values(column("grid_id", Uuid), column("of_revision", Integer), name="asked").data(wanted)
 
 
 def _holding(statement: Select[Any], asked: Any) -> Select[Any]:
