@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from registry.pages.blocks import MINUS, Part, parts_of, typeset
 from registry.pages.palette import difference_bin
-from registry.renderings.numbers import fixed, p_value, places_of, rough, signed
+from registry.renderings.numbers import fixed, p_value, places_of, rough, signed, span
 from registry.renderings.pairs import pair_blocks
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranking
@@ -44,14 +44,14 @@ def whiskers_of(found: Estimates, *, around_zero: bool = False, margins: Sequenc
     ends = [end for _, both in known for end in both] + [0.0] * around_zero + [*margins]
     if not known:
         return None
-    low, span, places = min(ends), max(ends) - min(ends) or 1.0, places_of(ends)
+    low, whole, places = min(ends), max(ends) - min(ends) or 1.0, places_of(ends)
 
     def at(value: float) -> str:
-        return f"{_EDGE + (WIDTH - 2 * _EDGE) * (value - low) / span:.1f}"
+        return f"{_EDGE + (WIDTH - 2 * _EDGE) * (value - low) / whole:.1f}"
 
     def whisker(value: float, one: Interval | None) -> Whisker:
         ends = (one.low, one.high) if one else (value, value)
-        told = f"{fixed(value, places)}, {fixed(ends[0], places)} to {fixed(ends[1], places)}"
+        told = f"{fixed(value, places)}, {span(*ends, places)}"
         return Whisker(at(value), at(ends[0]), at(ends[1]), typeset(told) if one else fixed(value, places))
 
     rows = [None if value is None else whisker(value, one) for value, one in found]

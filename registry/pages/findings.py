@@ -11,14 +11,14 @@ from typing import Any
 from registry.pages.blocks import typeset
 from registry.renderings.changes import reasons_of
 from registry.renderings.grid import decimals_shown, flat
-from registry.renderings.numbers import fixed, level_of, p_value, places_of, places_shown, rough, signed
+from registry.renderings.numbers import fixed, level_of, p_value, places_of, places_shown, rough, signed, span
 from registry.renderings.peaks import is_shown
 from registry.renderings.precision import places_posted
 from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.trends import has_q, name_of_p
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.grid import decline
-from registry.renderings.words import bent, counted, label, lasting, place, places, spoken
+from registry.renderings.words import counted, label, lasting, place, places, spoken, unlike_a_line
 from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
@@ -103,8 +103,7 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
         decimals = places_of([change.value, interval.low, interval.high])
         what = "change" if one.end_change else "fitted change"
         told.append(f"{what} {signed(change.value, decimals)}{_within(interval, decimals)}")
-    if bent(one):
-        told.append("not along a line")
+    told += unlike_a_line(one)
     if one.direction == "inconclusive":
         seen = "no change" if one.detectable is None else rough(one.detectable)
         bare = one.detectable is None and one.noise == "unknown"
@@ -117,8 +116,7 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
 
 
 def _within(interval: Interval, decimals: int | None) -> str:
-    low, high = fixed(interval.low, decimals), fixed(interval.high, decimals)
-    return f" ({level_of(interval).replace(' ', NARROW)}: {low} to {high})"
+    return f" ({level_of(interval).replace(' ', NARROW)}: {span(interval.low, interval.high, decimals)})"
 
 
 def _breaks(statistics: Statistics) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from registry.renderings.grid import carried, decimals_shown, noise_of_cells, wh
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
 from registry.renderings.heatmap.scale import Options, Scale, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
-from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, p_value, signed
+from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, p_value, signed, span
 from registry.renderings.words import counted, label, place, with_unit
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -198,7 +198,7 @@ def _values(
         text = fixed(value, decimals)
         mark, told = _mark(planes, index)
         parts = [f"{where}: {text}{unit}" if where else f"{text}{unit}"]
-        parts += [f"95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)}"] if ends else []
+        parts += [f"95 % interval {span(*ends, decimals)}"] if ends else []
         parts += [_trials(value, document, known, posted)] if known is not None else []
         parts += [told] if index in planes.marks.best else []
         kind = f"c{bin_of(scale.share(value))}{mark}"

@@ -26,7 +26,7 @@ from registry.pages.project import Means, means_on, verdicts_on
 from registry.pages.queries import checked, state_of
 from registry.pages.responses import page
 from registry.query import RankingQuery
-from registry.renderings.numbers import fixed, places_of
+from registry.renderings.numbers import fixed, places_of, span
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -153,7 +153,7 @@ def _mean(connection: Connection, project: str, standing: Standing, name: str) -
     for one in found:
         if one.name == name and one.mean is not None:
             ends = one.mean_interval
-            around = f" ({fixed(ends.low, places)} to {fixed(ends.high, places)})" if ends else ""
+            around = f" ({span(ends.low, ends.high, places)})" if ends else ""
             return typeset(f"{fixed(one.mean, places)}{around}")
     return ""
 

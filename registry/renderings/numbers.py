@@ -122,8 +122,24 @@ class _Confident(Protocol):
 
 def within(interval: Interval) -> str:
     """An interval in a sentence: `95 % interval -5.2 to -0.8`."""
-    places = places_of([interval.low, interval.high])
-    return f"{level_of(interval)} interval {fixed(interval.low, places)} to {fixed(interval.high, places)}"
+    return (
+        f"{level_of(interval)} interval {span(interval.low, interval.high, places_of([interval.low, interval.high]))}"
+    )
+
+
+def span(low: float, high: float, decimals: int | None) -> str:
+    """The ends of an interval in a sentence: `-5.2 to -0.8`."""
+    return " to ".join(_written(low, high, decimals))
+
+
+def _written(low: float, high: float, decimals: int | None) -> tuple[str, str]:
+    """The ends with so many decimals, or a few more where they would be written alike, or one of them as 0."""
+    for places in range(decimals, decimals + 12) if decimals is not None else ():
+        first, last = fixed(low, places), fixed(high, places)
+        zero = (low and not float(first)) or (high and not float(last))
+        if not zero and (low == high or first != last):
+            return first, last
+    return fixed(low, decimals), fixed(high, decimals)
 
 
 def level_of(found: _Confident) -> str:
@@ -155,7 +171,7 @@ def intervals(found: Sequence[Interval | None], decimals: int | Sequence[int | N
     """Intervals as `[low, high]`, of so many decimals all or each, their ends padded so that they stand below each
     other."""
     places = decimals if isinstance(decimals, Sequence) else [decimals] * len(found)
-    told = [(fixed(one.low, d), fixed(one.high, d)) if one else None for one, d in zip(found, places, strict=True)]
+    told = [_written(one.low, one.high, d) if one else None for one, d in zip(found, places, strict=True)]
     low = max((len(both[0]) for both in told if both), default=0)
     high = max((len(both[1]) for both in told if both), default=0)
     return [f"[{both[0]:>{low}}, {both[1]:>{high}}]" if both else UNDEFINED for both in told]

@@ -87,7 +87,7 @@ def _noise(document: Statistics, peaks: Peaks, decimals: int | None) -> Iterator
 def finer_than(decimals: int | None, peaks: Peaks) -> int | None:
     """Decimals of what is computed from values: one more than these, as far as that says anything."""
     places = places_of([peaks.best.value if peaks.best else None, peaks.expected_max_if_equal])
-    return None if decimals is None or places is None else min(decimals, places) + 1
+    return None if decimals is None or places is None else min(decimals + 1, places)
 
 
 def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Iterator[Block]:

@@ -95,7 +95,7 @@ def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> 
         # The noise of a cell at the end of its scale reaches beyond that; no value does.
         expected, most = (max(expected, bound), max(most, bound)) if lower else (min(expected, bound), min(most, bound))
     places = places_of([best, expected, most])
-    finer = None if decimals is None or places is None else min(decimals, places) + 1
+    finer = None if decimals is None or places is None else min(decimals + 1, places)
     beyond = (most - best if lower else best - most) > 1e-9 * abs(most)
     side, word = ("above", "lower") if lower else ("below", "higher")
     if fixed(expected, finer) == fixed(bound, finer):

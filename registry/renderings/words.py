@@ -147,15 +147,21 @@ def direction(one: Series, alpha: float) -> str:
     word = said(found)
     if found == "insufficient_points":
         word = "too many ties" if 2 / math.factorial(min(one.count, 20)) < alpha else "too few points"
-    if bent(one):
-        return f"{word}, not along a line"
+    if oddities := ", ".join(unlike_a_line(one)):
+        return f"{word}, {oddities}"
     seen = one.detectable
     return f"{word} (could have shown {rough(seen)})" if found == "inconclusive" and seen is not None else word
 
 
-def bent(one: Series) -> bool:
-    """Whether a series is shown to move, and its cells miss a line by more than their noise."""
-    return "creasing" in one.direction and one.fitted_change is None and one.end_change is not None
+def unlike_a_line(one: Series) -> Iterator[str]:
+    """How a series that is shown to move does not do so along a line: its cells miss one by more than their noise, or
+    its two ends, as of few trials, go the other way."""
+    if "creasing" not in one.direction or one.end_change is None:
+        return
+    if one.fitted_change is None:
+        yield "not along a line"
+    if one.end_change.value * (-1 if "decreasing" in one.direction else 1) < 0:
+        yield "unlike its ends"
 
 
 def lasting(one: Series, metric: Mapping[str, Any]) -> Onset | None:

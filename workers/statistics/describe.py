@@ -153,7 +153,7 @@ def assumptions(
     kinds = {one.noise for one in series if one.count > 1 and (one.noise != "unknown" or together)}
     kinds |= {one.noise for one in tested}
     whole = known_noise(table)
-    kinds |= {whole} - {"unknown"} if table.cells > 1 else set()
+    kinds |= {whole} - {"unknown"} if table.cells > 1 and table.computable else set()
     words = {
         "independent_trials" if table.design_effect == 1.0 else OF_REPEATS: grid.design_effect is None
         and ("trials" in kinds or ("stderr" in kinds and has_trials_alone(grid, table))),

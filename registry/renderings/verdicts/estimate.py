@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
-from registry.renderings.numbers import fixed, level_of, places_of, rough
+from registry.renderings.numbers import fixed, level_of, places_of, rough, span
 from registry.renderings.words import isolated
 from registry.results.parameters import POWER, Parameters
 from registry.results.terms import Interval, SliceDocument
@@ -93,10 +93,10 @@ class Estimate:
 
     def brackets(self, yardstick: Yardstick) -> str:
         """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say."""
-        ends, decimals = self.interval, self.decimals
+        ends = self.interval
         told = ["lower is better"] if yardstick.direction == "lower" else []
         if ends:
-            told.append(f"{level_of(ends)} interval {fixed(ends.low, decimals)} to {fixed(ends.high, decimals)}")
+            told.append(f"{level_of(ends)} interval {span(ends.low, ends.high, self.decimals)}")
         return f" ({'; '.join(told)})" if told else ""
 
     def could_show(self, yardstick: Yardstick, *, trials: bool, of: str = "") -> str:

@@ -9,7 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from registry.renderings.grid import carried, decimals_shown, flat, noise_of_cells, whole_of
-from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, level_of, plain_number, rough
+from registry.renderings.numbers import (
+    count_of,
+    decimals_of,
+    fixed,
+    interval_of,
+    level_of,
+    p_value,
+    plain_number,
+    rough,
+    span,
+)
 from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, joined, sentence
 from registry.renderings.words import counted, isolated, label, lasting, place, places, spoken
 from registry.results.courses import Onset, Series
@@ -24,8 +34,8 @@ _COURSES = (
     ("rises", "rise", ("increasing", "slightly_increasing")),
     ("is level within the margin", "are level within the margin", ("flat",)),
     ("has one value throughout", "have one value throughout", ("constant",)),
-    ("falls, then rises", "fall, then rise", ("falls_then_rises",)),
-    ("rises, then falls", "rise, then fall", ("rises_then_falls",)),
+    ("falls then rises", "fall then rise", ("falls_then_rises",)),
+    ("rises then falls", "rise then fall", ("rises_then_falls",)),
     ("varies without a trend", "vary without a trend", ("varies_without_trend",)),
     ("shows no trend", "show no trend", ("inconclusive",)),
     (
@@ -98,7 +108,7 @@ def _single(document: GridDocument, value: float) -> str:
     decimals, places = decimals_of([value]), decimals_shown(document)
     told = f"{isolated(document['metric']['name'])} is {_value(document, value)}"
     if ends:
-        told += f" (95 % interval {fixed(ends[0], places)} to {fixed(ends[1], places)})"
+        told += f" (95 % interval {span(*ends, places)})"
     if sd is not None and repeats:
         told += f", the mean of {repeats:,} repeats with a standard deviation of {rough(sd)}"
     count = count_of(value, document["metric"], trials, decimals)
@@ -115,12 +125,21 @@ def _value(document: GridDocument, value: float) -> str:
 
 def _trends(document: GridDocument, statistics: Statistics) -> list[str]:
     """The numeric axes along which any series is shown to fall, to rise or to be level, or the only one to end
-    elsewhere than it began."""
+    elsewhere than it began, or all together move."""
     count = Counter(one.along for one in statistics.series)
     shown = {
         one.along for one in statistics.series if one.direction in _SHOWN or (count[one.along] == 1 and _is_apart(one))
     }
+    shown.update(along for along in count if any(_together(statistics, along)))
     return [axis["name"] for axis in document["axes"] if axis["kind"] == "numeric" and axis["name"] in shown]
+
+
+def _together(statistics: Statistics, along: str) -> Iterator[str]:
+    """Where all series along an axis are shown to go by their common test, though none of them is by itself."""
+    found = statistics.grid_trend.get(along)
+    alone = any(one.direction in _SHOWN for one in statistics.series if one.along == along)
+    if found and found.rows > 1 and found.p is not None and found.p < statistics.params.alpha and not alone:
+        yield f"Together they are shown to {'rise' if found.s > 0 else 'fall'} (p {p_value(found.p)})."
 
 
 def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[str, str]]:
@@ -146,7 +165,8 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
         leading, _, verb = first.partition(" ")
         of = f"{leading} of {whole}" if rest else whole
         said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}."
-        yield along, " ".join([said, *_declines(document, along, series)])
+        together = _together(statistics, along)
+        yield along, " ".join([said, *together, *_declines(document, along, series)])
 
 
 def _declines(document: GridDocument, along: str, series: Sequence[Series]) -> Iterator[str]:

@@ -85,10 +85,13 @@ def shape(name: str, grid: Grid) -> Shape:
     if name == "odd names":
         names = dict(zip(names, ODD[:4], strict=True))
     axes = [axis_document(axis) for axis in grid.axes]
-    values = nested(list(grid.values), [len(axis.levels) for axis in grid.axes])
-    document = names | {
+    sizes = [len(axis.levels) for axis in grid.axes]
+    values = nested(list(grid.values), sizes)
+    trials = nested(list(grid.trials), sizes) if isinstance(grid.trials, tuple) else grid.trials
+    errors = {"stderr": nested(list(grid.stderr), sizes)} if grid.stderr else {}
+    document = names | errors | {
         "id": "01a201bd-00fc-727f-9bd3-9065cc8d6c0d", "revision": 1, "metric": metric_document(grid.metric),
-        "axes": axes, "values": values, "trials": grid.trials,
+        "axes": axes, "values": values, "trials": trials,
         "cell_count": sum(value is not None for value in grid.values),
     }  # fmt: skip
     head = {"grid": "g", "revision": 1, "methods_version": "1", "metric": document["metric"], "axes": axes}
