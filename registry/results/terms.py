@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from registry.grids.protocol import Protocol, Role, Rules, Value, differences
 
-OF_REPEATS = "design_effect_of_repeats"
-"""The name of the assumption that repeats say how far the trials of a cell depend on each other."""
+OF_REPEATS, ROUNDED = "design_effect_of_repeats", "rounded_values"
+"""The names of the assumptions that repeats say how far the trials of a cell depend on each other, and that errors are
+larger by what rounding adds."""
 
 
 @dataclass(frozen=True, slots=True)
