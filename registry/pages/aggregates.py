@@ -194,7 +194,8 @@ def _mean(one: RowMean, text: str, places: int | None, *, detailed: bool) -> Squ
     if not detailed:
         return Square("mean", text)
     ends = one.mean_interval
-    tip = f"mean over {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
+    kind = "adjusted mean by" if one.adjusted else "mean over"
+    tip = f"{kind} {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
     return Square("mean", text, _ends(ends, places), "", tip)
 
 

@@ -38,9 +38,6 @@ _FIELDS: Mapping[str, Callable[[Ranked], str | int | float | None]] = {
 YIELDS = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show (Holm)")
 """Columns of the order and the pairs that a narrow screen does without, the first of them first."""
 MARK = "*"
-FEWER = (
-    f"{MARK} over fewer cells than other names' means, which it is not to be compared with; ranks compare common cells"
-)
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -188,20 +185,38 @@ def mean_texts(ranking: Ranking) -> list[str]:
     return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
 
 
+def what_marks(missing: str) -> str:
+    """What the mark of a mean says."""
+    if missing == "available":
+        return (
+            f"{MARK} over fewer cells than other means, which it is not to be compared with; ranks compare common cells"
+        )
+    return (
+        f"{MARK} adjusted mean: what least squares make of all that was measured, for it lacks some of what the others "
+        "have; the interval is about noise alone"
+    )
+
+
 def over_fewer(ranking: Ranking) -> list[bool]:
-    """Say of each name whether its mean is over fewer cells than that of another one: where each has its own."""
+    """Say of each name whether its mean is over fewer cells than that of another one: as each has its own, or as it is
+    adjusted."""
     most = max((row.compared or 0 for row in ranking.ranking), default=0)
     own = ranking.missing == "available"
-    return [own and row.mean is not None and (row.compared or most) < most for row in ranking.ranking]
+    return [
+        bool(row.adjusted) or (own and row.mean is not None and (row.compared or most) < most)
+        for row in ranking.ranking
+    ]
 
 
-def without_mean(means: Iterable[tuple[object, float | None]], selection: Selected | None) -> Iterator[str]:
+def without_mean(
+    means: Iterable[tuple[object, float | None]], selection: Selected | None, group: str = "benchmark"
+) -> Iterator[str]:
     """Who has no mean where others have one, and why: who was set aside by name decides no slots and has none."""
     found = list(means)
     names = [str(name) for name, mean in found if mean is None]
     aside = [name for name in names if selection is not None and name in (selection.set_aside or ())]
     lack = [name for name in names if name not in aside]
-    whys = (aside, "was", "were", "set aside"), (lack, "lacks", "lack", "cells that the means of the others are over")
+    whys = (aside, "was", "were", "set aside"), (lack, "shares", "share", f"no {group} with the most others")
     for some, one, many, why in whys if len(names) < len(found) else ():
         if some:
             more = f" and {len(some) - _LISTED} more" if len(some) > _LISTED else ""
@@ -246,11 +261,11 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
-        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all of these have"
+        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all there have"
         yield f"mean: of {over}, {alike}; interval:{sure}, were these cells run again"
-    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection)
+    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection, group_word(ranking))
     if any(over_fewer(ranking)):
-        yield FEWER
+        yield what_marks(ranking.missing)
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)

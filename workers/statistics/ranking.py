@@ -21,7 +21,7 @@ from registry.results.pairs import (
     WithoutOne,
 )
 from registry.results.ranking import Omission, Ranked, Ranking, Slots
-from registry.results.terms import NOBODY, Interval, Method, Missing, Target, Warning, common_to_all
+from registry.results.terms import NOBODY, Method, Missing, Target, Warning, common_to_all
 from workers.statistics.means import benchmark_scores, means_of
 from workers.statistics.pairs import PairTable, couples, estimand_of, pair_table, pairs_left_out
 from workers.statistics.rank_groups import (
@@ -199,7 +199,6 @@ def _completed(
     policy = found.alpha, found.missing, aside
     means, place = means_of(kept, *policy), {name: i for i, name in enumerate(kept.names)}
     order = [place[row.name] for row in found.ranking]
-    nothing: tuple[float | None, Interval | None] = (None, None)
     by_benchmark, lacking = benchmark_scores(kept, *policy) if found.pairs_of is None else ((), ())
     return replace(
         found,
@@ -207,9 +206,9 @@ def _completed(
         by_benchmark=by_benchmark,
         left_out=(*found.left_out, *pairs_left_out(len(order), found.pairs_of), *lacking),
         ranking=tuple(
-            replace(row, mean=mean, mean_interval=interval)
+            replace(row, mean=own.mean, mean_interval=own.interval, adjusted=own.adjusted) if own else row
             for row in found.ranking
-            for mean, interval in [means.get(row.name, nothing)]
+            for own in [means.get(row.name)]
         ),
         stability=replace(found.stability, without=_without(posted, found)),
         friedman=_blocks(kept, found) if found.method == "borda" else None,
