@@ -208,7 +208,7 @@ def _over(
 
 
 def _lacking(by: str, codes: Collection[int], scene: Scene) -> str:
-    """Which levels of a dimension cost the others coordinates: `model C lacks 17, model D lacks 2`; "" where all have all."""
+    """Which levels of a dimension cost the others coordinates: `model C lacks 17, model D lacks 2`."""
     facts = scene.facts
     places = [facts.dimensions.index(name) for name in facts.varying(scene.declared) if name != by]
     column, every = facts.column(by), len(np.unique(facts.codes[scene.declared][:, places], axis=0))
@@ -259,8 +259,8 @@ def over_shared(
     lacking: str = "",
 ) -> str:
     """The coordinates, apart from some dimensions, that the cells used have, of those that are declared, and who is
-    `lacking` others: `over the 3 of 20 levels of Length that all have (7, 8, 9; model C lacks 17)`; "" where there is only
-    one."""
+    `lacking` others: `over the 3 of 20 levels of Length that all have (7, 8, 9; model C lacks 17)`; "" where there is
+    only one."""
     facts = scene.facts
     names = [name for name in facts.varying(declared) if name not in apart]
     places = [facts.dimensions.index(name) for name in names]
