@@ -124,7 +124,9 @@ def told(found: Aggregates) -> Iterator[str]:
         yield from left_out(found)
     if found.remedy:
         kept = counted(found.remedy.shared, "slot", "slots")
-        yield f"Without {_and_more(map(entry_name, found.remedy.without), found.remedy.count)} the others share {kept}."
+        labels = labels_of(found)
+        without = _and_more((entry_name(one, labels) for one in found.remedy.without), found.remedy.count)
+        yield f"Without {without} the others share {kept}."
 
 
 def made_of(found: Aggregates) -> str:
@@ -183,14 +185,19 @@ def beside_slots(
     yield f"This compares names on {up_to} {counted(compared, 'slot', 'slots')}{two}; {below}."
 
 
-def entry_name(at: Mapping[str, Place]) -> str:
-    """An entry in a sentence."""
+def entry_name(at: Mapping[str, Place], labels: Mapping[str, Mapping[Place, str]]) -> str:
+    """An entry in a sentence, by the labels of its levels."""
     return " · ".join(
-        f"{dimension_name(name)} {isolated(spoken(level))}"
+        f"{dimension_name(name)} {isolated(spoken(_told(level, labels[name][level])))}"
         if name.startswith(AXIS)
         else isolated(spoken(level) or name)
         for name, level in at.items()
     )
+
+
+def _told(level: Place, posted: str) -> Place:
+    """A level that was posted as something else than its number is told as that."""
+    return level if posted == label(level) else posted
 
 
 def doubts(found: Aggregates) -> Iterator[str]:
@@ -208,7 +215,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         yield f"no interval: {reason}"
     alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
     if any(one.mean is not None for one in found.rows):
-        over = "its own cells" if found.missing == "available" else "the cells that all rows there have"
+        over = "its own cells" if found.missing == "available" else "the cells that all rows have with any there"
         yield f"mean: that of the ranking, over {over}, each {alike} alike"
         yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection, alike)
         if any(over_fewer(found)):

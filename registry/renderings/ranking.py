@@ -261,8 +261,12 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
-        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all there have"
-        yield f"mean: of {over}, {alike}; interval:{sure}, were these cells run again"
+        over = (
+            "a name's own compared cells"
+            if ranking.missing == "available"
+            else "the cells that all have who have any there"
+        )
+        yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
     yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection, group_word(ranking))
     if any(over_fewer(ranking)):
         yield what_marks(ranking.missing)
