@@ -215,8 +215,8 @@ def doubts(found: Aggregates) -> Iterator[str]:
         yield f"no interval: {reason}"
     alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
     if any(one.mean is not None for one in found.rows):
-        over = "its own cells" if found.missing == "available" else "the cells that all rows have with any there"
-        yield f"mean: that of the ranking, over {over}, each {alike} alike"
+        over = "its own cells" if found.missing == "available" else "the cells that all its rows have"
+        yield f"mean: that of the ranking: each {alike} alike, over {over}"
         yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection, alike)
         if any(over_fewer(found)):
             yield what_marks(found.missing)

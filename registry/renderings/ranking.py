@@ -192,8 +192,8 @@ def what_marks(missing: str) -> str:
             f"{MARK} over fewer cells than other means, which it is not to be compared with; ranks compare common cells"
         )
     return (
-        f"{MARK} adjusted mean: what least squares make of all that was measured, for it lacks some of what the others "
-        "have; the interval is about noise alone"
+        f"{MARK} adjusted: it lacks some of what the others have, for which least squares allow; its interval is about "
+        "noise alone"
     )
 
 
@@ -261,11 +261,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
-        over = (
-            "a name's own compared cells"
-            if ranking.missing == "available"
-            else "the cells that all have who have any there"
-        )
+        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all its names have"
         yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
     yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection, group_word(ranking))
     if any(over_fewer(ranking)):

@@ -238,7 +238,7 @@ def test_table_and_ranking_show_one_mean_of_a_name_adjusted_where_it_lacks_a_ben
     assert points == {"a": [65.0, 45.0], "b": [67.0, 52.0], "c": []}
     told = project.get(f"projects/{project.slug}/aggregates.txt?experiment=e&metric=accuracy&group_by=model,benchmark")
     assert "75.75*" in told.text
-    assert "* adjusted mean: what least squares make" in told.text
+    assert "* adjusted: it lacks some of what the others have" in told.text
     aside = asked(project, group_by="model,benchmark", set_aside="c")["rows"]
     assert {one["level"]: one["mean"] for one in aside} == {"a": 55.0, "b": 59.5, "c": None}
 
@@ -357,6 +357,8 @@ def test_a_slice_is_all_that_is_counted_and_a_suite_all_the_benchmarks(project: 
     found = asked(project, suite="mine")
     assert (values_of(found), found["suite"]) == ({("a",): 20.0}, "mine")
     assert [one["code"] for one in found["warnings"]] == ["suite_incomplete"]
+    [row] = csv.DictReader(io.StringIO(asked(project, suite="mine", form=".csv").text))
+    assert row["suite"] == "mine"
     # A grid without an axis of the question is counted and left out.
     publish(project, {"a w": 90.0})
     found = asked(project, group_by="axis:Length")
