@@ -49,7 +49,7 @@ from workers.statistics.ranking_methods import (
     sandwich,
 )
 from workers.statistics.ranks import friedman, shared_ranks
-from workers.statistics.score_matrix import ScoreMatrix, of
+from workers.statistics.score_matrix import ScoreMatrix, of, only
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
 MOST_NAMES = 300
@@ -197,7 +197,10 @@ def _completed(
 ) -> Ranking:
     """The ranking with what comes from the cells themselves."""
     policy = found.alpha, found.missing, aside
-    means, place = means_of(kept, *policy), {name: i for i, name in enumerate(kept.names)}
+    shared = (
+        only(kept, np.flatnonzero(kept.present.all(axis=0))) if common_to_all(found.method, found.missing) else kept
+    )
+    means, place = means_of(shared, *policy), {name: i for i, name in enumerate(kept.names)}
     order = [place[row.name] for row in found.ranking]
     by_benchmark, lacking = benchmark_scores(kept, *policy) if found.pairs_of is None else ((), ())
     return replace(
