@@ -35,13 +35,14 @@ _OF_ENTRY = (
 
 
 def aggregates_csv(found: Aggregates) -> str:
-    """One row an entry, those without a value among them; a column for each dimension, and ones for a suite and a slice
-    where they were asked for."""
+    """One row an entry, those without a value among them; a column for each dimension, and ones for adjusted means, a
+    suite and a slice where there are some."""
     head = (found.experiment, found.metric, found.value, found.missing, " ".join(found.over))
     asked = {"suite": found.suite, "slice": ", ".join(slice_line(found.slice, short=True))}
     also = {name: said for name, said in asked.items() if said}
     names = [dimension_name(name) for name in found.group_by]
     labels, means = labels_of(found), {one.level: _mean_numbers(one) for one in found.rows}
+    marks = {one.level: [bool(one.adjusted)] for one in found.rows} if any(one.adjusted for one in found.rows) else {}
     nothing: list[float | None] = [None, None, None]
     rows = (
         [
@@ -49,11 +50,12 @@ def aggregates_csv(found: Aggregates) -> str:
             *(labels[name][one.at[name]] for name in found.group_by),
             *_numbers(one),
             *means.get(one.at[found.group_by[0]], nothing),
+            *marks.get(one.at[found.group_by[0]], ()),
             *also.values(),
         ]
         for one in found.entries
     )
-    return tidy(_ASKED, rows, names, (*_OF_ENTRY, *also))
+    return tidy(_ASKED, rows, names, (*_OF_ENTRY, *(["row_adjusted"] if marks else []), *also))
 
 
 def _numbers(one: Entry) -> list[str | float | None]:

@@ -50,19 +50,22 @@ def ranking_latex(ranking: Ranking) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """One row a name, in the order of the ranking; with columns for a suite, a slice and what changed where they were
-    asked for, and then with a row for each name that is gone."""
+    """One row a name, in the order of the ranking; with columns for adjusted means where there are some, for a suite, a
+    slice and what changed where they were asked for, and then with a row for each name that is gone."""
     head = [getattr(ranking, name) for name in _POLICY]
     asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
     also = {name: said for name, said in asked.items() if said}
     change = change_cells(ranking.change) if ranking.change else {}
-    own = {one.name: [value(one) for value in _FIELDS.values()] for one in ranking.ranking}
-    absent = [None] * (len(_FIELDS) - 2)
+    fields = dict(_FIELDS)
+    if any(one.adjusted for one in ranking.ranking):
+        fields["adjusted"] = lambda one: bool(one.adjusted)
+    own = {one.name: [value(one) for value in fields.values()] for one in ranking.ranking}
+    absent = [None] * (len(fields) - 2)
     rows = (
         [*head, *own.get(name, [None, name, *absent]), *also.values(), *change.get(name, ())]
         for name in dict.fromkeys([*own, *change])
     )
-    return tidy([*_POLICY, *_FIELDS, *also, *(CHANGE_COLUMNS if change else ())], rows)
+    return tidy([*_POLICY, *fields, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
 def page(ranking: Ranking) -> Iterator[Block]:
