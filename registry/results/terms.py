@@ -233,6 +233,12 @@ class Incomparable:
     differs: Annotated[tuple[ProtocolDifference, ...], "Binding keys in which it differs, or that it does not say."]
 
 
+Adjusted = Annotated[
+    bool | None,
+    "true: it lacks some of these benchmarks, and its mean is the adjusted one: that over all benchmarks which least "
+    "squares of an effect of each name and one of each benchmark expect. Else absent.",
+    Presence.OMITTED,
+]
 LeftOutByProtocol = Annotated[
     tuple[Incomparable, ...] | None,
     "Grids of a benchmark whose protocols differ from the commonest one in a binding key; absent where none does.",

@@ -231,7 +231,9 @@ def _where(ranking: Ranking, pair: Pair) -> str:
 
 
 def _scope(ranking: Ranking) -> str:
-    return slice_words(ranking.slice, ranking.suite)
+    """The suite or the benchmarks that were asked for, and the slice."""
+    asked = ranking.selection.benchmark if ranking.selection and not ranking.suite else ()
+    return (f" on {joined(asked)}" if asked else "") + slice_words(ranking.slice, ranking.suite)
 
 
 def _turns(ranking: Ranking) -> str:
