@@ -13,6 +13,9 @@ from scipy import stats
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
+from registry.renderings.verdicts.comparison import model_comparison_verdict
+from registry.results.codec import from_document
+from registry.results.comparison import ModelComparison
 from registry.storage.tables import cached_results
 from tests.house import ENDED, House, Project
 from tests.workers.asking import computed, described, faults_of, join
@@ -260,6 +263,16 @@ def test_ids_and_names_are_not_mixed_and_neither_is_left_in_half(known: Project)
     assert pointers(baseline=grid) == {"/contender"}
     assert pointers() == {"/baseline", "/contender"}
     assert ask(known, metric="loss").status_code == 404
+
+
+def test_one_benchmark_without_noise_has_the_verdict_of_its_two_grids(models: Project) -> None:
+    """Gaps of 1, .9 and 1.1 have the error .1 / sqrt(3), and Student's t with 2 degrees of freedom is 4.303."""
+    loss = {"name": "loss", "unit": None, "direction": "lower", "lower": None, "upper": None}
+    for model, values in (("A", [1.0, 2.0, 3.0, None]), ("B", [2.0, 2.9, 4.1, None])):
+        put(models, model, "X", values, metric=loss, trials=None)
+    verdict = model_comparison_verdict(from_document(ModelComparison, answered(models, metric="loss")))
+    assert verdict.sentence.startswith("A is better than B by 1.0 (lower is better; 95 % interval 0.8 to 1.2)")
+    assert verdict.sentence.endswith("; this is about other cells of the kind, for the noise of these is not known.")
 
 
 def test_it_is_kept_and_computed_again_when_a_grid_changes(models: Project, house: House) -> None:

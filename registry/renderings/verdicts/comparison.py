@@ -223,8 +223,9 @@ def _name(side: ComparedModel, differs: tuple[str, ...]) -> str:
 
 def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
     yardstick, others = Yardstick.of(document.metric), whole.new_benchmarks
-    only_others = whole.interval is None and others is not None and others.interval is not None
-    pair: Pair = others if only_others and others is not None else whole
+    other = next((one for one in (others, _over_cells(document)) if one and one.interval), None)
+    pair: Pair | GapTest = other if whole.interval is None and other else whole
+    only_others = "" if pair is whole else _OF_OTHERS.format("benchmarks" if pair is others else "cells")
     p = pair.p if pair.status == "ok" else None
     size = Estimate(pair.difference or 0.0, pair.interval, p, pair.detectable, document.alpha).turned(yardstick.sign)
     contender, baseline = names_of_models(document)
@@ -237,7 +238,7 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         alone = carried(whole.without, yardstick, document.alpha, yardstick.sign * (1 if ahead else -1))
         elsewhere = _holds_elsewhere(document, whole)
         reach = _TOGETHER.format(whole.benchmarks) if alone and elsewhere else _ELSEWHERE[elsewhere]
-        about = _OF_OTHERS.format("benchmarks") if only_others else f"{alone}{reach}"
+        about = only_others or f"{alone}{reach}"
         told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{about}"
         return Verdict("shown", sentence(told), only_here=not elsewhere)
     if found.is_within(yardstick.margin):
@@ -245,14 +246,18 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         told = (
             f"{first} and {second} are equal{mean} within {margin_words(yardstick)}{where}: they differ by {by}{around}"
         )
-        about = _OF_OTHERS.format("benchmarks") if only_others else _TURNS
+        about = only_others or _TURNS
         return Verdict("absent", sentence(told + about), tuple(_apart(document, whole)))
     size_ = f"{first} is {by} {yardstick.word}{around}{where}" if found.difference else f"no difference{around}{where}"
     seen = found.could_show(yardstick, trials=whole.test == "score", of=" for this comparison alone")
     told = f"Whether {contender} or {baseline} is {yardstick.word} cannot be told: {size_}"
     told += f"; {seen}" if seen else "" if pair.interval else f"; {whole.reason}"
-    about = _OF_OTHERS.format("benchmarks") if only_others else ""
-    return Verdict("open", sentence(told + about), tuple(_apart(document, whole)))
+    return Verdict("open", sentence(told + only_others), tuple(_apart(document, whole)))
+
+
+def _over_cells(document: ModelComparison) -> GapTest | None:
+    """The test of one benchmark alone: that of its two grids."""
+    return document.by_benchmark[0].test if len(document.by_benchmark) == 1 else None
 
 
 def _apart(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
