@@ -6,7 +6,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from registry.renderings.grid import carried, decimals_shown, flat, noise_of_cells, whole_of
 from registry.renderings.numbers import (
@@ -24,6 +23,7 @@ from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, 
 from registry.renderings.words import counted, isolated, label, lasting, place, places, spoken
 from registry.results.courses import Onset, Series
 from registry.results.grid import GridDocument
+from registry.results.parameters import POWER
 from registry.results.peaks import Best, Peaks
 from registry.results.statistics import Statistics
 
@@ -44,12 +44,13 @@ _COURSES = (
         ("insufficient_points", "two_points", "single_point"),
     ),
 )
+_TOO_SHORT = ("single_point", "two_points")
 _SHOWN = {direction for _, _, directions in _COURSES[:3] for direction in directions}
 
 
 def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:
-    """The trends along numeric axes, where one is shown; which cell is best and how surely; then the trends along other
-    axes and what is missing. Without statistics, only what was measured."""
+    """The trends along axes that have an order, those shown first, or that none is; which cell is best and how surely;
+    then what is missing. Without statistics, only what was measured."""
     values = flat(document["values"], len(document["axes"]))
     known = [value for value in values if value is not None]
     if not known:
@@ -58,13 +59,12 @@ def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdi
         return Verdict("value", _single(document, known[0]))
     courses = dict(_courses(document, statistics)) if statistics else {}
     first = [courses.pop(along) for along in _trends(document, statistics) if along in courses] if statistics else []
+    left = [courses.pop(along) for along in _untold(document, statistics) if along in courses] if statistics else []
     more = (*courses.values(), *_holes(len(values) - len(known), len(values)))
     best = _of_cells(document, statistics, len(known), more)
     if first:
-        return Verdict("shown", " ".join(first), (best.sentence, *best.more))
-    # The set of two cells is one-sided, the test of their trend is not.
-    noise_may = statistics and len(known) == 2 and any(one.direction == "inconclusive" for one in statistics.series)
-    return replace(best, answer="open") if noise_may and best.answer == "shown" else best
+        return Verdict("shown", " ".join(first), (*left, best.sentence, *best.more))
+    return Verdict("open", " ".join(left), (best.sentence, *best.more)) if left else best
 
 
 def _of_cells(document: GridDocument, statistics: Statistics | None, cells: int, more: tuple[str, ...]) -> Verdict:
@@ -124,14 +124,20 @@ def _value(document: GridDocument, value: float) -> str:
 
 
 def _trends(document: GridDocument, statistics: Statistics) -> list[str]:
-    """The numeric axes along which any series is shown to fall, to rise or to be level, or the only one to end
+    """The axes with an order along which any series is shown to fall, to rise or to be level, or the only one to end
     elsewhere than it began, or all together move."""
     count = Counter(one.along for one in statistics.series)
     shown = {
         one.along for one in statistics.series if one.direction in _SHOWN or (count[one.along] == 1 and _is_apart(one))
     }
     shown.update(along for along in count if any(_together(statistics, along)))
-    return [axis["name"] for axis in document["axes"] if axis["kind"] == "numeric" and axis["name"] in shown]
+    return [axis["name"] for axis in document["axes"] if axis["kind"] != "nominal" and axis["name"] in shown]
+
+
+def _untold(document: GridDocument, statistics: Statistics) -> list[str]:
+    """The axes with an order along which a series has more than two points."""
+    tested = {one.along for one in statistics.series if one.direction not in _TOO_SHORT}
+    return [axis["name"] for axis in document["axes"] if axis["kind"] != "nominal" and axis["name"] in tested]
 
 
 def _together(statistics: Statistics, along: str) -> Iterator[str]:
@@ -195,7 +201,11 @@ def _course(document: GridDocument, one: Series) -> str:
     apart = f"{yardstick.sized(found.size)} {'lower' if change.value < 0 else 'higher'} than at {first}"
     ends = f"at {last} it is {apart if change.value else f'as at {first}'}{found.brackets(yardstick)}"
     if not _is_apart(one):
-        return sentence(f"{told}; {ends}" + ", which noise may explain" * (change.value != 0))
+        told += f"; {ends}" + ", which noise may explain" * (change.value != 0)
+        if one.detectable and one.direction == "inconclusive":
+            could = yardstick.sized(rough(one.detectable))
+            told += f"; a change of {could} along a line would have been found with {100 * POWER:g} % power"
+        return sentence(told)
     turned = not moves or (change.value < 0) != ("decreasing" in one.direction)
     ends = f"{told}{', but ' if turned and one.direction not in ('flat', 'constant') else ': '}{ends}"
     onset = lasting(one, document["metric"])
