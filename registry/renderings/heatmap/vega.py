@@ -114,7 +114,7 @@ def _cells(shown: _Shown) -> Iterator[dict[str, Any]]:
                 cell["place"] = share_of(value, *shown.scale.ends)
             cell["text"] = fixed(value, shown.decimals)
             cell["ink"] = ink_on(steps[step_of(shown.scale.share(value))])
-            cell["mark"] = "best" if index in planes.marks.best else "tied" if index in planes.marks.tied else ""
+            cell["mark"] = "best" if index in planes.marks.outlined else "tied" if index in planes.marks.tied else ""
             told = f"{cell['text']}{unit}{_MARKED[cell['mark']]}"
         cell["told"] = f"{where}: {told}" if where else told
         yield cell
