@@ -14,7 +14,7 @@ from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
-from registry.pages.blocks import shown
+from registry.pages.comparison import of_two_grids
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
@@ -61,7 +61,7 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
             **about_grid(stored, row),
             "found": document,
             "map": _map(before, after, compared) if question else None,
-            "verdict": shown(comparison_verdict(compared)) if compared else None,
+            "verdict": of_two_grids(comparison_verdict(compared)) if compared else None,
             "compared": to(f"/projects/{stored.project}/comparisons", **_sides(before, after)) if question else "",
             "state_word": state,
             "difference_bins": range(DIFFERENCES),
