@@ -170,7 +170,9 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
         whole = f"the first {count:,} of {among:,} series" if among > count else f"{count:,} series"
         leading, _, verb = first.partition(" ")
         of = f"{leading} of {whole}" if rest else whole
-        said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}."
+        said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}"
+        quiet = [one.detectable or math.inf for one in series if one.direction == "inconclusive"]
+        said += f", where {_found(document, max(quiet))}." if len(quiet) == count and max(quiet) < math.inf else "."
         together = _together(statistics, along)
         yield along, " ".join([said, *together, *_declines(document, along, series)])
 
@@ -203,13 +205,18 @@ def _course(document: GridDocument, one: Series) -> str:
     if not _is_apart(one):
         told += f"; {ends}" + ", which noise may explain" * (change.value != 0)
         if one.detectable and one.direction == "inconclusive":
-            could = yardstick.sized(rough(one.detectable))
-            told += f"; a change of {could} along a line would have been found with {100 * POWER:g} % power"
+            told += f"; {_found(document, one.detectable)}"
         return sentence(told)
     turned = not moves or (change.value < 0) != ("decreasing" in one.direction)
     ends = f"{told}{', but ' if turned and one.direction not in ('flat', 'constant') else ': '}{ends}"
     onset = lasting(one, document["metric"])
     return sentence(f"{ends}, and {decline(one, onset, yardstick)}" if onset and onset.by != one.to else ends)
+
+
+def _found(document: GridDocument, change: float) -> str:
+    """That so large a change would have been found."""
+    size = Yardstick.of(document["metric"]).sized(rough(change))
+    return f"a change of {size} along a line would have been found with {100 * POWER:g} % power"
 
 
 def _is_apart(one: Series) -> bool:
