@@ -10,9 +10,10 @@ from typing import Any
 
 from registry.api.aggregates import AggregatesParameters, aggregates_query
 from registry.api.cached_results import ask
+from registry.pages.bar import page_of_row
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
-from registry.pages.heatmap import Plate, Square
+from registry.pages.heatmap import Plate, Square, middle_of
 from registry.pages.palette import BINS, bin_of
 from registry.pages.queries import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
@@ -42,6 +43,8 @@ _FROM = "from"
 _USUAL = ["model", "benchmark"]
 _ROWS = 2
 """Dimensions of a single table."""
+_WITH_PAGES = ("model", "benchmark")
+"""What has a page and never an empty name."""
 _REDUCTIONS = {"mean": "mean of the cells", "best": "best cell", "count": "number of cells"}
 
 
@@ -51,10 +54,10 @@ def find(asked: Asked) -> Found:
     first = int(argument(_FROM, "[0-9]{1,6}", "is the number of a row, from 0") or 0)
     row = ask(aggregates_query(query, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [] if "group_by" in asked.query else [("group_by", ",".join(_USUAL))]
-    return Found(row, lambda: _shown(read(Aggregates, row.document), first), meant=meant)
+    return Found(row, lambda: _shown(read(Aggregates, row.document), first, asked.slug), meant=meant)
 
 
-def _shown(found: Aggregates, first: int) -> dict[str, Any]:
+def _shown(found: Aggregates, first: int, project: str) -> dict[str, Any]:
     return {
         "table": found,
         "beside_ranking": partial(beside_ranking, found),
@@ -62,6 +65,7 @@ def _shown(found: Aggregates, first: int) -> dict[str, Any]:
         "told": list(told(found)),
         "pivot": pivot_of(found, first),
         "sortable": is_sortable(found),
+        "link_of": partial(page_of_row, project, rows_of(found) if rows_of(found) in _WITH_PAGES else AXIS),
         "doubts": parts_of([Lines(notes)] if (notes := tuple(doubts(found))) else []),
         "bins": range(BINS),
         "drawn": bool(found.entries),
@@ -107,6 +111,7 @@ class Pivot:
     plates: list[Plate]
     ends: tuple[str, str]
     """The numbers at the ends of the colours, the better one last."""
+    middle: str
     falling: bool
     detailed: bool
     first: int
@@ -129,10 +134,15 @@ class Pivot:
         return max(0, self.first - self.step) if self.first else None
 
 
+def rows_of(found: Aggregates) -> str:
+    """What the rows of a table are."""
+    return found.group_by[0] if len(found.group_by) == 1 else found.group_by[-2]
+
+
 def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     """The table from this row on; `None` without entries, or where a single row is too long to be shown."""
     labels = labels_of(found)
-    *above, down = found.group_by if len(found.group_by) == 1 else found.group_by[:-1]
+    above, down = found.group_by[:-2], rows_of(found)
     across = found.group_by[-1] if len(found.group_by) > 1 else None
     columns = list(labels[across].values()) if across and found.entries else [""]
     if not found.entries or len(columns) > MOST_SHOWN:
@@ -163,6 +173,7 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
         with_means,
         list(_plates(found, above, down, rows, squares, means)),
         (ends[1], ends[0]) if scale.falling else ends,
+        middle_of(scale, places),
         scale.falling,
         detailed,
         first,

@@ -21,6 +21,7 @@ from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_counts, name_options, scope_options
 from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, Option, choice_of, select, slice_lists
+from registry.pages.links import name_page, results_page
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.policies import method, target
 from registry.selection import KINDS
@@ -108,6 +109,16 @@ def carried_on() -> list[tuple[str, str]]:
     """What of the address goes on to every view."""
     given = request.args.items(multi=True)
     return [(name, text) for name, text in given if text and (name in (*NAMES, *SIDES) or name.startswith(PARAMETER))]
+
+
+def page_of_row(project: str, by: str, name: str) -> str:
+    """Where a name leads: to its results where levels or benchmarks were chosen, which its page does not know; "" for
+    none and for a level."""
+    if by.startswith("axis:") or not name:
+        return ""
+    kept = [one for one in carried_on() if one[0] not in (*SIDES, by)]
+    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one, _ in kept)
+    return results_page(project, "heatmaps", [*kept, (by, name)]) if narrowed else name_page(project, by, name)
 
 
 def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted: Slice) -> tuple[list[Field], ...]:

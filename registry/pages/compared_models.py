@@ -68,7 +68,7 @@ def asks_by_name() -> bool:
 
 def find(asked: Asked) -> Found:
     """Contender less baseline over all benchmarks; nothing where fewer than two models are chosen."""
-    sides = _sides(asked)
+    sides = sides_of(asked)
     if len(sides) < len(MODEL_SIDES):
         return Found()
     row = ask(models_asked({**asked.query, **sides}, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
@@ -98,7 +98,7 @@ def _ranking_row(asked: Asked) -> Any:
         return None
 
 
-def _sides(asked: Asked) -> dict[str, str]:
+def sides_of(asked: Asked) -> dict[str, str]:
     """The models of both sides: those that are named, or the two that the bar has, or the first two of the ranking."""
     named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
     chosen = request.args.getlist("model") if not named else []
@@ -111,7 +111,7 @@ def _sides(asked: Asked) -> dict[str, str]:
 
 def beside(asked: Asked) -> list[Field]:
     """The two models."""
-    sides = _sides(asked)
+    sides = sides_of(asked)
     return [
         Field(side.removesuffix("_model"), side, (), sides.get(side, ""), "a model", "names") for side in MODEL_SIDES
     ]

@@ -21,7 +21,7 @@ from registry.operations.find import Filters
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import parts_of, sections_of, shown, typeset
+from registry.pages.blocks import ShownVerdict, parts_of, sections_of, shown, typeset
 from registry.pages.choices import cut, slice_lists, slice_of_page
 from registry.pages.compared_models import asks_by_name
 from registry.pages.front import pages
@@ -35,6 +35,7 @@ from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.verdicts.comparison import comparison_verdict
+from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.grid import counts_note
 from registry.renderings.words import title, versus
 from registry.results.codec import read
@@ -155,7 +156,16 @@ def _answered(document: Comparison | None) -> dict[str, Any]:
         return {"comparison": None, "verdict": None, "sections": []}
     verdict = comparison_verdict(document)
     told = [part for part in parts_of(comparison_blocks(document)) if part.text != typeset(verdict.sentence)]
-    return {"comparison": document, "verdict": shown(verdict), "sections": sections_of(told, "All cells together")}
+    return {
+        "comparison": document,
+        "verdict": of_two_grids(verdict),
+        "sections": sections_of(told, "All cells together"),
+    }
+
+
+def of_two_grids(verdict: Verdict) -> ShownVerdict:
+    """The verdict on two grids: what is shown of them is shown of their cells, not of other questions or benchmarks."""
+    return shown(replace(verdict, only_here=verdict.answer == "shown"))
 
 
 def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], chosen: Sequence[str]) -> Offer:

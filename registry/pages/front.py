@@ -22,6 +22,8 @@ pages = Blueprint("pages", __name__, template_folder="templates")
 
 _FOR_EVER = 31_536_000
 """Seconds that an asset may be kept: its address changes when it does."""
+_ASSETS = "/assets/"
+"""What is under this path is for everybody, and needs no database."""
 THEME = "registry_theme"
 THEMES = ("auto", "light", "dark")
 
@@ -81,7 +83,7 @@ def recognise() -> None:
     header goes first."""
     if request.path.startswith(f"{EMBED}/"):
         g.embedded = True
-    if "Authorization" in request.headers or request.endpoint == "pages.static":
+    if "Authorization" in request.headers or request.path.startswith(_ASSETS):
         return
     if not _by_share() and "embedded" not in g:
         _by_session()
@@ -118,7 +120,7 @@ def describe(response: Response) -> Response:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Content-Security-Policy"] += _framed_by()
-    if request.path.startswith("/assets/"):
+    if request.path.startswith(_ASSETS):
         _pack(response)
     else:
         response.headers["Vary"] = "Accept, Accept-Encoding, Authorization, Cookie"

@@ -121,16 +121,19 @@ class Heatmap:
         return (high, low) if self.falling else (low, high)
 
     def middle(self) -> str:
-        """The number in the middle of the colours, with a decimal more where it lies between two exact ends; "" for
-        one colour."""
-        if self.show == "difference":
-            return "0"
-        low, high, decimals = self.scale.low, self.scale.high, self.ticks
-        middle = low / 2 + high / 2
-        exact = decimals is not None and all(math.isclose(round(end, decimals), end) for end in (low, high))
-        if decimals is not None and exact and not math.isclose(round(middle, decimals), middle):
-            decimals += 1
-        return "" if low == high else fixed(middle, decimals)
+        """The number in the middle of the colours; "" for one colour."""
+        return "0" if self.show == "difference" else middle_of(self.scale, self.ticks)
+
+
+def middle_of(scale: Scale, decimals: int | None) -> str:
+    """The number in the middle of a scale, with a decimal more where it lies between two exact ends; "" where these are
+    one."""
+    low, high = scale.low, scale.high
+    middle = low / 2 + high / 2
+    exact = decimals is not None and all(math.isclose(round(end, decimals), end) for end in (low, high))
+    if decimals is not None and exact and not math.isclose(round(middle, decimals), middle):
+        decimals += 1
+    return "" if low == high else fixed(middle, decimals)
 
 
 def fits(document: GridDocument) -> bool:
@@ -215,7 +218,7 @@ def _trials(value: float, document: GridDocument, trials: int, decimals: int | N
 def _mark(planes: Planes, index: int) -> tuple[str, str]:
     """The class of a cell that is the best one or may be, and that in words."""
     if index in planes.marks.best:
-        return " best", "best value"
+        return " best" * (index in planes.marks.outlined), "best value"
     return (" tied", "may be the best") if index in planes.marks.tied else ("", "")
 
 

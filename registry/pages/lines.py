@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from registry.api.cached_results import ask
@@ -11,7 +11,7 @@ from registry.api.charts import LinesParameters, options_of
 from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
-from registry.pages.bar import carried_on
+from registry.pages.bar import carried_on, page_of_row
 from registry.pages.blocks import ShownVerdict, table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import results_page
@@ -36,16 +36,15 @@ def find(asked: Asked) -> Found:
     return Found(row, lambda: _shown(asked, made, row, told), [made, *tags])
 
 
-def _verdicts(asked: Asked, made: Table, row: Any) -> tuple[list[ShownVerdict], list[object]]:
+def _verdicts(asked: Asked, made: Table, row: Any) -> tuple[dict[uuid.UUID, ShownVerdict], list[object]]:
     """The verdicts on the grids of few lines, where each line is one whole grid as it is now."""
     if state_of(row) != "ready" or asked.wanted or asked.selection.get("as_of"):
-        return [], []
+        return {}, []
     found = made.lines(from_bytes(row.document))
     if not len(found.inputs) == len(found.lines) <= _MOST_TOLD:
-        return [], []
+        return {}, []
     with parts().database.reading() as connection:
-        told, tags = verdicts_on(connection, asked.project.id, [uuid.UUID(one.grid) for one in found.inputs])
-    return list(told.values()), tags
+        return verdicts_on(connection, asked.project.id, [uuid.UUID(one.grid) for one in found.inputs])
 
 
 def beside(asked: Asked) -> list[Field]:
@@ -57,20 +56,18 @@ def beside(asked: Asked) -> list[Field]:
     ]
 
 
-def _shown(asked: Asked, made: Table, row: Any, told: Sequence[ShownVerdict]) -> dict[str, Any]:
+def _shown(asked: Asked, made: Table, row: Any, told: Mapping[uuid.UUID, ShownVerdict]) -> dict[str, Any]:
     found, options = made.lines(from_bytes(row.document)), options_of(asked.query)
     metric = found.metric["name"] + (f" ({found.metric['unit']})" if found.metric["unit"] else "")
     joined = len(found.levels) < 2 or any(len(line.points) > 1 for line in found.lines)
     return {
         "what": f"{metric} along {found.along}",
         "about": words.subtitle(found),
-        "notes": [
-            *(f"{one.about}: {one.sentence}" for one in told),
-            *words.changes(found),
-            *words.notes(found, options),
-        ],
+        "of_grids": told,
+        "notes": [*words.changes(found), *words.notes(found, options)],
         "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" and joined else {},
-        "apart": "" if joined else results_page(asked.slug, "heatmaps", carried_on()),
+        "links": {line.name: page_of_row(asked.slug, found.by, line.name) for line in found.lines},
+        "apart": results_page(asked.slug, "heatmaps", carried_on()),
         "table": table_part(words.table(found)),
         "drawn": joined,
     }

@@ -11,12 +11,11 @@ from flask import request
 
 from registry.api.cached_results import ask, progress
 from registry.api.rankings import RankingParameters, ranking_asked
-from registry.grids.slices import PARAMETER
-from registry.pages.bar import SIDES, carried_on
+from registry.pages.bar import SIDES, carried_on, page_of_row
 from registry.pages.blocks import Part, parts_of, sections_of
 from registry.pages.compared_models import MODEL_SIDES
 from registry.pages.drawings import MOST_IN_MATRIX, RAIL, bars_of, matrix_of, pairs_of, whiskers_of
-from registry.pages.links import LOOKS, here, name_page, results_page
+from registry.pages.links import LOOKS, here, results_page
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import state_of, tags_of
 from registry.pages.sharing import cited_ranking
@@ -94,7 +93,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "bars_width": RAIL,
         "lettered": lettered,
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
-        "link_of": partial(_page_of, project, question.by),
+        "link_of": partial(page_of_row, project, question.by),
         "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
         "both": two(names) if len(names) == 2 and ranking.by == "model" else "",
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
@@ -107,15 +106,6 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "left_out": left_out,
         "bins": range(DIFFERENCES),
     }
-
-
-def _page_of(project: str, by: str, name: str) -> str:
-    """Where a name leads: to its results where levels or benchmarks were chosen, which its page does not know."""
-    if by.startswith("axis:"):
-        return ""
-    kept = [one for one in carried_on() if one[0] not in (*SIDES, by)]
-    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one, _ in kept)
-    return results_page(project, "heatmaps", [*kept, (by, name)]) if narrowed else name_page(project, by, name)
 
 
 def _unlettered(part: Part) -> Part:

@@ -85,7 +85,7 @@ def results(project: str) -> Response:
         except (Invalid, NotFound) as error:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
-    best = _who_is_best(asked, found) if not faults and view.name != "compare" else {}
+    best = _who_is_best(asked, found) if not faults else {}
     noted = [note.tag, note.rules.tag] if note else []
     stand = [tag for one in (found.row, *best.values()) for tag in tags_of(one)]
     made_of = [row.updated_at, bar, told, faults, *noted, *stand, *found.tags]
@@ -110,7 +110,8 @@ def _context(
     told = next(iter(rankings.values()), None)
     # Of one name nobody asks who is best, but by the ranking itself.
     asks = told is not None and (len(told.ranking) != 1 or view.name == "ranking")
-    who = [_who(told, rankings, shown)] if told and asks else []
+    compares = view.name == "compare"  # its own verdict speaks
+    who = [_who(told, rankings, shown)] if told and asks and not compares else []
     waits = found.pending or "pending" in (found.state, *map(state_of, best.values()))
     fields, beside, folded = _fields(asked) if "experiment" in query else ([], [], [])
     return {
@@ -134,7 +135,7 @@ def _context(
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
-        "next": _next(project, view, told) if asks and told else (),
+        "next": _next(project, view, told) if asks and told and not compares else (),
         "targets": _by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
@@ -165,7 +166,7 @@ def _next(project: str, view: View, ranking: Ranking) -> tuple[str, str] | None:
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
         shown = here() if view.name == "table" else results_page(project, "table", kept)
         return f"measure {what}: the table marks it", f"{shown}#table"
-    if ranking.by == "model" and view.name != "compare" and (pair := open_pair(ranking)):
+    if ranking.by == "model" and (pair := open_pair(ranking)):
         asked = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
         return f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
     return None
@@ -247,12 +248,17 @@ def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _who_is_best(asked: Asked, found: Found) -> dict[str, Any]:
-    """The rows of the rankings of the same selection, that of the wanted target first; none where the question is none
-    for it, or has to wait."""
+    """The rows of the rankings of the same selection, of two models where these are compared, that of the wanted target
+    first; none where the question is none for it, or has to wait."""
     others = tuple(_KNOWN - VIEWS["ranking"].fields)
     query, faults = salvaged(RankingParameters, others, ("experiment", "metric"), VIEWS["trade-off"].families)
     if faults or not {"experiment", "metric"} <= query.keys():
         return {}
+    if asked.view.name == "compare":
+        sides = compared_models.sides_of(asked).values()
+        if len({*sides}) < 2:
+            return {}
+        query |= {"by": "model", "model": tuple(sides), "since": ""}
     wanted, rows = query["target"], {}
     for target in [wanted] if query["by"] == "benchmark" else sorted(TARGETS, key=lambda one: one != wanted):
         own = target == wanted and asked.view.name == "ranking"

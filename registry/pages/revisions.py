@@ -14,7 +14,8 @@ from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
-from registry.pages.blocks import shown
+from registry.pages.blocks import Part
+from registry.pages.comparison import of_two_grids
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
@@ -61,13 +62,11 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
             **about_grid(stored, row),
             "found": document,
             "map": _map(before, after, compared) if question else None,
-            "verdict": shown(comparison_verdict(compared)) if compared else None,
+            "verdict": of_two_grids(comparison_verdict(compared)) if compared else None,
             "compared": to(f"/projects/{stored.project}/comparisons", **_sides(before, after)) if question else "",
             "state_word": state,
             "difference_bins": range(DIFFERENCES),
-            "changed": [(one["at"], differing(one["from"], one["to"])) for one in document["changed"][:_LISTED]],
-            "lists": [_listed(document, kind) for kind in ("added", "removed")],
-            "said_of": place,
+            "lists": [_changed(document), *(_listed(document, kind) for kind in ("added", "removed"))],
             "others": list(changes_of(before, after, MEMBERS)),
             "json": data_path(f"/grids/{grid}/difference", row.visibility, [("from", str(a)), ("to", str(b))]),
             "csv": [(number, _cells_of(grid, row.visibility, number)) for number in (a, b)],
@@ -100,12 +99,25 @@ def _map(before: dict[str, Any], after: dict[str, Any], compared: Comparison | N
     return heatmap_of(documents[1], show="difference", baseline=documents[0], comparison=compared)
 
 
-def _listed(document: dict[str, Any], kind: str) -> tuple[str, list[str], list[tuple[Any, list[str]]]]:
-    """The kind, the fields that its cells have, and the first cells with these."""
+def _changed(document: dict[str, Any]) -> tuple[str, int, Part]:
+    """The first cells that changed, a row each of their fields that did."""
+    cells = document["changed"][:_LISTED]
+    rows = [
+        ["" if more else place(one["at"]) or "the score", *told]
+        for one in cells
+        for more, told in enumerate(differing(one["from"], one["to"]))
+    ]
+    heads = [("Cell", False), ("what changed", False), ("before", True), ("after", True)]
+    return "changed", len(cells), Part("table", heads=heads, rows=rows, keys=1)
+
+
+def _listed(document: dict[str, Any], kind: str) -> tuple[str, int, Part]:
+    """The first cells of a kind, with the fields that they have."""
     cells = document[kind][:_LISTED]
     fields = [field for field in MEASURED if any(field in one for one in cells)]
-    rows = [(one["at"], [written(one.get(field)) for field in fields]) for one in cells]
-    return kind, [name_of(field) for field in fields], rows
+    rows = [[place(one["at"]) or "the score", *(written(one.get(field)) for field in fields)] for one in cells]
+    heads = [("Cell", False), *((name_of(field), True) for field in fields)]
+    return kind, len(cells), Part("table", heads=heads, rows=rows, keys=1)
 
 
 Document = Mapping[str, Any]

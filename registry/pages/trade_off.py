@@ -17,6 +17,7 @@ from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters, with_aliases
 from registry.operations.query_names import metrics_of
 from registry.operations.scope_options import number_labels, scope_options
+from registry.pages.bar import page_of_row
 from registry.pages.blocks import table_part
 from registry.pages.choices import MOST_LISTED, Field, given, select, slice_lists
 from registry.pages.links import OF_METRIC, results_page
@@ -54,7 +55,7 @@ def find(asked: Asked) -> Found:
     meant = [one for one in quantities.items() if one[0] not in asked.query]
     if found is None:
         return Found(answer.open[1], meant=meant)
-    return Found(None, lambda: _shown(found, query), [answer.tag], meant, computed="ready")
+    return Found(None, lambda: _shown(found, query, asked.slug), [answer.tag], meant, computed="ready")
 
 
 def _quantities(query: Mapping[str, Any], metrics: Metrics, labels: Labels) -> dict[str, str]:
@@ -118,14 +119,16 @@ def _own_slices(asked: Asked, axis: str) -> list[Field]:
     return [replace(one, label=f"{axis}: {one.label}", parameter=f"{axis}.{one.parameter}") for one in lists]
 
 
-def _shown(found: TradeOff, query: Any) -> dict[str, Any]:
+def _shown(found: TradeOff, query: Any, project: str) -> dict[str, Any]:
     options = options_of(query)
     return {
         "what": words.title(found),
         "about": words.subtitle(found),
         "notes": list(words.notes(found, options)),
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
-        "table": table_part(words.table(found)),
+        "table": replace(
+            table_part(words.table(found)), links=[page_of_row(project, found.by, one.name) for one in found.points]
+        ),
         "beside_ranking": partial(words.beside_ranking, found),
         "heading": f"Trade-off of {words.title(found)}",
         "drawn": True,

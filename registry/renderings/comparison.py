@@ -37,6 +37,7 @@ from registry.renderings.words import (
     said,
     slice_line,
     slope_per,
+    times_interval,
     versus,
     why_not,
 )
@@ -200,14 +201,14 @@ def _trends(document: Comparison) -> Iterator[Block]:
 def _trend(trend: GapTrend, axes: Sequence[AxisDocument]) -> str:
     if trend.slope is None or trend.mann_kendall is None:
         return f"along {trend.along}: {trend.reason}"
-    within, test = trend.slope_interval, trend.mann_kendall
-    places = places_of([trend.slope, *ends(within)])
+    times, per, _ = slope_per(axes, trend.along, trend.x_scale)
+    slope, within, test = times * trend.slope, times_interval(times, trend.slope_interval), trend.mann_kendall
+    places = places_of([slope, *ends(within)])
     law = "exact p" if test.method == "exact" else "p"
     p = f"{law} {p_value(test.p)}" if trend.status == "ok" else str(trend.reason)
     reach = f" {intervals([within], places)[0]}" if within else ""
     series = counted(trend.series_count, "series", "series")
-    per = slope_per(axes, trend.along, trend.x_scale)
-    return f"per {per}: {signed(trend.slope, places)}{reach} over {series}; {p}"
+    return f"per {per}: {signed(slope, places)}{reach} over {series}; {p}"
 
 
 def _cells(document: Comparison) -> Iterator[Block]:

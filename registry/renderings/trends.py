@@ -23,7 +23,8 @@ from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.table import Column, Table, harmless, tidy
-from registry.renderings.words import direction, isolated, label, lasting, measure, slope_per
+from registry.renderings.verdicts.estimate import Yardstick
+from registry.renderings.words import direction, isolated, label, lasting, measure, slope_per, times_interval
 from registry.results.courses import Series
 from registry.results.parameters import Parameters
 from registry.results.statistics import Statistics
@@ -72,7 +73,7 @@ def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterat
     if len({one.noise for one in series}) > 1 and document.peaks and (reason := document.peaks.noise_reason):
         yield f"A series with a cell of unknown noise is judged as if none were known: {reason}"
     yield from _whole(document, along)
-    yield Lines(tuple(_legend(document, series, slope_per(document.axes, along, _scale(series)))))
+    yield Lines(tuple(_legend(document, series)))
 
 
 def _scale(series: Sequence[Series]) -> str:
@@ -100,7 +101,10 @@ def _course(document: Statistics, series: Sequence[Series]) -> Iterator[Column]:
     if any(changes):
         values = [one.value if one else None for one in changes]
         yield from _estimate("change", values, [one.interval if one else None for one in changes], own)
-    yield from _estimate("slope", [one.slope for one in series], [one.slope_interval for one in series], own)
+    times = slope_per(document.axes, series[0].along, _scale(series))[0]
+    slopes = [None if one.slope is None else times * one.slope for one in series]
+    reach = [times_interval(times, one.slope_interval) for one in series]
+    yield from _estimate("slope", slopes, reach, own)
 
 
 def _estimate(
@@ -207,7 +211,7 @@ def _whole(document: Statistics, along: str) -> Iterator[Block]:
     yield why(found, f"{together}, no test") or f"{together}: S = {found.s}, {law} {p_value(found.p)}"
 
 
-def _legend(document: Statistics, series: Sequence[Series], unit: str) -> Iterator[str]:
+def _legend(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
     changes = [one.end_change or one.fitted_change for one in series]
     if ways := _ways(series):
         still = [change for one, change in zip(series, changes, strict=True) if "creasing" not in one.direction]
@@ -220,7 +224,10 @@ def _legend(document: Statistics, series: Sequence[Series], unit: str) -> Iterat
     if any(one.slope is not None for one in series):
         by = "q" if has_q(series) else name_of_p(series)
         apart = f"; its interval is of the slope alone: the direction follows {by} where they differ"
-        yield f"slope: of a straight line (Theil–Sen), per {unit}{apart * any(map(_clash, series))}"
+        times, per, stored = slope_per(document.axes, series[0].along, _scale(series))
+        unit = Yardstick.of(document.metric).unit
+        told = f"{'in ' * bool(unit)}{unit} per {per}" + f" (in CSV and JSON per {stored})" * (times != 1.0)
+        yield f"slope: of a straight line (Theil–Sen), {told}{apart * any(map(_clash, series))}"
     if any(_tested_p(one) is not None for one in series):
         yield from _deciding(document, series)
     yield from _inconclusive(series, document.params)

@@ -20,7 +20,7 @@ from registry.results.comparison import GapTest, ModelComparison
 from registry.results.courses import Onset, Series
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranking
-from registry.results.terms import Incomparable, ProtocolDifference, SliceDocument
+from registry.results.terms import Incomparable, Interval, ProtocolDifference, SliceDocument
 
 
 def title(document: Mapping[str, Any]) -> str:
@@ -115,15 +115,29 @@ def said(word: Any) -> str:
     return str(word).replace("_", " ")
 
 
-def slope_per(axes: Sequence[Mapping[str, Any]], along: str, x_scale: Any) -> str:
-    """Unit that a slope is per: a factor of ten of the axis on a logarithmic scale, a level where there is only an
-    order, else its unit."""
+_LARGE = 10_000
+"""The number of a level from which on slopes are per thousand."""
+
+
+def slope_per(axes: Sequence[Mapping[str, Any]], along: str, x_scale: Any) -> tuple[float, str, str]:
+    """What a slope is told per, by what the stored one is multiplied for that, and what that is per: a doubling of the
+    axis on a logarithmic scale, for a factor of ten; a level where there is only an order; else a unit, or a thousand
+    where levels are large."""
     axis: Mapping[str, Any] = next((one for one in axes if one["name"] == along), {})
     if x_scale == "log10":
-        return f"factor of ten of {along}"
+        return math.log10(2), f"doubling of {along}", "factor of ten"
     if axis.get("kind") == "ordinal":
-        return f"level of {along}"
-    return f"{axis.get('unit') or 'unit'} of {along}"
+        return 1.0, f"level of {along}", "level"
+    unit = axis.get("unit") or ""
+    numbers = (level["number"] if isinstance(level, Mapping) else level for level in axis.get("levels", ()))
+    if any(isinstance(one, (int, float)) and abs(one) >= _LARGE for one in numbers):
+        return 1000.0, " ".join(filter(None, ("1k", unit, "of", along))), unit or "unit"
+    return 1.0, f"{unit or 'unit'} of {along}", unit or "unit"
+
+
+def times_interval(times: float, within: Interval | None) -> Interval | None:
+    """An interval of what is so many times as large."""
+    return within and Interval(within.level, times * within.low, times * within.high)
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -96,6 +96,7 @@ def test_a_revision_tells_noise_from_change(public: Project, visitor: Browser, l
     page = visitor.read(f"{grid}/revisions/1..2")
     assert len([given for given in page.all("td") if "apart" in given.get("class", "")]) == apart
     assert "revision 2" in page.text
+    assert 'class="verdict shown"' not in visitor.get(f"{grid}/revisions/1..2").get_data(as_text=True)
     assert "better than the earlier revision" in page.text
     [link] = page.links("/comparisons?")
     assert visitor.read(link).text.count("95 %")

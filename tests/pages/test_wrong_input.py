@@ -63,6 +63,8 @@ def test_who_only_reads_is_not_told_to_repeat_a_write(visitor: Browser, monkeypa
     page = visitor.read("/", 503)
     assert "The database does not answer. Load this page again in a moment." in page.text
     assert "a write" not in page.text
+    visitor.client.set_cookie("registry_session", "any")
+    assert visitor.get("/assets/palette.css").status_code == 200
 
 
 def test_the_status_is_a_page_while_the_database_is_away(settings: Settings, house: House) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.renderings.charts.frame import Frame, Heads, Span, drawn, frame_of, span_of, vega
+from registry.renderings.charts.frame import Frame, Heads, Span, drawn, frame_of, span_of
 from registry.renderings.charts.paint import COLOURS, ChartOptions, dot
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.text import fitted, safe
+from registry.renderings.heatmap.vega import vega
 from registry.renderings.numbers import fixed, level_of, places_of
 from registry.renderings.ranking import MARK, over_fewer, what_marks, without_mean
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models

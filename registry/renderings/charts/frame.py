@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import float_info
-from typing import Any
 
 import orjson
 
 from registry.renderings.charts.paint import ChartOptions, Paint
-from registry.renderings.heatmap.colours import THEMES
 from registry.renderings.heatmap.layout import LABEL, LINE, MARGIN, NOTE, SUB, TITLE
 from registry.renderings.heatmap.png import absent_glyphs, png_of
 from registry.renderings.heatmap.scale import share_of
@@ -280,24 +278,3 @@ def chart_png(kind: type[Result], found: Result, draw: Callable[[Result], str], 
         document = orjson.loads(orjson.dumps(to_document(found)).decode().translate(names))
         svg = draw(from_document(kind, document))
     return png_of(svg, zoom)
-
-
-def vega(
-    heads: tuple[str | list[str], Iterable[str]], theme: str, room: tuple[float, int], limit: float = 0, **more: Any
-) -> dict[str, Any]:
-    """A Vega-Lite 6 specification with a title and notes, each in so many lines of a room, in the colours of a theme.
-    `limit`: pixels of a title of an axis, 0 for any."""
-    title, notes = heads
-    inks = {"labelColor": THEMES[theme].ink, "titleColor": THEMES[theme].ink, "titleLimit": limit}
-    subtitle = [line for note in notes for line in broken(note, NOTE, *room)]
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
-        "background": THEMES[theme].ground,
-        "config": {
-            "view": {"stroke": None},
-            **dict.fromkeys(("axis", "legend", "header"), inks),
-            "title": {"color": THEMES[theme].ink, "subtitleColor": THEMES[theme].faint},
-        },
-        **more,
-    }

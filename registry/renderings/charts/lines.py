@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.renderings import lines as words
-from registry.renderings.charts.frame import Frame, Heads, Span, drawn, frame_of, log_span, span_of, vega
+from registry.renderings.charts.frame import Frame, Heads, Span, drawn, frame_of, log_span, span_of
 from registry.renderings.charts.paint import COLOURS, ChartOptions, colour_of, dashes, marker, spread
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.panels import short_labels
 from registry.renderings.heatmap.text import fitted, safe, width
+from registry.renderings.heatmap.vega import vega
 from registry.results.lines import HUES, Line, LinePoint, Lines
 
 _APART = 3.0

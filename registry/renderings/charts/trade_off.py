@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.renderings import trade_off as words
-from registry.renderings.charts.frame import END, MIDDLE, Frame, Heads, Span, drawn, frame_of, vega
+from registry.renderings.charts.frame import END, MIDDLE, Frame, Heads, Span, drawn, frame_of
 from registry.renderings.charts.paint import COLOURS, RADIUS, ChartOptions, dot
 from registry.renderings.heatmap.colours import THEMES
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.text import fitted, safe, width
+from registry.renderings.heatmap.vega import vega
 from registry.results.lines import Estimate
 from registry.results.trade_offs import TradeOff, TradeOffPoint
 

@@ -228,7 +228,7 @@ def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[
     entries: list[tuple[str, str | None]] = []
     if None in planes.values:
         entries.append((planes.marks.bare, None))
-    if planes.whole and planes.best:
+    if planes.whole and planes.outlined:
         entries.append(("best value", ""))
     if planes.whole and planes.tied:
         entries.append(("may be the best", DASHES))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from registry.renderings.grid import flat
@@ -16,11 +16,14 @@ from registry.results.peaks import BestSet
 from registry.results.statistics import Statistics
 from registry.results.terms import At
 
+_MOST_OUTLINED = 60
+"""Cells with the best value up to which they are outlined."""
+
 
 @dataclass(frozen=True, slots=True)
 class Marks:
     """Flat indices of the cells with the best value and of the others in the set that holds the best one; `told`: with
-    what confidence, a sentence. Where the set holds all, none is marked."""
+    what confidence, a sentence. Where the set holds all, or more than are listed, none of the others is marked."""
 
     best: frozenset[int]
     tied: frozenset[int]
@@ -28,9 +31,21 @@ class Marks:
     bare: str = "not measured"
     """What is said of a cell without a value."""
 
+    @property
+    def outlined(self) -> frozenset[int]:
+        """The cells with the best value, unless they are so many that their colour says it better."""
+        return self.best if len(self.best) <= _MOST_OUTLINED else frozenset()
+
 
 def marks_of(document: GridDocument, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
     """The marks of a grid; the set of best cells only from statistics of this very revision."""
+    found = _marks(document, values, statistics)
+    if found.outlined == found.best:
+        return found
+    return replace(found, told=f"{len(found.best):,} cells have the best value, too many to outline. {found.told}")
+
+
+def _marks(document: GridDocument, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
     direction = document["metric"]["direction"]
     measured = [value for value in values if value is not None]
     if direction is None or not measured:
@@ -60,10 +75,11 @@ def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measu
         return Marks(best, frozenset(), f"Each of the {size:,} cells may be the best, with {sure}, so none is dashed.")
     if size <= len(best):
         return Marks(best, frozenset(), f"With {sure} no other measured cell is better.")
-    listed = "" if size <= len(within.at) else f" ({len(within.at)} of them are marked)"
+    told = f"With {sure} the best is one of {size:,} cells"
+    if size > len(within.at):
+        return Marks(best, frozenset(), f"{told}, too many to dash.")
     found = (index for index in _indices(document["axes"], within.at) if index is not None)
-    tied = frozenset(found) - best
-    return Marks(best, tied, f"With {sure} the best is one of {size:,} cells{listed}.")
+    return Marks(best, frozenset(found) - best, f"{told}.")
 
 
 def _indices(axes: Sequence[PostedAxis], found: Iterable[At]) -> Iterable[int | None]:
@@ -137,6 +153,11 @@ class Planes:
     def best(self) -> frozenset[int]:
         """The best cells that are in a panel that is drawn."""
         return self._drawn(self.marks.best)
+
+    @property
+    def outlined(self) -> frozenset[int]:
+        """The best cells that are outlined in a panel that is drawn."""
+        return self._drawn(self.marks.outlined)
 
     @property
     def tied(self) -> frozenset[int]:

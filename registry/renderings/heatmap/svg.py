@@ -224,7 +224,7 @@ def _runs(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Itera
 
 def _outlines(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Iterator[str]:
     (x, y), (wide, high), planes = corner, drawing.layout.cell, drawing.planes
-    for found, dashes in ((planes.marks.tied, DASHES), (planes.marks.best, "")):
+    for found, dashes in ((planes.marks.tied, DASHES), (planes.marks.outlined, "")):
         for index in sorted(found):
             row, column = divmod(index - panel.start, max(1, len(planes.columns)))
             if 0 <= row < len(planes.rows):

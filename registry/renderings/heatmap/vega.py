@@ -10,18 +10,18 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import TooLarge
-from registry.renderings.charts.frame import vega
 from registry.renderings.grid import decimals_shown
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, ink_on, ramp, step_of
+from registry.renderings.heatmap.layout import NOTE
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Planes, planes_of
 from registry.renderings.heatmap.scale import Options, Scale, scale_of, share_of
-from registry.renderings.heatmap.text import width
+from registry.renderings.heatmap.text import broken, width
 from registry.renderings.numbers import fixed
 from registry.renderings.words import place, with_unit
 from registry.results.grid import GridDocument, PostedAxis
@@ -114,7 +114,7 @@ def _cells(shown: _Shown) -> Iterator[dict[str, Any]]:
                 cell["place"] = share_of(value, *shown.scale.ends)
             cell["text"] = fixed(value, shown.decimals)
             cell["ink"] = ink_on(steps[step_of(shown.scale.share(value))])
-            cell["mark"] = "best" if index in planes.marks.best else "tied" if index in planes.marks.tied else ""
+            cell["mark"] = "best" if index in planes.marks.outlined else "tied" if index in planes.marks.tied else ""
             told = f"{cell['text']}{unit}{_MARKED[cell['mark']]}"
         cell["told"] = f"{where}: {told}" if where else told
         yield cell
@@ -238,3 +238,24 @@ def _faceted(axes: list[PostedAxis], roles: tuple[str, ...], size: _Size, pictur
         if role in headings
     }
     return {"facet": facet, "spec": _steps(roles, size) | picture}
+
+
+def vega(
+    heads: tuple[str | list[str], Iterable[str]], theme: str, room: tuple[float, int], limit: float = 0, **more: Any
+) -> dict[str, Any]:
+    """A Vega-Lite 6 specification with a title and notes, each in so many lines of a room, in the colours of a theme.
+    `limit`: pixels of a title of an axis, 0 for any."""
+    title, notes = heads
+    inks = {"labelColor": THEMES[theme].ink, "titleColor": THEMES[theme].ink, "titleLimit": limit}
+    subtitle = [line for note in notes for line in broken(note, NOTE, *room)]
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "title": {"text": title, "subtitle": subtitle, "anchor": "start"},
+        "background": THEMES[theme].ground,
+        "config": {
+            "view": {"stroke": None},
+            **dict.fromkeys(("axis", "legend", "header"), inks),
+            "title": {"color": THEMES[theme].ink, "subtitleColor": THEMES[theme].faint},
+        },
+        **more,
+    }

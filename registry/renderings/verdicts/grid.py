@@ -6,7 +6,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from registry.renderings.grid import carried, decimals_shown, flat, noise_of_cells, whole_of
 from registry.renderings.numbers import (
@@ -34,6 +33,7 @@ from registry.renderings.words import (
 )
 from registry.results.courses import Onset, Series
 from registry.results.grid import GridDocument
+from registry.results.parameters import POWER
 from registry.results.peaks import Best, Peaks
 from registry.results.statistics import Statistics
 
@@ -57,12 +57,13 @@ _COURSES = (
     ),
     ("has a single cell", "have a single cell", ("single_point",)),
 )
+_TOO_SHORT = ("single_point", "two_points")
 _SHOWN = {direction for _, _, directions in _COURSES[:5] for direction in directions}
 
 
 def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:
-    """The trends along numeric axes, where one is shown; which cell is best and how surely; then the trends along other
-    axes and what is missing. Without statistics, only what was measured."""
+    """The trends along axes that have an order, those shown first, or that none is; which cell is best and how surely;
+    then what is missing. Without statistics, only what was measured."""
     values = flat(document["values"], len(document["axes"]))
     known = [value for value in values if value is not None]
     if not known:
@@ -71,13 +72,12 @@ def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdi
         return Verdict("value", _single(document, known[0]))
     courses = dict(_courses(document, statistics)) if statistics else {}
     first = [courses.pop(along) for along in _trends(document, statistics) if along in courses] if statistics else []
+    left = [courses.pop(along) for along in _untold(document, statistics) if along in courses] if statistics else []
     more = (*courses.values(), *_holes(len(values) - len(known), len(values)))
     best = _of_cells(document, statistics, len(known), more)
     if first:
-        return Verdict("shown", " ".join(first), (best.sentence, *best.more))
-    # The set of two cells is one-sided, the test of their trend is not.
-    noise_may = statistics and len(known) == 2 and any(one.direction == "inconclusive" for one in statistics.series)
-    return replace(best, answer="open") if noise_may and best.answer == "shown" else best
+        return Verdict("shown", " ".join(first), (*left, best.sentence, *best.more))
+    return Verdict("open", " ".join(left), (best.sentence, *best.more)) if left else best
 
 
 def _of_cells(document: GridDocument, statistics: Statistics | None, cells: int, more: tuple[str, ...]) -> Verdict:
@@ -142,14 +142,20 @@ def _value(document: GridDocument, value: float) -> str:
 
 
 def _trends(document: GridDocument, statistics: Statistics) -> list[str]:
-    """The numeric axes along which any series is shown to fall, to rise or to be level, or the only one to end
+    """The axes with an order along which any series is shown to fall, to rise or to be level, or the only one to end
     elsewhere than it began, or all together move."""
     count = Counter(one.along for one in statistics.series)
     shown = {
         one.along for one in statistics.series if one.direction in _SHOWN or (count[one.along] == 1 and _is_apart(one))
     }
     shown.update(along for along in count if any(_together(statistics, along)))
-    return [axis["name"] for axis in document["axes"] if axis["kind"] == "numeric" and axis["name"] in shown]
+    return [axis["name"] for axis in document["axes"] if axis["kind"] != "nominal" and axis["name"] in shown]
+
+
+def _untold(document: GridDocument, statistics: Statistics) -> list[str]:
+    """The axes with an order along which a series has more than two points."""
+    tested = {one.along for one in statistics.series if one.direction not in _TOO_SHORT}
+    return [axis["name"] for axis in document["axes"] if axis["kind"] != "nominal" and axis["name"] in tested]
 
 
 def _together(statistics: Statistics, along: str) -> Iterator[str]:
@@ -183,7 +189,9 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
         whole = f"the first {count:,} of {among:,} series" if among > count else f"{count:,} series"
         leading, _, verb = first.partition(" ")
         of = f"{leading} of {whole}" if rest else whole
-        said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}."
+        said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}"
+        quiet = [one.detectable or math.inf for one in series if one.direction == "inconclusive"]
+        said += f", where {_found(document, max(quiet))}." if len(quiet) == count and max(quiet) < math.inf else "."
         together = _together(statistics, along)
         yield along, " ".join([said, *together, *_declines(document, along, series)])
 
@@ -226,11 +234,20 @@ def _course(document: GridDocument, one: Series) -> str:
         how = UNLIKE_ENDS if UNLIKE_ENDS in unlike_a_line(one) else "though its ends alone do not show it"
         return sentence(f"{told}, {how}: {ends}")
     if not _is_apart(one):
-        return sentence(f"{told}; {ends}" + ", which noise may explain" * (change.value != 0))
+        told += f"; {ends}" + ", which noise may explain" * (change.value != 0)
+        if one.detectable and one.direction == "inconclusive":
+            told += f"; {_found(document, one.detectable)}"
+        return sentence(told)
     turned = not moves or (change.value < 0) != ("decreasing" in one.direction)
     ends = f"{told}{', but ' if turned and one.direction not in ('flat', 'constant') else ': '}{ends}"
     onset = lasting(one, document["metric"])
     return sentence(f"{ends}, and {decline(one, onset, yardstick)}" if onset and onset.by != one.to else ends)
+
+
+def _found(document: GridDocument, change: float) -> str:
+    """That so large a change would have been found."""
+    size = Yardstick.of(document["metric"]).sized(rough(change))
+    return f"a change of {size} along a line would have been found with {100 * POWER:g} % power"
 
 
 def _is_apart(one: Series) -> bool:

@@ -105,6 +105,18 @@ def test_the_best_value_is_outlined_and_what_else_may_be_the_best_dashed() -> No
     assert not any(dashed for _, dashed in frames(of_another_revision))
 
 
+def test_many_best_cells_are_counted_and_not_outlined() -> None:
+    for best, outlined in ((60, 60), (61, 0)):
+        values = [[100.0 if 9 * row + column < best else 50.0 for column in range(9)] for row in range(9)]
+        found = {"level": 0.95, "size": 75, "at": [{"Type": "1", "Length": 0}]}
+        shown = grid([axis("Type", *"123456789"), axis("Length", *range(9), kind="numeric")], values)
+        picture = drawn(shown, read({"revision": 3, "peaks": {"best_set": found}}))
+        assert len(frames(picture)) == outlined + bool(outlined)
+        told = " ".join(texts(picture))
+        assert "With 95 % confidence the best is one of 75 cells, too many to dash." in told
+        assert ("61 cells have the best value, too many to outline." in told) == (not outlined)
+
+
 def test_large_levels_are_written_by_thousands_where_that_is_all_of_them() -> None:
     for levels, written in (
         ([4000, 128_000], ["4k", "128k"]),

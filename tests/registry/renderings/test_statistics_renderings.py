@@ -153,7 +153,7 @@ def test_every_part_is_written_in_words_and_csv_keeps_every_digit(subtests, snap
 
 def test_markdown_says_the_same_of_a_slope() -> None:
     found = of("trends")["md"](HEAD | {"axes": ALONG_AN_ORDER, "series": [falling()]})
-    assert "slope: of a straight line (Theil–Sen), per level of Length\n" in found
+    assert "slope: of a straight line (Theil–Sen), in points per level of Length\n" in found
 
 
 def test_a_column_that_is_not_there_has_no_legend() -> None:
