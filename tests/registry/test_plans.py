@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from registry.plans.score_interval import TwoSamples, score_interval
+from registry.plans.closed_forms import TwoSamples, score_interval
 from tests.house import ACCURACY, Project
 from tests.workers.asking import described, faults_of
 

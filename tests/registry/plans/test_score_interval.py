@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from registry.plans.score_interval import TwoSamples, restricted, score, score_interval
+from registry.plans.closed_forms import TwoSamples, restricted, score, score_interval
 
 NEWCOMBE = {
     (56, 70, 48, 80): (0.0528, 0.3382),
