@@ -1,5 +1,5 @@
-"""Routes of two views: lines, several names along an axis, of a table of means (`registry.views.lines`); and trade-offs,
-two quantities of several names, and which names are on the front, where none surpasses them."""
+"""Routes of two views: lines, several names along an axis of a table of means; and trade-offs, two
+quantities of several names, and which names are on the front, where none surpasses them."""
 
 from __future__ import annotations
 
