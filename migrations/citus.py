@@ -1,8 +1,8 @@
 """The tables that grow with the grids on the nodes of a Citus cluster, by project: `registry partition --citus`.
 
 Revisions and statistics, nine tenths of the bytes, come into shards, those of a project side by side on one node. What
-they are joined with stays whole on the coordinator, but for shapes, which every node has. What the code asks stays the
-same, and what it promises too, but for references between a table in shards and one that is whole.
+else they are joined with stays whole on the coordinator. What the code asks stays the same, and what it promises too,
+but for references between a table in shards and one that is whole.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from registry.errors import Conflict
 from registry.settings import driver_url
 
 DISTRIBUTED = {
+    "shapes": "id",
     "stored_revisions": "grid_id, number",
     "statistics": "grid_id, revision",
     "item_outcomes": "id",
@@ -28,8 +29,6 @@ _SETTINGS = {
     # That rows are never changed is a trigger of each shard, and a purge says so to each node.
     "citus.enable_unsafe_triggers": "on",
     "citus.propagate_set_commands": "local",
-    # References from shards to shapes need one connection to each node.
-    "citus.multi_shard_modify_mode": "sequential",
 }
 
 
@@ -76,21 +75,19 @@ def _statements(connection: Connection, shards: int) -> Iterator[str]:
     references = references_of(connection, DISTRIBUTED)
     for one in references:
         yield f'ALTER TABLE {one.table} DROP CONSTRAINT "{one.name}"'
-    triggers = [one for table in ("shapes", *DISTRIBUTED) for one in triggers_of(connection, table)]
+    triggers = [one for table in DISTRIBUTED for one in triggers_of(connection, table)]
     for trigger in triggers:  # one of them would refuse to empty what is in shards by then
         yield f'DROP TRIGGER "{trigger.name}" ON {trigger.table}'
-    yield "SELECT create_reference_table('shapes')"
-    yield "SELECT truncate_local_data_after_distributing_table('shapes')"
     for table, key in DISTRIBUTED.items():
         yield f"ALTER TABLE {table} DROP CONSTRAINT pk_{table}"
         yield f"ALTER TABLE {table} ADD CONSTRAINT pk_{table} PRIMARY KEY (project_id, {key})"
         yield f"CREATE INDEX ix_{table}_key ON {table} ({key})"  # for who asks without a project
-        beside = "" if table == "stored_revisions" else ", colocate_with => 'stored_revisions'"
+        beside = "" if table == "shapes" else ", colocate_with => 'shapes'"
         count = "" if beside else f", shard_count => {shards}"
         yield f"SELECT create_distributed_table('{table}', 'project_id'{beside}{count})"
         yield f"SELECT truncate_local_data_after_distributing_table('{table}')"
     for trigger in triggers:  # it is told the name of its table, as a shard has another one
         yield trigger.definition.replace("registry_refuse_change()", f"registry_refuse_change('{trigger.table}')")
     for one in references:
-        if one.table in DISTRIBUTED and one.target in (*DISTRIBUTED, "shapes"):
+        if one.table in DISTRIBUTED and one.target in DISTRIBUTED:
             yield one.with_project()

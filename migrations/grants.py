@@ -75,6 +75,7 @@ def _grant(cursor: psycopg2.extensions.cursor, role: sql.Identifier) -> None:
         "REVOKE CREATE ON SCHEMA public FROM {role}",
         "GRANT USAGE ON SCHEMA public TO {role}",
         "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
+        "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {role}",  # which Citus asks for, of identities too
         "REVOKE UPDATE, DELETE ON {append_only} FROM {role}",
         "REVOKE INSERT, UPDATE, DELETE ON {read_only} FROM {role}",
     ):

@@ -156,10 +156,12 @@ CREATE TABLE grids (
 CREATE INDEX ix_grids_project_id_experiment_metric_benchmark ON grids (project_id, experiment, metric, benchmark);
 CREATE INDEX ix_grids_project_id_model ON grids (project_id, model);
 CREATE INDEX ix_grids_project_id_updated_at_id ON grids (project_id, updated_at, id);
-CREATE TABLE shapes (  -- metrics and axes of revisions, each stored once
-    id uuid CONSTRAINT pk_shapes PRIMARY KEY,  -- hash of the metric and the axes
+CREATE TABLE shapes (  -- metrics and axes of revisions, each stored once a project
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,  -- hash of the metric and the axes
     metric jsonb NOT NULL,
-    axes jsonb NOT NULL
+    axes jsonb NOT NULL,
+    CONSTRAINT pk_shapes PRIMARY KEY (project_id, id)
 );
 CREATE TABLE stored_revisions (  -- revisions as they are written; read them by the view `revisions`
     grid_id uuid NOT NULL CONSTRAINT fk_stored_revisions_grid_id REFERENCES grids,
@@ -182,20 +184,21 @@ CREATE TABLE stored_revisions (  -- revisions as they are written; read them by 
     questions integer,  -- that the trials of each cell are about
     design_effect float8,  -- the variance of a cell, over that of independent trials
     derived jsonb,  -- true, or the names of what it is made of; NULL: measured
-    shape_id uuid CONSTRAINT fk_stored_revisions_shape_id REFERENCES shapes,
+    shape_id uuid,
     numbers integer[],  -- row-major, NULL where nobody measured
     scale integer,  -- power of ten
     source jsonb,  -- format, name and SHA-256 of the file that it was read from; NULL: not said
     protocol jsonb,  -- how it was measured, by key; NULL: not said
     project_id uuid NOT NULL,  -- that of the grid; says in which partition the row is
     CONSTRAINT pk_stored_revisions PRIMARY KEY (grid_id, number),
+    CONSTRAINT fk_stored_revisions_shape_id FOREIGN KEY (project_id, shape_id) REFERENCES shapes,
     CONSTRAINT ck_stored_revisions_number CHECK (number > 0),
     CONSTRAINT ck_stored_revisions_shape CHECK (num_nulls(shape_id, axes) = 1 AND num_nulls(shape_id, metric) = 1),
     CONSTRAINT ck_stored_revisions_values CHECK (num_nulls("values", numbers) = 1 AND num_nulls("values", scale) = 1)
 );
 CREATE INDEX ix_stored_revisions_labels ON stored_revisions USING gin (labels jsonb_path_ops)
     WHERE labels <> '{}';
-CREATE INDEX ix_stored_revisions_shape_id ON stored_revisions (shape_id);
+CREATE INDEX ix_stored_revisions_shape_id ON stored_revisions (project_id, shape_id);
 """
 _ITEMS = """
 CREATE TABLE item_ids (  -- ids of the items of sets, where they were given
@@ -575,7 +578,8 @@ CREATE VIEW revisions AS SELECT
     stored.trials, stored.cell_trials, stored.stderr, stored.repeats, stored.sd, stored.reasons, stored.labels,
     stored.warnings, stored.created_at, stored.token_id, stored.questions, stored.design_effect, stored.derived,
     stored.source, stored.protocol, stored.project_id
-FROM stored_revisions AS stored LEFT JOIN shapes ON shapes.id = stored.shape_id;
+FROM stored_revisions AS stored
+LEFT JOIN shapes ON shapes.project_id = stored.project_id AND shapes.id = stored.shape_id;
 COMMENT ON VIEW revisions IS 'every revision of a grid, with its metric, axes and values';
 """
 

@@ -71,7 +71,7 @@ def publish(
         new = _publish_new(connection, project, *_with_warnings(submissions[0], warnings), token_id)
         if new is not None:
             return [new]
-    write_shapes(connection, (submission.grid for submission in submissions))
+    write_shapes(connection, project.id, (submission.grid for submission in submissions))
     answers: dict[int, Published] = {}
     for wave in _waves(submissions):
         chosen = {place: _with_warnings(submissions[place], warnings) for place in wave}

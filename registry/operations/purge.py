@@ -230,6 +230,7 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
         idempotency_keys,
         bi_readers,
         item_ids,
+        shapes,
         members,
         tokens,
     ):
@@ -246,8 +247,11 @@ def purge_shapes(connection: Connection) -> int:
     # Whoever publishes inserts its shape first, and holds this lock's opposite until its revision is there.
     connection.execute(text("LOCK TABLE shapes IN SHARE ROW EXCLUSIVE MODE"))
     _allow_deletion(connection)
-    unused = except_(select(shapes.c.id), select(stored_revisions.c.shape_id))
-    return connection.execute(delete(shapes).where(shapes.c.id.in_(connection.scalars(unused).all()))).rowcount
+    key = tuple_(shapes.c.project_id, shapes.c.id)
+    unused = except_(
+        select(shapes.c.project_id, shapes.c.id), select(stored_revisions.c.project_id, stored_revisions.c.shape_id)
+    )
+    return connection.execute(delete(shapes).where(key.in_(connection.execute(unused).all()))).rowcount
 
 
 def purge_item_ids(connection: Connection) -> int:

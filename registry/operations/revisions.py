@@ -39,9 +39,9 @@ from registry.storage.tables import arrivals, derivations, grids, invalidations,
 from registry.storage.tables.columns import Numbers
 
 
-def write_shapes(connection: Connection, grids_: Iterable[Grid]) -> None:
+def write_shapes(connection: Connection, project_id: uuid.UUID, grids_: Iterable[Grid]) -> None:
     """Insert the shapes of these grids that are missing. Sorted, so that two writers cannot deadlock."""
-    rows = {shape["id"]: shape for shape in map(shape_of, grids_)}
+    rows = {shape["id"]: {"project_id": project_id, **shape} for shape in map(shape_of, grids_)}
     connection.execute(upsert(shapes).on_conflict_do_nothing(), [rows[key] for key in sorted(rows)])
 
 
@@ -107,7 +107,7 @@ def write_next_revision(
         .values(revision=number, updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
-    write_shapes(connection, [grid])
+    write_shapes(connection, project_id, [grid])
     row = {"project_id": project_id, "grid_id": stored.id, "number": number}
     row |= {"warnings": warnings, "source": source, "token_id": token_id}
     connection.execute(insert(stored_revisions), [row | columns_of(grid)])
@@ -126,7 +126,7 @@ _CONTENT = {
     if column.name not in ("project_id", "grid_id", "number", "created_at", "metric", "axes")
 }
 """Columns of a revision by the names of their parameters."""
-_SHAPE = {f"shape_{column.name}": column for column in shapes.c}
+_SHAPE = {f"shape_{column.name}": column for column in shapes.c if column.name != "project_id"}
 
 
 class FirstRevision(NamedTuple):
@@ -150,7 +150,8 @@ def _statement() -> Select[Any]:
 
 
 def _shape() -> CTE:
-    row = {column.name: bindparam(name, type_=column.type) for name, column in _SHAPE.items()}
+    row = {"project_id": _project()}
+    row |= {column.name: bindparam(name, type_=column.type) for name, column in _SHAPE.items()}
     return upsert(shapes).values(row).on_conflict_do_nothing().returning(shapes.c.id).cte("shape")
 
 

@@ -13,7 +13,7 @@ Plateau of a series: its longest run of cells that are alike.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -35,11 +35,16 @@ def turn_of(curves: Curves, row: int, alpha: float) -> Turn | None:
     if noise is None or curves.count < 3:
         return None
     values, weights = standardised(curves.y[row], noise.error[row])
-    (falls, valley), (rises, peak) = (turning(sign * values, weights) for sign in (-1, 1))
-    p_falls, p_valley, p_rises, p_peak = (
-        order_p(one, curves.count, noise.df_of(row)) for one in (falls, valley, rises, peak)
+    rising, falling = ([0.0, *misfits(sign * values, weights)] for sign in (1, -1))
+    df = noise.df_of(row)
+    if order_p(min(rising[-1], falling[-1]), curves.count, df) >= alpha:
+        return None
+    then_rising, then_falling = (misfits(sign * values[::-1], weights[::-1]) for sign in (-1, 1))
+    p_valley, p_peak = (
+        order_p(min(map(sum, zip(before, [*reversed(after), 0.0], strict=True))), curves.count, df)
+        for before, after in ((falling, then_rising), (rising, then_falling))
     )
-    if max(p_falls, p_rises, min(p_valley, p_peak)) >= alpha or max(p_valley, p_peak) < FITS:
+    if min(p_valley, p_peak) >= alpha or max(p_valley, p_peak) < FITS:
         return None
     return "falls_then_rises" if p_valley > p_peak else "rises_then_falls"
 
@@ -49,8 +54,7 @@ def only_rises_p(curves: Curves, row: int, sign: int) -> float:
     if curves.noise is None:
         raise ValueError("a misfit is measured by known noise")
     values, weights = standardised(curves.y[row], curves.noise.error[row])
-    *_, misfit = misfits((sign * values).tolist(), weights.tolist())
-    return order_p(misfit, curves.count, curves.noise.df_of(row))
+    return order_p(misfits(sign * values, weights)[-1], curves.count, curves.noise.df_of(row))
 
 
 def standardised(y: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -59,17 +63,11 @@ def standardised(y: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArr
     return np.clip((y - y[0]) / least, -1e60, 1e60), (least / error) ** 2
 
 
-def turning(values: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """The misfits of a course that only rises, and of one that rises up to any of its cells and then falls."""
-    up, down = ([0.0, *misfits(values[::step].tolist(), weights[::step].tolist())] for step in (1, -1))
-    return up[-1], min(one + other for one, other in zip(up, reversed(down), strict=True))
-
-
-def misfits(values: Iterable[float], weights: Iterable[float]) -> Iterator[float]:
+def misfits(values: FloatArray, weights: FloatArray) -> list[float]:
     """The weighted residual sums of squares of the fits that never fall to the first 1, 2, ... m values."""
     blocks: list[tuple[float, float, float]] = []
-    total = 0.0
-    for value, weight in zip(values, weights, strict=True):
+    total, found = 0.0, []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
         mean, size, sse = value, weight, 0.0
         while blocks and blocks[-1][0] >= mean:
             other, count, more = blocks.pop()
@@ -79,7 +77,8 @@ def misfits(values: Iterable[float], weights: Iterable[float]) -> Iterator[float
             mean, size = (count * other + size * mean) / both, both
         blocks.append((mean, size, sse))
         total += sse
-        yield total
+        found.append(total)
+    return found
 
 
 @lru_cache(maxsize=256)

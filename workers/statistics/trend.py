@@ -80,9 +80,9 @@ class Decided:
         """The change whose mean leaves it room on the scale: near an end the errors of what is there are too small."""
         # So many trials that a share is no different from an end of the scale leave no error either.
         end = max(min(self.share, 1 - self.share), math.ulp(1.0))
-        error = size / math.sqrt(end * (1 - end))
-        for _ in range(60):
-            middle = min(0.5, max(end, size / self.whole / 2))
+        if size > 2 * self.whole * end:
+            error = size / math.sqrt(end * (1 - end))
+            middle = min(0.5, error**2 / (4 * self.whole**2 + error**2))  # where it is half of the change itself
             size = error * math.sqrt(middle * (1 - middle))
         return size if size <= self.whole else None
 

@@ -151,10 +151,11 @@ def _content() -> list[Column]:  # type: ignore[type-arg]
 shapes = Table(
     "shapes",
     metadata,
+    Column("project_id", Uuid, primary_key=True),
     Column("id", Uuid, primary_key=True, comment="hash of the metric and the axes"),
     Column("metric", JSONB, nullable=False),
     Column("axes", JSONB, nullable=False),
-    comment="metrics and axes of revisions, each stored once",
+    comment="metrics and axes of revisions, each stored once a project",
 )
 
 stored_revisions = Table(
@@ -169,10 +170,11 @@ stored_revisions = Table(
     Column("values", Numbers("double precision"), comment="NULL: numbers / scale"),
     *_content(),
     Column("token_id", Uuid, ForeignKey("tokens.id"), comment="who posted it; NULL: the server itself"),
-    Column("shape_id", Uuid, ForeignKey("shapes.id")),
+    Column("shape_id", Uuid),
     Column("numbers", Numbers("integer"), comment="row-major, NULL where nobody measured"),
     Column("scale", Integer, comment="power of ten"),
     of_project(),
+    ForeignKeyConstraint(["project_id", "shape_id"], ["shapes.project_id", "shapes.id"]),
     CheckConstraint("number > 0", name="number"),
     CheckConstraint("num_nulls(shape_id, axes) = 1 AND num_nulls(shape_id, metric) = 1", name="shape"),
     CheckConstraint("num_nulls(values, numbers) = 1 AND num_nulls(values, scale) = 1", name="values"),
@@ -183,7 +185,7 @@ stored_revisions = Table(
         postgresql_ops={"labels": "jsonb_path_ops"},
         postgresql_where=text("labels <> '{}'"),
     ),
-    Index(None, "shape_id"),
+    Index("ix_stored_revisions_shape_id", "project_id", "shape_id"),
     comment="revisions as they are written; read them by the view `revisions`",
 )
 

@@ -518,7 +518,7 @@ def test_misfits_of_a_course_that_only_rises_are_those_of_scipy(weights):
     values = [3.0, 1.0, 2.0, 2.0, 5.0, 4.0, 4.5, 1.0]
     fits = [optimize.isotonic_regression(values[:m], weights=weights[:m]).x for m in range(1, 9)]
     expected = [sum(w * (v - f) ** 2 for v, f, w in zip(values, fit, weights, strict=False)) for fit in fits]
-    assert list(misfits(values, weights)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert misfits(np.array(values), np.array(weights)) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(("cells", "critical"), [(3, 4.58), (5, 7.67), (8, 11.85), (12, 17.11)])
