@@ -148,7 +148,7 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     sorts = [str(level) for level in found.dimensions[-1].levels] if by_column else [""] * len(columns)
     rows = range(first, min(total, first + step))
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
-    squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
+    squares = [_square(one, found, scale, places, entry_name(one.at, labels) if detailed else "") for one in shown]
     with_means = any(one.mean is not None for one in found.rows)
     texts = [one.strip() for one in mean_texts(found)] if with_means else []
     means = [
@@ -194,18 +194,20 @@ def _mean(one: RowMean, text: str, places: int | None, *, detailed: bool) -> Squ
     if not detailed:
         return Square("mean", text)
     ends = one.mean_interval
-    tip = f"mean over {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
+    kind = "adjusted mean by" if one.adjusted else "mean over"
+    tip = f"{kind} {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
     return Square("mean", text, _ends(ends, places), "", tip)
 
 
-def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, detailed: bool) -> Square:
+def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, name: str) -> Square:
+    """An entry; with a tip where it has a name there."""
     if one.value is None:
         told = "no cell counted" if one.cells else "not measured"
-        return Square("bare", "", "", told, f"{entry_name(one.at)}: {told}" if detailed else "")
+        return Square("bare", "", "", told, f"{name}: {told}" if name else "")
     kind, text = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places)
-    if not detailed:
+    if not name:
         return Square(kind, text)
-    tip = " · ".join([f"{entry_name(one.at)}: {text}", *_details(one, found)])
+    tip = " · ".join([f"{name}: {text}", *_details(one, found)])
     return Square(kind, text, _ends(one.interval, places), "", tip)
 
 

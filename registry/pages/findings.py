@@ -105,7 +105,7 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
         told.append(f"{what} {signed(change.value, decimals)}{_within(interval, decimals)}")
     told += unlike_a_line(one)
     if one.direction == "inconclusive":
-        seen = "no change" if one.detectable is None else rough(one.detectable)
+        seen = "no change" if one.detectable is None else f"a change of {rough(one.detectable)} along a line"
         bare = one.detectable is None and one.noise == "unknown"
         told.append("noise unknown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
     elif one.q is not None and one.direction in MOVING:

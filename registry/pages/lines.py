@@ -64,7 +64,11 @@ def _shown(asked: Asked, made: Table, row: Any, told: Sequence[ShownVerdict]) ->
     return {
         "what": f"{metric} along {found.along}",
         "about": words.subtitle(found),
-        "notes": [*(f"{one.about}: {one.sentence}" for one in told), *words.notes(found, options)],
+        "notes": [
+            *(f"{one.about}: {one.sentence}" for one in told),
+            *words.changes(found),
+            *words.notes(found, options),
+        ],
         "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" and joined else {},
         "apart": "" if joined else results_page(asked.slug, "heatmaps", carried_on()),
         "table": table_part(words.table(found)),

@@ -19,6 +19,7 @@ from registry.operations.find import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
 from registry.operations.overview import MOST_SCOPES, Standing, entries_of, scopes_of, standings_of, usual_rankings
 from registry.pages.blocks import typeset
+from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
@@ -27,6 +28,7 @@ from registry.pages.queries import checked, state_of
 from registry.pages.responses import page
 from registry.query import RankingQuery
 from registry.renderings.numbers import fixed, places_of, span
+from registry.renderings.ranking import MARK, what_marks
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -122,7 +124,8 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "verdicts": verdicts,
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
-            "standings": list(zip(standings, means, strict=True)),
+            "standings": [(one, *mean) for one, mean in zip(standings, means, strict=True)],
+            "note": what_marks("matched") if any(MARK in text for text, _ in means) else "",
             "of_entry": _words_of_entry(kind),
             "ranking_of": lambda query: ranking_path(project, query),
             "feed": live_on(row, (*GRIDS, "ranking.changed")),
@@ -145,17 +148,18 @@ def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Any]) -> list[tu
     return [(experiment, metric, means) for experiment, metric, means in found if means]
 
 
-def _mean(connection: Connection, project: str, standing: Standing, name: str) -> str:
-    """The mean of a name in a stored ranking, with its interval; "" where there is none."""
+def _mean(connection: Connection, project: str, standing: Standing, name: str) -> tuple[str, Whiskers | None]:
+    """The mean of a name in a stored ranking, with its interval, and drawn on the scale of all means, as the last one;
+    "" where there is none."""
     row = find_result(connection, project, standing.query) if standing.is_in else None
-    found = read(Ranking, row.document).ranking if row is not None and state_of(row) == "ready" else ()
-    places = places_of(one.mean for one in found)
-    for one in found:
-        if one.name == name and one.mean is not None:
-            ends = one.mean_interval
-            around = f" ({span(ends.low, ends.high, places)})" if ends else ""
-            return typeset(f"{fixed(one.mean, places)}{around}")
-    return ""
+    found = read(Ranking, row.document) if row is not None and state_of(row) == "ready" else None
+    rows = sorted(found.ranking, key=lambda one: one.name == name) if found else []
+    if found is None or rows[-1].mean is None:
+        return "", None
+    places, ends = places_of(one.mean for one in rows), rows[-1].mean_interval
+    around = f" ({span(ends.low, ends.high, places)})" if ends else ""
+    text = f"{fixed(rows[-1].mean, places)}{MARK if rows[-1].adjusted else ''}{around}"
+    return typeset(text), whiskers_of([(one.mean, one.mean_interval) for one in rows])
 
 
 def _words_of_entry(kind: str) -> Any:

@@ -42,7 +42,7 @@ from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery
 from registry.renderings.lines import listed
-from registry.renderings.ranking import FEWER, mean_texts, over_fewer, scale_words, without_mean
+from registry.renderings.ranking import mean_texts, over_fewer, scale_words, what_marks, without_mean
 from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.verdicts.ranking import is_tested, of_measured, ranking_verdict
 from registry.results.codec import read
@@ -236,7 +236,7 @@ def means_of(ranking: Ranking) -> Means | None:
     names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
     notes = [
         *without_mean(((one.name, one.mean) for one in first), ranking.selection),
-        *([FEWER] if any(over_fewer(ranking)) else []),
+        *([what_marks(ranking.missing)] if any(over_fewer(ranking)) else []),
     ]
     return Means(names, whiskers, len(ranking.ranking) - len(first), notes, scale_words(ranking))
 

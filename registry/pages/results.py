@@ -32,6 +32,7 @@ from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import DRAWN, TARGETS
 from registry.renderings.ranking import scale_words
 from registry.renderings.ranking_change import change_blocks, change_sentence
+from registry.renderings.verdicts.estimate import joined
 from registry.renderings.verdicts.ranking import (
     is_tested,
     open_pair,
@@ -159,9 +160,9 @@ def _context(
 def _next(project: str, view: View, ranking: Ranking) -> tuple[str, str] | None:
     """What to measure next, and the page that tells more: the cells that a name lacks, or those of an open pair."""
     rows, kept = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES]
-    lacking = [one.name for one in rows if one.mean is None]
-    if 0 < len(lacking) < len(rows):
-        what = f"what {lacking[0]} lacks" if len(lacking) == 1 else f"what {len(lacking):,} names lack"
+    lacking = [one.name for one in rows if one.mean is None or one.adjusted]
+    if lacking and any(one.mean is not None for one in rows):
+        what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
         shown = here() if view.name == "table" else results_page(project, "table", kept)
         return f"measure {what}: the table marks it", f"{shown}#table"
     if ranking.by == "model" and view.name != "compare" and (pair := open_pair(ranking)):

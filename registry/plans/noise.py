@@ -18,12 +18,14 @@ from dataclasses import replace
 from functools import lru_cache
 
 from registry.grids.grid import Grid
+from registry.grids.intake.sent_cells import decimals
 from registry.plans.closed_forms import quantile
 
 _EXACT = 500
 """Degrees of freedom from which on the expansion has eight digits, far out too."""
 _HALVINGS = 60
 _UPPER = 0.975
+_ROUNDED, _DIGITS = math.log(10.0), 10
 
 
 @lru_cache(maxsize=1024)
@@ -73,10 +75,29 @@ def trials_of(grid: Grid, place: int) -> float | None:
 
 
 def effect_of(grid: Grid) -> float | None:
-    """The design effect of a grid; None where none was posted and repeats vary by no more than their trials explain."""
+    """The design effect of a grid: as posted or else as repeats show, and what rounding adds; None where nothing is."""
     whole = grid.metric.proportion_of
-    if grid.design_effect is not None or whole is None or grid.repeats is None or grid.sd is None:
+    if whole is None:
         return grid.design_effect
+    shown, rounding = grid.design_effect or _effect_of_repeats(grid, whole), _effect_of_rounding(grid, whole)
+    return (shown or 1.0) + rounding if rounding else shown
+
+
+def _effect_of_rounding(grid: Grid, whole: float) -> float:
+    cells = [(value, trials_of(grid, place)) for place, value in enumerate(grid.values)]
+    known = [(value, trials) for value, trials in cells if value is not None and trials]
+    step = 10.0 ** -decimals([round(value, _DIGITS) for value, _ in known]) / whole
+    evidence = math.fsum(math.log(step * n) for value, n in known if 0 < value < whole and step * n > 1)
+    if not known or evidence < _ROUNDED:
+        return 0.0
+    shares = [((value / whole * n + 0.5) / (n + 1), n) for value, n in known]
+    variance = math.fsum(share * (1 - share) / n for share, n in shares) / len(shares)
+    return step**2 / (12 if variance > step**2 else 4) / variance
+
+
+def _effect_of_repeats(grid: Grid, whole: float) -> float | None:
+    if grid.repeats is None or grid.sd is None:
+        return None
     df, ratios = 0, []
     for place, value in enumerate(grid.values):
         trials = trials_of(grid, place)

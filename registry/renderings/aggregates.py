@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of
-from registry.renderings.ranking import MARK, without_mean
+from registry.renderings.ranking import MARK, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.ranking import all_share
@@ -25,9 +25,6 @@ from registry.results.ranking import Ranking
 from registry.results.terms import Place
 
 AXIS = "axis:"
-_FEWER = (
-    f"{MARK} over fewer slots than other means, which it is not to be compared with; a ranking compares common cells"
-)
 _NAMED = 3
 """Entries and levels that a sentence names."""
 _ASKED = ("experiment", "metric", "reduced_by", "missing", "averaged_over")
@@ -38,12 +35,14 @@ _OF_ENTRY = (
 
 
 def aggregates_csv(found: Aggregates) -> str:
-    """One row an entry, those without a value among them; a column for each dimension, and one for a slice where it was
-    asked for."""
+    """One row an entry, those without a value among them; a column for each dimension, and ones for adjusted means, a
+    suite and a slice where there are some."""
     head = (found.experiment, found.metric, found.value, found.missing, " ".join(found.over))
-    slices = list(slice_line(found.slice, short=True))
+    asked = {"suite": found.suite, "slice": ", ".join(slice_line(found.slice, short=True))}
+    also = {name: said for name, said in asked.items() if said}
     names = [dimension_name(name) for name in found.group_by]
     labels, means = labels_of(found), {one.level: _mean_numbers(one) for one in found.rows}
+    marks = {one.level: [bool(one.adjusted)] for one in found.rows} if any(one.adjusted for one in found.rows) else {}
     nothing: list[float | None] = [None, None, None]
     rows = (
         [
@@ -51,11 +50,12 @@ def aggregates_csv(found: Aggregates) -> str:
             *(labels[name][one.at[name]] for name in found.group_by),
             *_numbers(one),
             *means.get(one.at[found.group_by[0]], nothing),
-            *slices,
+            *marks.get(one.at[found.group_by[0]], ()),
+            *also.values(),
         ]
         for one in found.entries
     )
-    return tidy(_ASKED, rows, names, (*_OF_ENTRY, *(["slice"] if slices else [])))
+    return tidy(_ASKED, rows, names, (*_OF_ENTRY, *(["row_adjusted"] if marks else []), *also))
 
 
 def _numbers(one: Entry) -> list[str | float | None]:
@@ -126,7 +126,9 @@ def told(found: Aggregates) -> Iterator[str]:
         yield from left_out(found)
     if found.remedy:
         kept = counted(found.remedy.shared, "slot", "slots")
-        yield f"Without {_and_more(map(entry_name, found.remedy.without), found.remedy.count)} the others share {kept}."
+        labels = labels_of(found)
+        without = _and_more((entry_name(one, labels) for one in found.remedy.without), found.remedy.count)
+        yield f"Without {without} the others share {kept}."
 
 
 def made_of(found: Aggregates) -> str:
@@ -185,14 +187,19 @@ def beside_slots(
     yield f"This compares names on {up_to} {counted(compared, 'slot', 'slots')}{two}; {below}."
 
 
-def entry_name(at: Mapping[str, Place]) -> str:
-    """An entry in a sentence."""
+def entry_name(at: Mapping[str, Place], labels: Mapping[str, Mapping[Place, str]]) -> str:
+    """An entry in a sentence, by the labels of its levels."""
     return " · ".join(
-        f"{dimension_name(name)} {isolated(spoken(level))}"
+        f"{dimension_name(name)} {isolated(spoken(_told(level, labels[name][level])))}"
         if name.startswith(AXIS)
         else isolated(spoken(level) or name)
         for name, level in at.items()
     )
+
+
+def _told(level: Place, posted: str) -> Place:
+    """A level that was posted as something else than its number is told as that."""
+    return level if posted == label(level) else posted
 
 
 def doubts(found: Aggregates) -> Iterator[str]:
@@ -208,27 +215,19 @@ def doubts(found: Aggregates) -> Iterator[str]:
     elif any(one.n for one in found.entries) and found.value != "count":
         reason = next((one.interval_reason for one in found.entries if one.interval_reason), None)
         yield f"no interval: {reason}"
+    alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
     if any(one.mean is not None for one in found.rows):
-        alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
-        over = "its own cells" if found.missing == "available" else f"the cells that all rows have{_part(found)}"
-        yield f"mean: that of the ranking, over {over}, each {alike} alike"
-        yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection)
+        over = "its own cells" if found.missing == "available" else "the cells that all its rows have"
+        yield f"mean: that of the ranking: each {alike} alike, over {over}"
+        yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection, alike)
         if any(over_fewer(found)):
-            yield _FEWER
+            yield what_marks(found.missing)
     elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched"):
-        yield "no means: nothing was measured of all rows; missing=available has each row over its own cells"
+        yield f"no means: no {alike} links the most rows; missing=available has each row over its own cells"
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):
         yield "new benchmarks: Student's interval, the benchmarks taken as a sample of others like them"
     yield from assumptions(found.assumes) if known else ()
     yield from left_out_and_warnings(found, "counted")
-
-
-def _part(found: Aggregates) -> str:
-    """How many of the columns have a value of all rows with a mean, where not all have."""
-    entries, width = found.entries, len(found.entries) // len(found.rows)
-    having = [place for place, one in enumerate(found.rows) if one.mean is not None]
-    whole = sum(all(entries[place * width + at].n for place in having) for at in range(width))
-    return "" if whole == width else f" (of {whole} of {width} columns)"
 
 
 def _list(found: Aggregates) -> Iterator[Block]:
@@ -292,9 +291,10 @@ def mean_texts(found: Aggregates) -> list[str]:
 
 
 def over_fewer(found: Aggregates) -> list[bool]:
-    """Say of each row whether its mean is over fewer slots than that of another one: where each has its own."""
+    """Say of each row whether its mean is over fewer slots than that of another one: as each has its own, or as it is
+    adjusted."""
     if found.missing != "available":
-        return [False] * len(found.rows)
+        return [bool(one.adjusted) for one in found.rows]
     width = len(found.entries) // max(1, len(found.rows))
     rows = [found.entries[start : start + width] for start in range(0, len(found.entries), width or 1)]
     counting = [sum(one.value is not None for one in column) > 1 for column in zip(*rows, strict=True)]

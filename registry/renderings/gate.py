@@ -43,7 +43,7 @@ def case_of(gate: Gate) -> Case:
 def text(case: Case) -> str:
     """The word, the sentence, what was judged one by one, and the warnings."""
     paired = ["  by the differences of the same items"] if case.gate is not None and case.gate.paired else []
-    lines = [f"{case.verdict}: {case.sentence}", *paired, *map(_line, _units(case))]
+    lines = [f"{case.verdict}: {case.sentence}", *paired, *(_line(unit, _level(case)) for unit in _units(case))]
     return "\n".join([*lines, *(f"  {note}" for note in _notes(case))]) + "\n"
 
 
@@ -61,7 +61,7 @@ def _blocks(case: Case) -> Iterator[Block]:
                 Column("judged", list(map(_name, units))),
                 Column("verdict", [said(unit.verdict) for unit in units]),
                 Column("gap", list(map(_gap, units)), True),
-                Column("interval", list(map(_within, units))),
+                Column(f"{_level(case)}interval", list(map(_within, units))),
             ]
         )
     yield Lines(tuple(_notes(case)))
@@ -80,9 +80,14 @@ def _units(case: Case) -> Iterator[GateUnit]:
     yield from () if case.gate is None else case.gate.per[:_MOST_SHOWN]
 
 
-def _line(unit: GateUnit) -> str:
+def _line(unit: GateUnit, level: str) -> str:
     within = _within(unit)
-    return f"  {unit.verdict}: {_name(unit)} {_gap(unit)}" + ("" if within == UNDEFINED else f" {within}")
+    told = "" if within == UNDEFINED else f" ({level}interval {within})"
+    return f"  {unit.verdict}: {_name(unit)} {_gap(unit)}{told}"
+
+
+def _level(case: Case) -> str:
+    return f"{100 * case.gate.level:.4g} % " if case.gate is not None else ""
 
 
 def _gap(unit: GateUnit) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.charts.frame import Span, span_of
 from registry.renderings.charts.paint import ChartOptions
-from registry.renderings.numbers import MISSING, ends, ends_of, fixed, places_of, short
+from registry.renderings.numbers import MISSING, ends, ends_of, fixed, places_of, short, signed, span
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
@@ -20,6 +21,8 @@ _FACTOR, _SPAN = 1.5, 16
 logarithmic axis: on a linear one most of them crowd at one end."""
 _MOST_NAMED = 6
 _MOST_BANDS = 4
+_ENDS, _HUGE = 2, 1e150
+"""Ends of a line, and a size whose square is beyond a double."""
 
 
 def banded(lines: Lines) -> bool:
@@ -133,6 +136,31 @@ def notes(lines: Lines, options: ChartOptions) -> Iterator[str]:
     yield from left_out(lines)
 
 
+def changes(lines: Lines) -> Iterator[str]:
+    """Which of the lines fall and which rise from the first to the last level, a sentence; none where levels are over
+    different slots or have no order. The interval is by the recovery of variances from both limits (MOVER, Zou and
+    Donner 2008, Statistics in Medicine 27, 1693-1702), of means whose noise is independent."""
+    if len(lines.levels) < _ENDS:
+        return
+    first, last = (lines.levels[place].level for place in (0, -1))
+    alike = lines.missing == "matched" and all(one.code != "slots_vary" for one in lines.warnings)
+    found: dict[str, list[str]] = {}
+    for line in lines.lines if alike and lines.kind != "nominal" else ():
+        both = [(one.mean, one.interval) for one in line.points if one.level in (first, last) and one.interval]
+        if len(both) == _ENDS and all(abs(end) < _HUGE for mean, one in both for end in (mean, one.low, one.high)):
+            (a, of_a), (b, of_b) = both
+            low, high = b - a - math.hypot(b - of_b.low, of_a.high - a), b - a + math.hypot(of_b.high - b, a - of_a.low)
+            word = "falls" if high < 0 else "rises" if low > 0 else "not shown to change"
+            places = places_of([b - a, low, high])
+            told = f"{isolated(line.name or '(none)')} {signed(b - a, places)} ({span(low, high, places)})"
+            found.setdefault(word, []).append(told)
+    if found:
+        metric = with_unit(lines.metric | {"unit": "points"} if lines.metric["unit"] == "%" else lines.metric)
+        told = "; ".join(f"{word}: {', '.join(some)}" for word, some in found.items())
+        between = f"{lines.levels[0].label} to {lines.levels[-1].label}"
+        yield f"{metric} from {lines.along} {between}, each with its 95 % interval: {told}."
+
+
 def axis_range(which: str, span: Span) -> str:
     """From where to where an axis runs."""
     from_zero = "" if span.low <= 0 <= span.high else ", not from 0"
@@ -229,7 +257,7 @@ def page(lines: Lines) -> Iterator[Block]:
     yield Heading(title(lines), 1)
     if lines.status == "ok":
         yield table(lines)
-    yield Notes(tuple(notes(lines, ChartOptions())))
+    yield Notes((*changes(lines), *notes(lines, ChartOptions())))
 
 
 def table(lines: Lines) -> Table:

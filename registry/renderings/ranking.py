@@ -38,9 +38,6 @@ _FIELDS: Mapping[str, Callable[[Ranked], str | int | float | None]] = {
 YIELDS = ("losses", "ties", "wins", "one benchmark less", "one model less", "cells", "stderr", "could show (Holm)")
 """Columns of the order and the pairs that a narrow screen does without, the first of them first."""
 MARK = "*"
-FEWER = (
-    f"{MARK} over fewer cells than other names' means, which it is not to be compared with; ranks compare common cells"
-)
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -53,19 +50,22 @@ def ranking_latex(ranking: Ranking) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """One row a name, in the order of the ranking; with columns for a suite, a slice and what changed where they were
-    asked for, and then with a row for each name that is gone."""
+    """One row a name, in the order of the ranking; with columns for adjusted means where there are some, for a suite, a
+    slice and what changed where they were asked for, and then with a row for each name that is gone."""
     head = [getattr(ranking, name) for name in _POLICY]
     asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
     also = {name: said for name, said in asked.items() if said}
     change = change_cells(ranking.change) if ranking.change else {}
-    own = {one.name: [value(one) for value in _FIELDS.values()] for one in ranking.ranking}
-    absent = [None] * (len(_FIELDS) - 2)
+    fields = dict(_FIELDS)
+    if any(one.adjusted for one in ranking.ranking):
+        fields["adjusted"] = lambda one: bool(one.adjusted)
+    own = {one.name: [value(one) for value in fields.values()] for one in ranking.ranking}
+    absent = [None] * (len(fields) - 2)
     rows = (
         [*head, *own.get(name, [None, name, *absent]), *also.values(), *change.get(name, ())]
         for name in dict.fromkeys([*own, *change])
     )
-    return tidy([*_POLICY, *_FIELDS, *also, *(CHANGE_COLUMNS if change else ())], rows)
+    return tidy([*_POLICY, *fields, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
 def page(ranking: Ranking) -> Iterator[Block]:
@@ -188,20 +188,38 @@ def mean_texts(ranking: Ranking) -> list[str]:
     return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
 
 
+def what_marks(missing: str) -> str:
+    """What the mark of a mean says."""
+    if missing == "available":
+        return (
+            f"{MARK} over fewer cells than other means, which it is not to be compared with; ranks compare common cells"
+        )
+    return (
+        f"{MARK} adjusted: it lacks some of what the others have, for which least squares allow; its interval is about "
+        "noise alone"
+    )
+
+
 def over_fewer(ranking: Ranking) -> list[bool]:
-    """Say of each name whether its mean is over fewer cells than that of another one: where each has its own."""
+    """Say of each name whether its mean is over fewer cells than that of another one: as each has its own, or as it is
+    adjusted."""
     most = max((row.compared or 0 for row in ranking.ranking), default=0)
     own = ranking.missing == "available"
-    return [own and row.mean is not None and (row.compared or most) < most for row in ranking.ranking]
+    return [
+        bool(row.adjusted) or (own and row.mean is not None and (row.compared or most) < most)
+        for row in ranking.ranking
+    ]
 
 
-def without_mean(means: Iterable[tuple[object, float | None]], selection: Selected | None) -> Iterator[str]:
+def without_mean(
+    means: Iterable[tuple[object, float | None]], selection: Selected | None, group: str = "benchmark"
+) -> Iterator[str]:
     """Who has no mean where others have one, and why: who was set aside by name decides no slots and has none."""
     found = list(means)
     names = [str(name) for name, mean in found if mean is None]
     aside = [name for name in names if selection is not None and name in (selection.set_aside or ())]
     lack = [name for name in names if name not in aside]
-    whys = (aside, "was", "were", "set aside"), (lack, "lacks", "lack", "cells that the means of the others are over")
+    whys = (aside, "was", "were", "set aside"), (lack, "shares", "share", f"no {group} with the most others")
     for some, one, many, why in whys if len(names) < len(found) else ():
         if some:
             more = f" and {len(some) - _LISTED} more" if len(some) > _LISTED else ""
@@ -246,11 +264,11 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
-        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all of these have"
-        yield f"mean: of {over}, {alike}; interval:{sure}, were these cells run again"
-    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection)
+        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all its names have"
+        yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
+    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection, group_word(ranking))
     if any(over_fewer(ranking)):
-        yield FEWER
+        yield what_marks(ranking.missing)
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)

@@ -52,7 +52,9 @@ def blocks(document: Statistics) -> Iterator[Block]:
     """A table for each axis with series, and what its columns mean."""
     series = document.series
     if not series:
-        yield f"No series: {document.series_reason or 'no axis with an order has a measured cell'}."
+        ordered = any(axis["kind"] != "nominal" for axis in document.axes)
+        why = f"no axis {'with an order has a measured cell' if ordered else 'has an order'}"
+        yield f"No series: {document.series_reason or why}."
         return
     if document.series_left_out:
         yield f"Not all series are here: {document.series_left_out:,} more, beyond the limits, were not analysed."

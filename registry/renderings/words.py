@@ -153,6 +153,9 @@ def direction(one: Series, alpha: float) -> str:
     return f"{word} (could have shown {rough(seen)})" if found == "inconclusive" and seen is not None else word
 
 
+UNLIKE_ENDS = "though not from end to end"
+
+
 def unlike_a_line(one: Series) -> Iterator[str]:
     """How a series that is shown to move does not do so along a line: its cells miss one by more than their noise, or
     its two ends, as of few trials, go the other way."""
@@ -161,7 +164,7 @@ def unlike_a_line(one: Series) -> Iterator[str]:
     if one.fitted_change is None:
         yield "not along a line"
     if one.end_change.value * (-1 if "decreasing" in one.direction else 1) < 0:
-        yield "unlike its ends"
+        yield UNLIKE_ENDS
 
 
 def lasting(one: Series, metric: Mapping[str, Any]) -> Onset | None:
@@ -181,8 +184,12 @@ _SENTENCES = {
         "ten times as noisy"
     ),
     "exact_errors": "posted standard errors are taken as exact; those of few or of skewed results are themselves noisy",
+    "rounded_values": (
+        "values are printed more coarsely than one of their trials: errors are larger by what that may hide, most near "
+        "the ends of the scale; publish more digits"
+    ),
     "equal_scatter": (
-        "what the axes leave is taken to scatter alike in all cells; their own noise is unknown, and one noisy row "
+        "what the axes leave is taken to scatter alike in all cells, whose noise is not known in each; one noisy row "
         "lets axes matter too often"
     ),
     "rows_share_nothing": (

@@ -11,6 +11,7 @@ from registry.results.ranking import Checksum
 from registry.results.statistics import Assumptions
 from registry.results.terms import (
     About,
+    Adjusted,
     Count,
     DerivedGrid,
     Input,
@@ -102,14 +103,15 @@ class RowMean:
     level: Annotated[Place, "The level of the first dimension."]
     mean: Annotated[
         float | None,
-        "That of a ranking of the same selection, over the slots that all rows have that are not set aside (with "
-        "`available`: over its own that another row has too), each benchmark with the same weight. Null of a row that "
-        "lacks some of these.",
+        "That of a ranking of the same selection: over the benchmarks, each with the same weight, of the slots there "
+        "that all rows have that have any and are not set aside (with `available`: of its own that another row has "
+        "too). Null of a row that shares no benchmark with the most others.",
     ]
-    columns: Annotated[Count, "Columns that it is over."]
+    columns: Annotated[Count, "Columns of its own that count in it."]
     mean_interval: Annotated[
         Interval | None, "About `rerun`, where the noise of all its cells is known; only of `value=mean`."
     ] = None
+    adjusted: Adjusted = None
 
 
 @dataclass(frozen=True, slots=True)

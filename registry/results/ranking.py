@@ -11,6 +11,7 @@ from registry.results.pairs import Friedman, Pair, PolicySensitivity, Stability
 from registry.results.statistics import Assumptions
 from registry.results.terms import (
     About,
+    Adjusted,
     Count,
     DerivedGrid,
     Detectable,
@@ -126,12 +127,16 @@ class Ranked:
     ] = None
     mean: Annotated[
         float | None,
-        "The mean over the slots that all names have who are not set aside (with `available`: over its own of these "
-        "cells), in the metric's unit: slots of a benchmark weigh the same, and so do benchmarks. Absent of a name "
-        "that lacks some of these, over several scales and in rankings of very many cells.",
+        "The mean over the benchmarks, each with the same weight, of the slots there that all names have that have any "
+        "and are not set aside (with `available`: of its own cells that another name has too), in the metric's unit. "
+        "Absent of a name that shares no benchmark with the most others, over several scales and in rankings of very "
+        "many cells.",
         Presence.OMITTED,
     ] = None
-    mean_interval: Annotated[Interval | None, "Of the mean; absent without noise.", Presence.OMITTED] = None
+    mean_interval: Annotated[
+        Interval | None, "Of the mean, were these cells run again; absent without noise.", Presence.OMITTED
+    ] = None
+    adjusted: Adjusted = None
 
 
 @dataclass(frozen=True, slots=True)

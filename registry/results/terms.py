@@ -9,8 +9,9 @@ from typing import Annotated, Literal
 
 from registry.grids.protocol import Protocol, Role, Rules, Value, differences
 
-OF_REPEATS = "design_effect_of_repeats"
-"""The name of the assumption that repeats say how far the trials of a cell depend on each other."""
+OF_REPEATS, ROUNDED = "design_effect_of_repeats", "rounded_values"
+"""The names of the assumptions that repeats say how far the trials of a cell depend on each other, and that errors are
+larger by what rounding adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +233,12 @@ class Incomparable:
     differs: Annotated[tuple[ProtocolDifference, ...], "Binding keys in which it differs, or that it does not say."]
 
 
+Adjusted = Annotated[
+    bool | None,
+    "true: it lacks some of these benchmarks, and its mean is the adjusted one: that over all benchmarks which least "
+    "squares of an effect of each name and one of each benchmark expect. Else absent.",
+    Presence.OMITTED,
+]
 LeftOutByProtocol = Annotated[
     tuple[Incomparable, ...] | None,
     "Grids of a benchmark whose protocols differ from the commonest one in a binding key; absent where none does.",

@@ -56,7 +56,7 @@ def test_a_mean_over_fewer_slots_than_another_is_marked(public: Project, visitor
     public.published(experiment="e", model="a", benchmark="own", axes=[], values=7.0, trials=None)
     available = f"/projects/{public.slug}/{TABLE}&group_by=benchmark&missing=available"
     text = visitor.computed(available).text
-    assert all(words in text for words in ("a 5.00 ", "b 4.00 ", "c 8.00* ", "* over fewer slots than other means"))
+    assert all(words in text for words in ("a 5.00 ", "b 4.00 ", "c 8.00* ", "* over fewer cells than other means"))
     given = f"{TABLE.replace('aggregates', 'aggregates.md')}&group_by=benchmark&missing=available"
     markdown = public.get(f"projects/{public.slug}/{given}").text
     assert "8.00*" in markdown.replace("\\", "")

@@ -210,11 +210,10 @@ def test_a_ranking_and_a_table_give_one_interval_of_one_mean(project: Project) -
     assert {name: [row[one] for one in names] for name, row in means.items()} == {
         row["name"]: [row.get(one) for one in names] for row in ranked["ranking"]
     }
-    # Two of four lack y, which is no usual slot then: the means are over x.
-    assert [(row["level"], row["columns"]) for row in found["rows"]] == [("b", 1), ("a", 1), ("c", 1), ("d", 0)]
+    assert [(row["level"], row["columns"]) for row in found["rows"]] == [("a", 2), ("b", 2), ("c", 1), ("d", 0)]
     assert [means["d"]["mean"], means["d"]["mean_interval"]] == [None, None]
     best = {row["level"]: row for row in asked(project, group_by="model,benchmark", value="best")["rows"]}
-    assert [best["a"]["mean"], best["a"]["mean_interval"]] == [61.3, None]
+    assert [best["a"]["mean"], best["a"]["mean_interval"]] == [70.8, None]
     of_table = {tuple(one["at"].values()): one["interval"] for one in found["entries"] if one["n"]}
     of_ranking = {(one["name"], part["benchmark"]): one for part in ranked["by_benchmark"] for one in part["names"]}
     assert of_table.keys() - of_ranking.keys() == {("d", "z")}
@@ -222,14 +221,14 @@ def test_a_ranking_and_a_table_give_one_interval_of_one_mean(project: Project) -
         assert one["interval"] == pytest.approx(of_table[key], rel=1e-14, abs=1e-14), key
 
 
-def test_table_ranking_and_lines_show_one_mean_of_a_name_and_none_of_one_that_lacks_cells(project: Project) -> None:
-    """c lacks y, which is hard: its cells on x are the best of all, and it stands last of the table."""
+def test_table_and_ranking_show_one_mean_of_a_name_adjusted_where_it_lacks_a_benchmark(project: Project) -> None:
+    """c lacks y, which is harder than x by 50 points for a and by 39 for b: 22.25 below its mean on x of 98."""
     cells = {"a x": [90.0, 70.0], "a y": [40.0, 20.0], "b x": [84.0, 74.0], "b y": [50.0, 30.0], "c x": [99.0, 97.0]}
     publish(project, cells, trials=200)
     ranked = computed(project, f"projects/{project.slug}/rankings?experiment=e&metric=accuracy")["ranking"]
-    means = {"b": 59.5, "a": 55.0, "c": None}
-    assert {one["name"]: one.get("mean") for one in ranked} == means
-    assert [one["name"] for one in ranked if one["name"] != "c"] == ["b", "a"]
+    means = {"c": 75.75, "b": 59.5, "a": 55.0}
+    assert [(one["name"], one["mean"]) for one in ranked] == list(means.items())
+    assert [one.get("adjusted") for one in ranked] == [True, None, None]
     for across in ("benchmark", "axis:Length", "variant"):
         rows = asked(project, group_by=f"model,{across}", sort="mean")["rows"]
         assert [(one["level"], one["mean"]) for one in rows] == list(means.items()), across
@@ -238,9 +237,14 @@ def test_table_ranking_and_lines_show_one_mean_of_a_name_and_none_of_one_that_la
     points = {one["name"]: [point["mean"] for point in one["points"]] for one in lines}
     assert points == {"a": [65.0, 45.0], "b": [67.0, 52.0], "c": []}
     told = project.get(f"projects/{project.slug}/aggregates.txt?experiment=e&metric=accuracy&group_by=model,benchmark")
-    assert "no mean: c lacks cells that the means of the others are over" in told.text
-    alike = asked(project, group_by="model,benchmark", set_aside="none")["rows"]
-    assert {one["level"]: one["mean"] for one in alike} == {"a": 80.0, "b": 79.0, "c": 98.0}
+    assert "75.75*" in told.text
+    assert "* adjusted: it lacks some of what the others have" in told.text
+    rows = csv.DictReader(io.StringIO(asked(project, group_by="model,benchmark", form=".csv").text))
+    assert {(row["model"], row["row_mean"], row["row_adjusted"]) for row in rows} == {
+        ("c", "75.75", "true"), ("b", "59.5", "false"), ("a", "55.0", "false")
+    }  # fmt: skip
+    aside = asked(project, group_by="model,benchmark", set_aside="c")["rows"]
+    assert {one["level"]: one["mean"] for one in aside} == {"a": 55.0, "b": 59.5, "c": None}
 
 
 def test_the_best_row_is_first_by_its_mean_or_by_a_column_or_rows_are_in_the_order_of_names(project: Project) -> None:
@@ -357,6 +361,8 @@ def test_a_slice_is_all_that_is_counted_and_a_suite_all_the_benchmarks(project: 
     found = asked(project, suite="mine")
     assert (values_of(found), found["suite"]) == ({("a",): 20.0}, "mine")
     assert [one["code"] for one in found["warnings"]] == ["suite_incomplete"]
+    [row] = csv.DictReader(io.StringIO(asked(project, suite="mine", form=".csv").text))
+    assert row["suite"] == "mine"
     # A grid without an axis of the question is counted and left out.
     publish(project, {"a w": 90.0})
     found = asked(project, group_by="axis:Length")

@@ -18,13 +18,12 @@ from registry.grids.protocol import NO_RULES
 from registry.query import AggregatesQuery, GateQuery, RankingQuery, model_comparison
 from registry.results.pairs import Pair
 from registry.results.ranking import BenchmarkScores
-from registry.results.terms import Interval
 from registry.storage.rows import sliced_row
 from workers.answers.aggregates import CellReader, aggregates_of
 from workers.answers.comparisons import Asked, compare_models
 from workers.gates.gate import Both, gate_of, named
 from workers.rankings.ranking_input import build_ranking_input
-from workers.statistics.means import benchmark_scores, means_of
+from workers.statistics.means import NameMean, benchmark_scores, means_of
 from workers.statistics.pairs import estimand_of, pair_table
 
 BOARDS, PAIRS, ALPHA = 100, 1, 0.05
@@ -98,7 +97,7 @@ class Ranked(NamedTuple):
     """What a ranking says of pairs, of each name and of each benchmark."""
 
     pairs: tuple[Pair, ...]
-    means: Mapping[str, tuple[float, Interval | None]]
+    means: Mapping[str, NameMean]
     by_benchmark: tuple[BenchmarkScores, ...]
 
     @property
@@ -154,7 +153,7 @@ def two_names_have_one_difference_in_every_view(rows: Rows, seed: int) -> None:
         gap = gated(both, a, b)
         assert gap is None or gap == wanted, (seed, a, b)
         table = {one["level"]: one for one in tabulated(both)["rows"]}
-        for name, (mean, interval) in alone.means.items():
+        for name, (mean, interval, _) in alone.means.items():
             assert table[name]["mean"] == mean, (seed, name)
             said = table[name]["mean_interval"]
             assert (said is None) == (interval is None), (seed, name)
@@ -181,7 +180,21 @@ def a_slice_is_as_if_there_were_nothing_else(rows: Rows, seed: int) -> None:
     assert (ranked(cut), tabulated(cut)) == (ranked(alone), tabulated(alone)), seed
 
 
-LAWS = (two_names_have_one_difference_in_every_view, a_slice_is_as_if_there_were_nothing_else)
+def a_table_has_the_means_of_the_ranking(rows: Rows, seed: int) -> None:
+    table = {one["level"]: one for one in tabulated(rows)["rows"]}
+    means = ranked(rows).means
+    assert {name for name, one in table.items() if one["mean"] is not None} == means.keys(), seed
+    for name, one in means.items():
+        assert table[name]["mean"] == pytest.approx(one.mean, rel=1e-12), (seed, name)
+        assert table[name].get("adjusted") == one.adjusted, (seed, name)
+        assert (table[name]["mean_interval"] is None) == (one.interval is None), (seed, name)
+
+
+LAWS = (
+    two_names_have_one_difference_in_every_view,
+    a_slice_is_as_if_there_were_nothing_else,
+    a_table_has_the_means_of_the_ranking,
+)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)

@@ -51,7 +51,7 @@ TRIALS = {"AIME24": 150, "AIME25": 150, "AMC23": 200, "GPQA_D": 990}
     "values, trials",
     [
         (FOUR, TRIALS),
-        ({"X": {"A": 60.0, "B": 40.0}, "Y": {"A": 50.0, "B": 52.0}}, {"X": 50, "Y": 5000}),
+        ({"X": {"A": 60.0, "B": 40.0}, "Y": {"A": 50.02, "B": 52.02}}, {"X": 50, "Y": 5000}),
     ],
 )
 def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(

@@ -29,7 +29,8 @@ _SAME = (Span(0, 0),)
 _NOT_NEGATIVE = (Span(low=0),)
 _TOUCH = "two of the cells that are named are neighbours, so that neither is isolated"
 MOST_PAIRS = 20_000
-_MOST_LISTED = 4
+_MOST_LISTED, _MOST_COSTLY = 4, 3
+"""Levels that all have, and names that cost the others some, as far as they are written out."""
 
 
 @dataclass(frozen=True)
@@ -199,11 +200,23 @@ def _over(
     """Over which cells the levels of a dimension are compared; `named` is the code of the one that has a place."""
     if says.missing == "matched":
         cells = np.array([cell for mine in by_level.values() for cell in mine], dtype=np.int64)
-        return over_shared([by], cells, scene.declared, scene)
+        return over_shared([by], cells, scene.declared, scene, lacking=_lacking(by, by_level, scene))
     if says.stat in ("first", "last"):
         return ""
     mine = {} if named is None else {f"{by} {scene.facts.levels[by][named].label}": len(by_level[named])}
     return each_over_its_own(mine, [len(cells) for code, cells in by_level.items() if code != named])
+
+
+def _lacking(by: str, codes: Collection[int], scene: Scene) -> str:
+    """Which levels of a dimension cost the others coordinates: `model C lacks 17, model D lacks 2`."""
+    facts = scene.facts
+    places = [facts.dimensions.index(name) for name in facts.varying(scene.declared) if name != by]
+    column, every = facts.column(by), len(np.unique(facts.codes[scene.declared][:, places], axis=0))
+    own = {code: facts.codes[scene.cells[column[scene.cells] == code]][:, places] for code in codes}
+    lacks = {facts.levels[by][code].label: every - len(np.unique(one, axis=0)) for code, one in own.items()}
+    costly = sorted((one for one in lacks.items() if one[1]), key=lambda one: -one[1])
+    told = [f"{by} {name} lacks {count:,}" for name, count in costly[:_MOST_COSTLY]]
+    return ", ".join(told) + (f" and {len(costly) - _MOST_COSTLY} more" if len(costly) > _MOST_COSTLY else "")
 
 
 def _levels(by: str, stat: str, missing: Missing, along: str, scene: Scene) -> Mapping[int, Sequence[int]] | Found:
@@ -238,10 +251,16 @@ def shared(cells: IntArray, by: str, count: int, scene: Scene) -> IntArray:
 
 
 def over_shared(
-    apart: Collection[str], used: IntArray, declared: IntArray, scene: Scene, whose: str = "all have"
+    apart: Collection[str],
+    used: IntArray,
+    declared: IntArray,
+    scene: Scene,
+    whose: str = "all have",
+    lacking: str = "",
 ) -> str:
-    """The coordinates, apart from some dimensions, that the cells used have, of those that are declared: `over the 3 of
-    20 levels of Length that all have (7, 8, 9)`; "" where there is only one."""
+    """The coordinates, apart from some dimensions, that the cells used have, of those that are declared, and who is
+    `lacking` others: `over the 3 of 20 levels of Length that all have (7, 8, 9; model C lacks 17)`; "" where there is
+    only one."""
     facts = scene.facts
     names = [name for name in facts.varying(declared) if name not in apart]
     places = [facts.dimensions.index(name) for name in names]
@@ -253,10 +272,11 @@ def over_shared(
         return f"over all {len(every):,} {what}"
     if isinstance(scene.world, Exact):
         scene.world.left_out.append(f"{len(every) - len(here):,} of {len(every):,} {what}")
-    listed = ""
+    listed = [lacking] if lacking else []
     if len(names) == 1 and len(here) <= _MOST_LISTED:
-        listed = f" ({', '.join(facts.levels[names[0]][code].label for code in here[:, 0].tolist())})"
-    return f"over the {len(here):,} of {len(every):,} {what} that {whose}{listed}"
+        listed.insert(0, ", ".join(facts.levels[names[0]][code].label for code in here[:, 0].tolist()))
+    told = f" ({'; '.join(listed)})" if listed else ""
+    return f"over the {len(here):,} of {len(every):,} {what} that {whose}{told}"
 
 
 def over_measured(says: Says, scene: Scene) -> str:

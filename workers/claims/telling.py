@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from registry.claims.claim import (
     Compare,
     Compound,
+    Coverage,
     Effect,
     Number,
     Part,
@@ -173,12 +174,13 @@ def _number(group: Group, part: JudgedPart) -> str:
     said, numbers = subject(group.atom, group.levels), part.numbers
     over = f", {numbers.over}" if numbers.over else ""
     found = ""
-    if numbers.estimate is not None and group.atom.kind != "coverage":
-        told = written(numbers.estimate, group.facts.decimals(group.cells), list(_limits(group.atom.says)))
+    says = group.atom.says
+    if isinstance(says, Coverage):
+        found = f" is {numbers.estimate:g}" if numbers.estimate is not None and says.is_ == "cells" else ""
+    elif numbers.estimate is not None:
+        told = written(numbers.estimate, group.facts.decimals(group.cells), list(_limits(says)))
         total = f" of {numbers.out_of:,}" if numbers.out_of is not None else ""
-        found = (
-            f"{',' if over else ''} is {f'{told} {unit_of(group.atom.says)}'.rstrip()}{total}{_against(group, part)}"
-        )
+        found = f"{',' if over else ''} is {f'{told} {unit_of(says)}'.rstrip()}{total}{_against(group, part)}"
     rounds = "" if group.found["bare"].answer == group.found["posted"].answer else ", and it rounds to that"
     return f"{said}{over}{found} (claimed: {numbers.compared_with}{rounds})"
 

@@ -34,7 +34,7 @@ _NAMED = 3
 """Names that a sentence lists: what a contender lacks, what is not compared, what has unknown noise."""
 _SHOWN: dict[Verdict, str] = {
     "improved": "{c} is better than {b}",
-    "equivalent": "{c} and {b} are equal within {m}",
+    "equivalent": "{c} and {b} are equal{on} within {m}",
     "non_inferior": "{c} is not worse than {b} by more than {m}",
     "worse_within_margin": "{c} is worse than {b}, by less than {m}",
     "regressed": "{c} is worse than {b} by more than {m}",
@@ -47,6 +47,7 @@ _SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
         "inconclusive": "Whether {c} reaches the floor {m} is left open",
     },
     "improves": {
+        "improved": "{c} is better than {b} by more than {m}",
         "missed": "{c} is not better than {b} by more than {m}",
         "inconclusive": "Whether {c} is better than {b} by more than {m} is left open",
     },
@@ -88,7 +89,8 @@ def _where(benchmark: str | None, at: At | None) -> str:
 
 
 def _names(gate: Gate) -> Mapping[str, str]:
-    return {"c": gate.contender, "b": f"the baseline {gate.baseline}", "m": _amount(gate)}
+    mean = " on average" if gate.policy.per == "overall" else ""
+    return {"c": gate.contender, "b": f"the baseline {gate.baseline}", "m": _amount(gate), "on": mean}
 
 
 def _too_few(gate: Gate) -> str | None:
@@ -105,8 +107,8 @@ def _amount(gate: Gate) -> str:
     if policy.margin_unit == "percent":
         return f"{policy.margin:g} percent of the baseline"
     if policy.kind != "floor" and gate.unit == "%":
-        return f"{policy.margin:g} points"
-    return f"{policy.margin:g} {gate.unit or 'points'}"
+        return f"{policy.margin:g} point{'' if policy.margin == 1 else 's'}"
+    return f"{policy.margin:g} {gate.unit or ''}".rstrip()
 
 
 def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: str = "") -> str:
@@ -134,10 +136,11 @@ def _form(values: Sequence[float]) -> str:
 def _several(gate: Gate, names: Mapping[str, str]) -> str:
     what = "cells" if gate.policy.per == "cell" else "benchmarks"
     kept = gate.judged - gate.failed - gate.undecided
-    counted = f"of {gate.judged:,} {what}, {kept:,} keep to {names['m']}, {gate.failed:,} do not"
+    keep, fail = "keeps" if kept == 1 else "keep", "does" if gate.failed == 1 else "do"
+    counted = f"of {gate.judged:,} {what}, {kept:,} {keep} to {names['m']}, {gate.failed:,} {fail} not"
     blind = [_where(one.benchmark, one.at) for one in gate.per if one.low is None]
     unknown = f", {len(blind):,} of them for unknown noise ({_first(blind)})" if blind else ""
-    told = f"and {gate.undecided:,} are not decided{unknown}{_corrected(gate)}"
+    told = f"and {gate.undecided:,} {'is' if gate.undecided == 1 else 'are'} not decided{unknown}{_corrected(gate)}"
     return f"{names['c']} against {names['b']}: {counted}, {told}"
 
 

@@ -52,7 +52,7 @@ MATRICES = f"""
             WHERE project_id = :project AND grid_id = read.id AND number = read.number AND derived IS NULL OFFSET 0
         ) AS content
         GROUP BY part, benchmark, variant, shape_id, axes, metric, scale
-    ) AS one LEFT JOIN shapes ON shapes.id = one.shape_id"""  # noqa: S608 (a constant)
+    ) AS one LEFT JOIN shapes ON shapes.project_id = :project AND shapes.id = one.shape_id"""  # noqa: S608 (a constant)
 """End of a statement that has a parameter `project` and a subquery `read` with part, id, number, updated_at, benchmark,
 model and variant."""
 

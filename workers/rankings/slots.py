@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from registry.grids.grid import Direction, Metric
 from registry.results.ranking import RankedScale
 from workers.statistics import ScoreMatrix
-from workers.statistics.noise import effect_of_repeats
+from workers.statistics.noise import known_effect
 
 Kind = tuple[str | None, Direction | None, float | None, float | None]
 """Unit, direction, lower and upper bound of a metric as it was posted."""
@@ -342,12 +342,10 @@ def columns_of(row: Any, factor: float) -> Columns:
 
 
 def _effect(row: Any) -> float:
-    """The design effect that was posted, or the one that repeats show; NaN without."""
+    """The design effect that is known, NaN for none."""
     whole = Metric("", None, None, row.metric["lower"], row.metric["upper"]).proportion_of
-    if row.design_effect is not None or whole is None or row.repeats is None or row.sd is None:
-        return float(np.nan if row.design_effect is None else row.design_effect)
     trials = row.trials if row.cell_trials is None else row.cell_trials
-    found = effect_of_repeats(row.values, trials, row.sd, row.repeats, whole)
+    found = known_effect(row.design_effect, whole, row.values, trials, row.sd, row.repeats)
     return float(np.nan) if found is None else found
 
 

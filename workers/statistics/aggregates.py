@@ -30,11 +30,12 @@ from workers.statistics.means import (
     OF_COLUMNS,
     Found,
     Groups,
+    OwnCells,
     best_intervals,
     in_order,
     mean_errors,
     mean_intervals,
-    row_means,
+    means_by_name,
     t_interval,
 )
 from workers.statistics.set_aside import (
@@ -145,34 +146,34 @@ def _tabulated(
     return in_order(whole, question.sort, None if question.value == "count" else found.cells.direction)
 
 
-def _rows(table: CellTable, question: Question, entries: Sequence[Entry]) -> list[RowMean]:
-    """The means of the rows: those of a ranking of them, over the slots that all rows have that are not set aside."""
+def _rows(table: CellTable, question: Question, entries: Sequence[Entry]) -> Iterator[RowMean]:
+    """The means of the rows: those of a ranking of them."""
     down, across = question.group_by
     over = "model" if down == "benchmark" else "benchmark"
-    found = sorted_cells(table, (down,), (over,), [name for name in table.levels if name not in (down, over)])
-    sharing, width = Sharing.of(found, 1), len(table.levels[across])
-    if question.missing == "matched":
+    found = sorted_cells(table, (down, over), (), [name for name in table.levels if name != down])
+    sharing, width = Sharing.of(found, len(table.levels[over])), len(table.levels[across])
+    matched = question.missing == "matched"
+    if matched:
         aside = of_entries(sharing, question.set_aside, [str(name) for name in table.levels[down]])
-        sharing = Sharing.of(found.kept(~aside[found.entry]), 1)
+        sharing = Sharing.of(found.kept(~aside[found.entry]), sharing.columns)
         sharing = replace(sharing, held=np.where(sharing.shared, sharing.held, 0))
-    kept = sharing.found.kept(sharing.held[sharing.found.slot] > 1)
-    cells = np.bincount(kept.entry * width + kept.cells.codes[across], minlength=found.entries * width)
-    counted = cells.reshape(found.entries, width) > 0
-    columns = counted.sum(axis=1).tolist()
+    cells = sharing.found.kept(sharing.held[sharing.found.slot] > 1).cells
+    size, row = len(table.levels[down]), cells.codes[down].astype(np.int64)
+    counted = np.bincount(row * width + cells.codes[across], minlength=size * width).reshape(size, width) > 0
     if question.value == "mean":
-        return row_means(
-            table.levels[down], groups_of(kept), np.flatnonzero(kept.counts).tolist(), columns, question.alpha
-        )
-    best = [
-        [
-            value
-            for one, counts in zip(entries[i * width :], row, strict=False)
-            if counts and (value := one.value) is not None
-        ]
-        for i, row in enumerate(counted)
-    ]
-    means = [math.fsum(row) / len(row) if 0 < len(row) == of else None for row, of in zip(best, columns, strict=True)]
-    return [RowMean(level, *one) for level, *one in zip(table.levels[down], means, columns, strict=True)]
+        own = OwnCells(cells.values, cells.variance, cells.df, cells.n, cells.k)
+        column = cells.codes[over].astype(np.int64)
+    else:
+        best = np.array([math.nan if one.value is None else one.value for one in entries]).reshape(size, width)
+        counted &= np.isfinite(best)
+        row, column = np.nonzero(counted)
+        unknown, none = np.full(row.size, math.nan), np.zeros(row.size)
+        own = OwnCells(best[counted], unknown, unknown, none, none)
+    ends = cells.lower, cells.upper, cells.whole
+    means = means_by_name(row, column, own, question.alpha, ends, fill=matched)
+    for i, level in enumerate(table.levels[down]):
+        mean, interval, adjusted = means.get(i, (None, None, None))
+        yield RowMean(level, mean, int(np.count_nonzero(counted[i])), interval, adjusted)
 
 
 def _columns(sharing: Sharing, question: Question, rest: Sequence[str]) -> Iterator[Column]:

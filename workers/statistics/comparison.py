@@ -41,7 +41,7 @@ from registry.results.comparison import (
 )
 from registry.results.parameters import POWER
 from registry.results.sensitivity import BreslowDay, OddsRatio
-from registry.results.terms import OF_REPEATS, Interval, Place
+from registry.results.terms import Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.judging import adjusted
@@ -58,7 +58,7 @@ from workers.statistics.matching import (
     pairs_of,
     together,
 )
-from workers.statistics.noise import effect_of
+from workers.statistics.noise import assumed_of_effect, effect_of
 from workers.statistics.pairs import ALIKE, UNKNOWN, LonePairs, lone_pairs
 from workers.statistics.proportions import Tables, breslow_day, odds_ratio
 from workers.statistics.ranks import inversions, tie_pattern, untied_pairs
@@ -259,8 +259,8 @@ def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, mea
     frame = replace(frame, agreement=agreement(found))
     if odd is None:
         frame = measure(frame, found, item_pairs(found, baseline, items), baseline)
-        if any(grid.design_effect is None and effect for grid, effect in zip(sides, effects, strict=True)):
-            frame = replace(frame, assumes=(*frame.assumes, OF_REPEATS))
+        words = dict.fromkeys(word for grid in sides for word in assumed_of_effect(grid))
+        frame = replace(frame, assumes=(*frame.assumes, *words))
     return judged(frame, odd)
 
 

@@ -14,10 +14,11 @@ from registry.results.parameters import Parameters
 from registry.results.precision import OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.statistics import GridStatistics, Opened
-from registry.results.terms import OF_REPEATS, Place
+from registry.results.terms import OF_REPEATS, ROUNDED, Place
 from registry.results.trend_tests import GridTrend
 from workers.statistics.best_cells import noisy_peaks, peaks
 from workers.statistics.common_direction import grid_trends
+from workers.statistics.noise import assumed_of_effect
 from workers.statistics.sensitivity import sensitivity
 from workers.statistics.series import Asked, Judged, curves_of, reports
 from workers.statistics.table import Curve, Table, by_level, known_noise, stderr_of
@@ -115,7 +116,7 @@ class _Whole:
 
 def _description(grid: Grid, whole: _Whole, judged: Judged, left_out: int) -> GridStatistics:
     table, parameters, reach = whole.table, whole.parameters, whole.table.computable
-    exact = precision(table)
+    exact = Precision("ok", table.decimals) if grid.derived and table.cells else precision(table)
     opened, shares, trends = whole.opened(judged)
     return GridStatistics(
         params=parameters,
@@ -154,9 +155,11 @@ def assumptions(
     kinds |= {one.noise for one in tested}
     whole = known_noise(table)
     kinds |= {whole} - {"unknown"} if table.cells > 1 and table.computable else set()
+    of_trials = "trials" in kinds or ("stderr" in kinds and has_trials_alone(grid, table))
+    unsaid = assumed_of_effect(grid)
     words = {
-        "independent_trials" if table.design_effect == 1.0 else OF_REPEATS: grid.design_effect is None
-        and ("trials" in kinds or ("stderr" in kinds and has_trials_alone(grid, table))),
+        OF_REPEATS if OF_REPEATS in unsaid else "independent_trials": grid.design_effect is None and of_trials,
+        ROUNDED: ROUNDED in unsaid and of_trials,
         "equal_noise": "repeats" in kinds,
         "exact_errors": "stderr" in kinds,
         "equal_scatter": whole == "unknown" and any(one.p is not None for one in (shares.axes or {}).values()),

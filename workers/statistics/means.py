@@ -25,15 +25,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from registry.grids.grid import Direction
-from registry.results.aggregates import Aggregation, RowMean
+from registry.results.aggregates import Aggregation
 from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
-from registry.results.terms import Interval, Place
+from registry.results.terms import Interval
 from workers.statistics.cells import noise
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.set_aside import CellTable, of_names
@@ -210,24 +213,6 @@ def _unknown(groups: Groups, entry: int) -> str:
     return f"the noise of {silent} of {total} cells is unknown" if total > 1 else "the noise of the cell is unknown"
 
 
-def row_means(
-    levels: Sequence[Place], groups: Groups, filled: Sequence[int], columns: Sequence[int], alpha: float
-) -> list[RowMean]:
-    """The mean of each row over its cells, of which `groups` are those of the rows `filled`, as a ranking has it."""
-    cells, last = groups.cells, np.cumsum(groups.counts)
-    means = dict[int, tuple[float, Interval | None]]()
-    for row, end, count in zip(filled, last.tolist(), groups.counts.tolist(), strict=True):
-        own = slice(end - count, end)
-        of_cells = OwnCells(*(column[own] for column in (cells.values, cells.variance, cells.df, cells.n, cells.k)))
-        ends = (cells.lower, cells.upper)
-        means[row] = weighted_mean(of_cells, groups.parts[own], alpha, ends, cells.whole)
-    return [
-        RowMean(level, mean, columns[row], interval)
-        for row, level in enumerate(levels)
-        for mean, interval in [means.get(row, (None, None))]
-    ]
-
-
 def in_order(table: Aggregation, sort: str, direction: Direction | None) -> Aggregation:
     """The table with its rows in order: `name` leaves them, `mean` goes by their means (by the values of a table of one
     dimension), another word by that column; the better first, or the larger where neither end is better. Rows that are
@@ -278,30 +263,116 @@ def benchmark_scores(
     ), ()
 
 
+class NameMean(NamedTuple):
+    """The mean of a name with its interval; `adjusted` where it lacks what others have, else None."""
+
+    mean: float
+    interval: Interval | None = None
+    adjusted: bool | None = None
+
+
 def means_of(
     standings: ScoreMatrix, alpha: float, missing: str = "matched", set_aside: Sequence[str] = ()
-) -> Mapping[str, tuple[float, Interval | None]]:
-    """The mean of each name over the slots that all have who are not set aside, with its interval; with `available`
-    over its own. Slots of a benchmark weigh the same, and benchmarks do; a slot that one name has alone does not count.
-    Nothing over several scales."""
+) -> Mapping[str, NameMean]:
+    """The mean of each name over the benchmarks, which weigh the same, with its interval: on each over the slots that
+    all have who have any there and are not set aside; see `means_by_name` for those that lack a benchmark. With
+    `available` over its own slots. A slot that one name has alone does not count. Nothing over several scales."""
     there = standings.present.copy()
     if missing != "available":
-        there[of_names(standings, set_aside)] = False
-        there &= there[there.any(axis=1)].all(axis=0)
+        for benchmark in np.unique(standings.benchmarks):
+            here = np.flatnonzero(standings.benchmarks == benchmark)
+            own = there[:, here]
+            own[of_names(only(standings, here), set_aside)] = False
+            there[:, here] = own & own[own.any(axis=1)].all(axis=0)
     there &= there.sum(axis=0) > 1
     if standings.mixed or not there.any():
         return {}
     n, k, variance, df, _ = noise(standings)
-    found = dict[str, tuple[float, Interval | None]]()
-    for i, name in enumerate(standings.names):
-        own = np.flatnonzero(there[i])
-        if own.size:
-            counts = np.bincount(standings.benchmarks[own])
-            parts = counts[standings.benchmarks[own]] * np.count_nonzero(counts)
-            cells = OwnCells(*(column[i, own] for column in (standings.values, variance, df, n, k)))
-            ends = (standings.lower, standings.upper)
-            found[name] = weighted_mean(cells, parts, alpha, ends, standings.proportion_of or 1.0)
+    name, slot = np.nonzero(there)
+    cells = OwnCells(*(column[name, slot] for column in (standings.values, variance, df, n, k)))
+    ends = (standings.lower, standings.upper, standings.proportion_of or 1.0)
+    found = means_by_name(name, standings.benchmarks[slot], cells, alpha, ends, fill=missing != "available")
+    return {standings.names[i]: one for i, one in found.items()}
+
+
+Ends = tuple[float | None, float | None, float]
+"""The ends of a metric, and the whole of its shares."""
+MOST_FILLED = 2_000
+"""Names up to which benchmarks that some of them lack are allowed for; beyond, these names have no mean."""
+
+
+def means_by_name(
+    name: IntArray, benchmark: IntArray, cells: OwnCells, alpha: float, ends: Ends, *, fill: bool
+) -> dict[int, NameMean]:
+    """The mean of each name over its benchmarks, and its interval. Where `fill`, a name that lacks benchmarks has what
+    least squares make of an effect of each name and one of each benchmark, the mean over all of them (the adjusted or
+    least-squares mean, Searle 1987); a name that lacks none has the mean of its own. Who shares no benchmark with
+    the most names has none, nor who would lie outside of the ends. Equal for any order of the cells."""
+    shape = int(name.max(initial=-1)) + 1, int(benchmark.max(initial=-1)) + 1
+    code = name * shape[1] + benchmark
+    count = np.bincount(code, minlength=shape[0] * shape[1]).reshape(shape)
+    there = count > 0
+    if fill:
+        there[~_linked(there)] = False
+    parts = count[name, benchmark] * there.sum(axis=1)[name]
+    lacks = there.any(axis=1) & ~there[:, there.any(axis=0)].all(axis=1) & fill
+    found = {
+        i: weighted_mean(cells.of(own), parts[own], alpha, ends)
+        for i in np.flatnonzero(there.any(axis=1) & ~lacks).tolist()
+        for own in [np.flatnonzero(name == i)]
+    }
+    if lacks.any() and np.count_nonzero(there.any(axis=1)) <= MOST_FILLED:
+        found |= _adjusted(np.flatnonzero(lacks), there, count, code, cells, alpha, ends)
     return found
+
+
+def _adjusted(
+    lacking: IntArray, there: BoolArray, count: IntArray, code: IntArray, cells: OwnCells, alpha: float, ends: Ends
+) -> dict[int, NameMean]:
+    """The means of names that lack benchmarks: sums of the entries of all names, by the weights of least squares."""
+    number = count.ravel()[code]
+    share = np.where(cells.n > 0, (cells.k + 0.5) / (cells.n + 1), np.nan)
+    part = cells.variance / number**2
+
+    def entries(of_cells: FloatArray) -> FloatArray:
+        order = np.lexsort([of_cells, code])  # A sum of floats depends on the order, and is not to depend on the slots.
+        summed = np.bincount(code[order], of_cells[order], there.size)
+        return np.asarray(np.where(there.ravel(), summed, 0.0).reshape(there.shape), dtype=np.float64)
+
+    columns = [entries(one) for one in (cells.values / number, part, share / number, part**2 / cells.df)]
+    found = dict[int, NameMean]()
+    for i, weight in zip(lacking.tolist(), adjusted_weights(there, lacking), strict=True):
+        mean, variance, middle, estimated = (
+            float(np.sum(weight**power * column)) for power, column in zip((1, 2, 1, 4), columns, strict=True)
+        )
+        if (ends[0] is None or mean >= ends[0]) and (ends[1] is None or mean <= ends[1]):
+            found[i] = NameMean(mean, interval_of(mean, variance, middle, estimated, alpha, ends), adjusted=True)
+    return found
+
+
+def adjusted_weights(there: BoolArray, names: IntArray) -> Iterator[FloatArray]:
+    """What each entry of a table (names x columns) weighs in the adjusted mean of some of the names: names x columns
+    for each. All names that are there share columns with each other, if through others."""
+    own = there.astype(np.float64)
+    own[:, own.sum(axis=0) < 2] = 0.0  # A column that one name has alone says nothing of the others.
+    held = np.maximum(own.sum(axis=0), 1.0)
+    column = own / (held * np.count_nonzero(own.any(axis=0)))
+    # The normal equations of the names' effects, the columns' eliminated. Where nobody is, the diagonal is 1.
+    matrix = np.diag(np.where(own.any(axis=1), own.sum(axis=1), 1.0)) - (own / held) @ own.T
+    inverse = np.linalg.inv(matrix + np.outer(own.any(axis=1), own.any(axis=1)) / len(own))
+    of_columns = column.sum(axis=1) @ inverse
+    for i in names.tolist():
+        effect = inverse[i] - of_columns
+        yield own * (effect[:, None] - (effect @ own) / held) + column
+
+
+def _linked(there: BoolArray) -> BoolArray:
+    """The names (names x benchmarks) of the largest part that shares benchmarks; nobody where several are as large."""
+    filled = there.any(axis=1)
+    _, part = connected_components(csr_matrix(there.astype(np.int64) @ there.T), directed=False)
+    sizes = np.bincount(part[filled], minlength=1)
+    alone = np.count_nonzero(sizes == sizes.max()) == 1
+    return np.asarray(filled & (part == np.argmax(sizes)) & alone, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -314,27 +385,39 @@ class OwnCells:
     n: FloatArray
     k: FloatArray
 
+    def of(self, index: IntArray) -> OwnCells:
+        """Some of the cells."""
+        return OwnCells(*(getattr(self, one.name)[index] for one in fields(self)))
 
-def weighted_mean(
-    cells: OwnCells, parts: IntArray, alpha: float, ends: tuple[float | None, float | None], whole: float
-) -> tuple[float, Interval | None]:
+
+def weighted_mean(cells: OwnCells, parts: IntArray, alpha: float, ends: Ends) -> NameMean:
     """The sum of values that each weigh 1 / `parts`, which make 1 together, and its interval within the ends of the
     metric; none where the noise of a cell is unknown, or all is 0. Equal for any order of the cells."""
     weights = 1.0 / parts
     mean = math.fsum((weights * cells.values).tolist())
     spread = weights**2 * cells.variance
-    total = math.fsum(spread.tolist()) if np.isfinite(spread).all() else 0.0
-    if not total:
-        return mean, None
-    if (cells.n > 0).all():
-        # The variance of these cells is taken at these shares (`cells.noise`).
-        middle = math.fsum((weights * (cells.k + 0.5) / (cells.n + 1)).tolist())
-        p, of_share, z2 = np.array([mean / whole]), np.array([total / whole**2]), normal_quantile(1 - alpha / 2) ** 2
-        low, high = (float(end[0]) * whole for end in wilson_limits(p, np.array([middle]), of_share, z2))
-        return mean, within(Interval(1 - alpha, low, high), *ends)
-    estimated = math.fsum((spread**2 / cells.df).tolist())
-    reach = reach_of(1 - alpha, total**2 / estimated if estimated else None) * math.sqrt(total)
-    return mean, within(Interval(1 - alpha, mean - reach, mean + reach), *ends)
+    if not np.isfinite(spread).all():
+        return NameMean(mean)
+    middle = math.fsum((weights * (cells.k + 0.5) / (cells.n + 1)).tolist()) if (cells.n > 0).all() else math.nan
+    total, estimated = math.fsum(spread.tolist()), math.fsum((spread**2 / cells.df).tolist())
+    return NameMean(mean, interval_of(mean, total, middle, estimated, alpha, ends))
+
+
+def interval_of(
+    mean: float, variance: float, middle: float, estimated: float, alpha: float, ends: Ends
+) -> Interval | None:
+    """The interval of a weighted sum by its variance, NaN where unknown. `middle` is the sum of the shares at which
+    that was taken (`cells.noise`), NaN where not all noise is binomial; `estimated` the sum of v^2 / df over its
+    parts."""
+    low, high, whole = ends
+    if not variance > 0:
+        return None
+    if 0 < middle < 1:
+        p, of_share, z2 = np.array([mean / whole]), np.array([variance / whole**2]), normal_quantile(1 - alpha / 2) ** 2
+        limits = (float(end[0]) * whole for end in wilson_limits(p, np.array([middle]), of_share, z2))
+        return within(Interval(1 - alpha, *limits), low, high)
+    reach = reach_of(1 - alpha, variance**2 / estimated if estimated else None) * math.sqrt(variance)
+    return within(Interval(1 - alpha, mean - reach, mean + reach), low, high)
 
 
 def wilson_limits(p: FloatArray, middle: FloatArray, variance: FloatArray, z2: float) -> tuple[FloatArray, FloatArray]:
@@ -357,5 +440,5 @@ def _scores(
     """Each name that is compared on a benchmark, in the order of the names."""
     here = only(standings, np.flatnonzero(standings.benchmarks == benchmark))
     cells = dict(zip(here.names, here.present.sum(axis=1).tolist(), strict=True))
-    for name, (score, interval) in means_of(here, alpha, missing, set_aside).items():
-        yield BenchmarkScore(name, score, cells[name], interval)
+    for name, one in means_of(here, alpha, missing, set_aside).items():
+        yield BenchmarkScore(name, one.mean, cells[name], one.interval)

@@ -33,11 +33,12 @@ from scipy.special import chdtri, gammaincinv, ndtri, stdtrit
 from registry.grids.grid import Grid
 from registry.results.parameters import FALSE_ALARM, POWER
 from registry.results.repeat_noise import RepeatSpread
-from registry.results.terms import KnownNoise
-from workers.statistics.terms import FloatArray, IntArray
+from registry.results.terms import OF_REPEATS, ROUNDED, KnownNoise
+from workers.statistics.terms import FloatArray, IntArray, decimals_of
 
 Kind = Literal["trials", "stderr", "repeats"]
 _TAIL = 0.025
+_ROUNDED = math.log(10.0)
 
 
 @dataclass(frozen=True)
@@ -144,12 +145,54 @@ def binomial_errors(
 
 
 def effect_of(grid: Grid) -> float | None:
-    """The design effect of a grid; None where none was posted and repeats vary by no more than their trials explain."""
-    whole = grid.metric.proportion_of
-    if grid.design_effect is not None or whole is None or grid.repeats is None or grid.sd is None:
-        return grid.design_effect
-    trials: Any = grid.trials
-    return effect_of_repeats(grid.values, trials, grid.sd, grid.repeats, whole)
+    """The design effect of a grid, as `known_effect` has it."""
+    parts = grid.values, grid.trials, grid.sd, grid.repeats
+    return known_effect(grid.design_effect, grid.metric.proportion_of, *parts)
+
+
+def assumed_of_effect(grid: Grid) -> tuple[str, ...]:
+    """What is assumed of the trials of a grid whose errors are larger than binomial ones though nobody said so."""
+    effect, rounding = effect_of(grid), effect_of_rounding(grid.values, grid.trials, grid.metric.proportion_of)
+    of_repeats = grid.design_effect is None and (effect or 1.0) > 1.0 + rounding
+    return (OF_REPEATS,) * of_repeats + (ROUNDED,) * (rounding > 0)
+
+
+def known_effect(
+    posted: float | None, whole: float | None, values: Any, trials: Any, sd: Any, repeats: Any
+) -> float | None:
+    """How many times the binomial variance the cells of a grid have: as posted, else as repeats show, and what rounding
+    adds; None where that is all known to be nothing. Trials are those of `effect_of_repeats`."""
+    if whole is None:
+        return posted
+    shown = (
+        posted if posted is not None or None in (sd, repeats) else effect_of_repeats(values, trials, sd, repeats, whole)
+    )
+    rounding = effect_of_rounding(values, trials, whole)
+    return (shown or 1.0) + rounding if rounding else shown
+
+
+def effect_of_rounding(values: Any, trials: Any, whole: float | None) -> float:
+    """What rounding adds to the binomial variance, as a multiple of it, where values are printed more coarsely than one
+    trial; 0 where as many scores as there are between none and all would stand on such steps by chance in one of ten.
+
+    A step d adds d^2 / 12 where cells vary by more than it, and at most d^2 / 4, half of them on either side (Popoviciu
+    1935); the variance is the mean over the cells.
+    """
+    if whole is None or trials is None:
+        return 0.0
+    y = np.array(values, dtype=np.float64).ravel()
+    n = np.broadcast_to(np.array(trials, dtype=np.float64).ravel(), y.shape)
+    known = np.isfinite(y) & (n > 0)
+    y, n = y[known], n[known]
+    if not y.size:
+        return 0.0
+    step = 10.0 ** -decimals_of(y) / whole
+    inside = (y > 0) & (y < whole) & (step * n > 1)
+    if np.sum(np.log(step * n[inside])) < _ROUNDED:
+        return 0.0
+    share = (y / whole * n + 0.5) / (n + 1)
+    variance = float(np.mean(share * (1 - share) / n))
+    return step**2 / (12 if variance > step**2 else 4) / variance
 
 
 def effect_of_repeats(values: Any, trials: Any, sd: Any, repeats: Any, whole: float) -> float | None:

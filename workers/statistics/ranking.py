@@ -21,7 +21,7 @@ from registry.results.pairs import (
     WithoutOne,
 )
 from registry.results.ranking import Omission, Ranked, Ranking, Slots
-from registry.results.terms import NOBODY, Interval, Method, Missing, Target, Warning, common_to_all
+from registry.results.terms import NOBODY, Method, Missing, Target, Warning, common_to_all
 from workers.statistics.means import benchmark_scores, means_of
 from workers.statistics.pairs import PairTable, couples, estimand_of, pair_table, pairs_left_out
 from workers.statistics.rank_groups import (
@@ -49,7 +49,7 @@ from workers.statistics.ranking_methods import (
     sandwich,
 )
 from workers.statistics.ranks import friedman, shared_ranks
-from workers.statistics.score_matrix import ScoreMatrix, of
+from workers.statistics.score_matrix import ScoreMatrix, of, only
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
 MOST_NAMES = 300
@@ -197,9 +197,11 @@ def _completed(
 ) -> Ranking:
     """The ranking with what comes from the cells themselves."""
     policy = found.alpha, found.missing, aside
-    means, place = means_of(kept, *policy), {name: i for i, name in enumerate(kept.names)}
+    shared = (
+        only(kept, np.flatnonzero(kept.present.all(axis=0))) if common_to_all(found.method, found.missing) else kept
+    )
+    means, place = means_of(shared, *policy), {name: i for i, name in enumerate(kept.names)}
     order = [place[row.name] for row in found.ranking]
-    nothing: tuple[float | None, Interval | None] = (None, None)
     by_benchmark, lacking = benchmark_scores(kept, *policy) if found.pairs_of is None else ((), ())
     return replace(
         found,
@@ -207,9 +209,9 @@ def _completed(
         by_benchmark=by_benchmark,
         left_out=(*found.left_out, *pairs_left_out(len(order), found.pairs_of), *lacking),
         ranking=tuple(
-            replace(row, mean=mean, mean_interval=interval)
+            replace(row, mean=own.mean, mean_interval=own.interval, adjusted=own.adjusted) if own else row
             for row in found.ranking
-            for mean, interval in [means.get(row.name, nothing)]
+            for own in [means.get(row.name)]
         ),
         stability=replace(found.stability, without=_without(posted, found)),
         friedman=_blocks(kept, found) if found.method == "borda" else None,

@@ -11,7 +11,7 @@ from registry.renderings.charts.paint import COLOURS, ChartOptions, dot
 from registry.renderings.heatmap.layout import LABEL
 from registry.renderings.heatmap.text import fitted, safe
 from registry.renderings.numbers import fixed, level_of, places_of
-from registry.renderings.ranking import FEWER, MARK, over_fewer, without_mean
+from registry.renderings.ranking import MARK, over_fewer, what_marks, without_mean
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, yardstick_of
@@ -87,7 +87,7 @@ def forest_of_ranking(ranking: Ranking) -> Forest:
     ]
     doubts = (
         *without_mean(((one.name, one.mean) for one in ranking.ranking), ranking.selection),
-        *([FEWER] if any(fewer) else []),
+        *([what_marks(ranking.missing)] if any(fewer) else []),
     )
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
     better = ", lower is better ↓" if means and yardstick_of(ranking).sign < 0 else ""

@@ -39,6 +39,8 @@ def comparison_verdict(document: Comparison) -> Verdict:
     found = _estimate(document, test) if test else None
     if document.status == "confounded":
         return Verdict("none", _confounded(document, found))
+    if (document.baseline.grid, document.baseline.revision) == (document.contender.grid, document.contender.revision):
+        return Verdict("none", "Both are the same revision of one grid: there is nothing to compare.")
     if document.status != "ok":
         return Verdict("none", sentence(f"{contender} and {baseline} cannot be compared: {document.reason}"))
     if test is None or found is None:
@@ -85,7 +87,10 @@ def _judged(document: Comparison, test: GapTest, found: Estimate) -> Verdict:
         told = f"{_compared(document, first, second)} by {by}{around}{where}{small}"
         return Verdict("shown", sentence(told + _otherwise(document)), more)
     if ahead.is_within(yardstick.margin):
-        told = f"{first} and {second} are equal within {margin_words(yardstick)}{where}: they differ by {by}{around}"
+        mean = " on average" if document.n_common > 1 else ""
+        told = (
+            f"{first} and {second} are equal{mean} within {margin_words(yardstick)}{where}: they differ by {by}{around}"
+        )
         return Verdict("absent", sentence(told + _otherwise(document)), more)
     sizes = f"{first} is {by} {yardstick.word}{around}{where}" if ahead.difference else f"no difference{around}{where}"
     why = f" {_capital(test.reason)}." if test.status != "ok" and test.reason else ""
@@ -236,7 +241,10 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{about}"
         return Verdict("shown", sentence(told), only_here=not elsewhere)
     if found.is_within(yardstick.margin):
-        told = f"{first} and {second} are equal within {margin_words(yardstick)}{where}: they differ by {by}{around}"
+        mean = " on average" if whole.n_common > 1 else ""
+        told = (
+            f"{first} and {second} are equal{mean} within {margin_words(yardstick)}{where}: they differ by {by}{around}"
+        )
         about = _OF_OTHERS.format("benchmarks") if only_others else _TURNS
         return Verdict("absent", sentence(told + about), tuple(_apart(document, whole)))
     size_ = f"{first} is {by} {yardstick.word}{around}{where}" if found.difference else f"no difference{around}{where}"

@@ -144,7 +144,7 @@ def common_cells(count: int, total: int, of: str = "", who: str = "both") -> str
     about = f" of {of}" if of else ""
     if total == 1:
         return f"in the one cell{about} that {who} have"
-    whole = f"{count:,} cells" if count == total else f"{count:,} of {total:,} cells"
+    whole = f"{count:,} cells" if count == total else f"{'one' if count == 1 else f'{count:,}'} of {total:,} cells"
     return f"on the {whole}{about} that {who} have"
 
 

@@ -20,8 +20,18 @@ from registry.renderings.numbers import (
     rough,
     span,
 )
-from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, joined, sentence
-from registry.renderings.words import counted, isolated, label, lasting, place, places, spoken
+from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, joined, margin_words, sentence
+from registry.renderings.words import (
+    UNLIKE_ENDS,
+    counted,
+    isolated,
+    label,
+    lasting,
+    place,
+    places,
+    spoken,
+    unlike_a_line,
+)
 from registry.results.courses import Onset, Series
 from registry.results.grid import GridDocument
 from registry.results.peaks import Best, Peaks
@@ -30,8 +40,10 @@ from registry.results.statistics import Statistics
 _NAMED = 2
 _MOST_DECLINES = 3
 _COURSES = (
-    ("falls", "fall", ("decreasing", "slightly_decreasing")),
-    ("rises", "rise", ("increasing", "slightly_increasing")),
+    ("falls", "fall", ("decreasing",)),
+    ("rises", "rise", ("increasing",)),
+    ("falls by less than the margin", "fall by less than the margin", ("slightly_decreasing",)),
+    ("rises by less than the margin", "rise by less than the margin", ("slightly_increasing",)),
     ("is level within the margin", "are level within the margin", ("flat",)),
     ("has one value throughout", "have one value throughout", ("constant",)),
     ("falls then rises", "fall then rise", ("falls_then_rises",)),
@@ -41,10 +53,11 @@ _COURSES = (
     (
         "has too few points or too many ties",
         "have too few points or too many ties",
-        ("insufficient_points", "two_points", "single_point"),
+        ("insufficient_points", "two_points"),
     ),
+    ("has a single cell", "have a single cell", ("single_point",)),
 )
-_SHOWN = {direction for _, _, directions in _COURSES[:3] for direction in directions}
+_SHOWN = {direction for _, _, directions in _COURSES[:5] for direction in directions}
 
 
 def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:
@@ -83,8 +96,13 @@ def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tu
     where = places(best.at, ties=best.ties, most=_NAMED)
     if peaks.best_set is None:
         why = peaks.noise_reason or "the noise of the cells is not known"
-        told = f"The best {metric} is {value} at {where}; whether that is really the best cannot be told: {why}"
-        return Verdict("open", sentence(told), more)
+        told = f"The best {metric} is {value} at {where}; whether that is really the best cannot be told"
+        told = (
+            f"All {cells:,} cells have {metric} {value}; which is best cannot be told"
+            if best.ties == cells > 1
+            else told
+        )
+        return Verdict("open", sentence(f"{told}: {why}"), more)
     if cells == 1:
         return Verdict("value", sentence(f"The only measured cell is {where}: {metric} {value}"), more)
     sure = f"with {level_of(peaks.best_set)} confidence"
@@ -135,10 +153,11 @@ def _trends(document: GridDocument, statistics: Statistics) -> list[str]:
 
 
 def _together(statistics: Statistics, along: str) -> Iterator[str]:
-    """Where all series along an axis are shown to go by their common test, though none of them is by itself."""
+    """Where all series along an axis are shown to go by their common test, though few of them are by themselves."""
     found = statistics.grid_trend.get(along)
-    alone = any(one.direction in _SHOWN for one in statistics.series if one.along == along)
-    if found and found.rows > 1 and found.p is not None and found.p < statistics.params.alpha and not alone:
+    alone = [one.direction in _SHOWN for one in statistics.series if one.along == along]
+    common = found is not None and found.p is not None and found.p < statistics.params.alpha
+    if found and common and found.rows > 1 and 2 * sum(alone) < len(alone):
         yield f"Together they are shown to {'rise' if found.s > 0 else 'fall'} (p {p_value(found.p)})."
 
 
@@ -185,15 +204,27 @@ def _declines(document: GridDocument, along: str, series: Sequence[Series]) -> I
 def _course(document: GridDocument, one: Series) -> str:
     """Where the only series along an axis goes, how far its ends are apart, and where a lasting decline begins."""
     verb = next(verb for verb, _, directions in _COURSES if one.direction in directions)
-    told = f"Along {isolated(one.along)} {isolated(document['metric']['name'])} {verb}"
+    alone = {
+        axis["name"]: one.at[axis["name"]]
+        for axis in document["axes"]
+        if axis["name"] in one.at and len(axis["levels"]) > 1
+    }
+    whose = f" of {place(alone)}" if alone else ""
+    told = f"Along {isolated(one.along)} {isolated(document['metric']['name'])}{whose} {verb}"
+    told += "".join(f", {how}" for how in unlike_a_line(one) if how != UNLIKE_ENDS)
     first, last, moves = spoken(one.from_), spoken(one.to), "creasing" in one.direction
     yardstick, change = Yardstick.of(document["metric"]), one.end_change
+    if one.direction == "flat" and yardstick.margin is not None:
+        return sentence(f"{told}: any two cells are shown to differ by less than {margin_words(yardstick)}")
     if change is None or change.interval is None:
         between = f" from {_value(document, one.first)} at {first} to {_value(document, one.last)} at {last}"
         return sentence(told + between * moves)
     found = Estimate(change.value, change.interval, None, None, 0.0).turned(-1 if change.value < 0 else 1)
     apart = f"{yardstick.sized(found.size)} {'lower' if change.value < 0 else 'higher'} than at {first}"
     ends = f"at {last} it is {apart if change.value else f'as at {first}'}{found.brackets(yardstick)}"
+    if not _is_apart(one) and moves:
+        how = UNLIKE_ENDS if UNLIKE_ENDS in unlike_a_line(one) else "though its ends alone do not show it"
+        return sentence(f"{told}, {how}: {ends}")
     if not _is_apart(one):
         return sentence(f"{told}; {ends}" + ", which noise may explain" * (change.value != 0))
     turned = not moves or (change.value < 0) != ("decreasing" in one.direction)
@@ -230,7 +261,7 @@ def _series(document: GridDocument) -> dict[str, int]:
 
 def _holes(missing: int, total: int) -> Iterator[str]:
     if missing:
-        yield f"{missing:,} of {total:,} cells {'was' if missing == 1 else 'were'} never measured."
+        yield f"{missing:,} of {total:,} cells {'has' if missing == 1 else 'have'} no value."
 
 
 def counts_note(document: GridDocument) -> str | None:

@@ -192,7 +192,8 @@ def _of_two(ranking: Ranking, turns: str) -> Verdict:
         told = f"{one} is {_word(ranking)} than {other} by {by}{around}{where}{small}"
         return Verdict("shown", sentence(f"{told}{_carried(ranking, one)}{turns}"))
     if found.is_within(yardstick.margin):
-        equal = f"{one} and {other} are equal within {margin_words(yardstick)}{where}"
+        mean = " on average" if pair.n_common > 1 else ""
+        equal = f"{one} and {other} are equal{mean} within {margin_words(yardstick)}{where}"
         return Verdict("absent", sentence(f"{equal}: they differ by {by}{around}{turns}"))
     seen = found.could_show(yardstick, trials=pair.test == "score")
     size = f"{one} is {by} {_word(ranking)}{around}{where}" if found.difference else f"no difference{around}{where}"
@@ -230,7 +231,9 @@ def _where(ranking: Ranking, pair: Pair) -> str:
 
 
 def _scope(ranking: Ranking) -> str:
-    return slice_words(ranking.slice, ranking.suite)
+    """The suite or the benchmarks that were asked for, and the slice."""
+    asked = ranking.selection.benchmark if ranking.selection and not ranking.suite else ()
+    return (f" on {joined(asked)}" if asked else "") + slice_words(ranking.slice, ranking.suite)
 
 
 def _turns(ranking: Ranking) -> str:
@@ -263,7 +266,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
         told += f"; not separated from {joined(open_, _LISTED)}"
     equal = _are_equal(ranking, best, open_)
     if equal:
-        told += f", and shown to be equal to {'it' if len(open_) == 1 else 'them'}"
+        told += f", and shown to be equal on average to {'it' if len(open_) == 1 else 'them'}"
         told += f" within {margin_words(yardstick_of(ranking))}"
     answer: Answer = "absent" if equal else "open"
     return Verdict(answer, sentence(f"{told}{turns}"), tuple(_groups(ranking)), left_out=each)
@@ -330,13 +333,13 @@ def _groups(ranking: Ranking) -> Iterator[str]:
 def _nothing_separated(ranking: Ranking) -> Verdict:
     """That no two names are separated, and what stands in the way."""
     count, several = len(ranking.ranking), plural_of(ranking.by)
-    pairs = count * (count - 1) // 2
     best = [row.name for row in ranking.ranking if row.rank == 1]
     told = f"The tests separate none of the {count:,} {several}{_scope(ranking)}"
     over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
     order = f", though {isolated(best[0])} comes first" if len(best) == 1 else ""
     order = ", which all share the first rank" if len(best) == count else order
     ps = [pair.p_holm for pair in ranking.pairs if pair.p_holm is not None]
+    pairs = count * (count - 1) // 2 - len(ranking.never_met or ())
     why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
     if (none := _why_none_could(ranking)) is not None:
         return Verdict("open", sentence(f"{told}{over}{order}, and none could: {none}"))

@@ -19,7 +19,7 @@ from registry.renderings.charts.paint import COLOURS, HUES, ChartOptions, spread
 from registry.renderings.charts.trade_off import trade_off_svg, trade_off_vega
 from registry.renderings.heatmap.colours import THEMES as GROUNDS
 from registry.renderings.heatmap.colours import luminance
-from registry.renderings.lines import lines_csv, notes, page, subtitle, x_scale
+from registry.renderings.lines import changes, lines_csv, notes, page, subtitle, x_scale
 from registry.renderings.trade_off import page as page_of_trade_off
 from registry.renderings.trade_off import trade_off_csv
 from registry.results.lines import Estimate, Line, LineLevel, LinePoint, Lines
@@ -328,3 +328,14 @@ def test_a_name_without_a_line_may_have_been_set_aside() -> None:
     assert subtitle(lines) == "1 of 2 benchmarks: Needle has too few cells for a mean"
     aside = replace(lines, warnings=(Warning("set_aside", "Set aside: Needle."),))
     assert subtitle(aside) == "1 of 2 benchmarks: Needle has no mean: set aside, or too few cells"
+
+
+def test_lines_say_which_of_them_fall_and_rise_from_end_to_end() -> None:
+    """Intervals of one on either side: of a difference one of the root of 2."""
+    found = lines([9.0, 3.0, 7.0], [5.0, None, 6.0], [5.0, 4.0, 8.0])
+    shown = (
+        "falls: a -2.00 (-3.41 to -0.59); not shown to change: b +1.00 (-0.41 to 2.41); rises: c +3.00 (1.59 to 4.41)"
+    )
+    assert [*changes(found)] == [f"accuracy (points) from Step 0 to 2, each with its 95 % interval: {shown}."]
+    for other in (replace(found, kind="nominal"), replace(found, warnings=(Warning("slots_vary", ""),))):
+        assert not [*changes(other)]

@@ -46,7 +46,7 @@ def test_what_half_of_the_pairs_could_show_is_said_of_half_of_the_pairs_with_its
 def test_where_every_trial_came_out_the_same_there_is_no_difference_within_what_so_many_leave_open() -> None:
     told = ranking_verdict(ranked([[100.0] * 4] * 2, trials=np.full((2, 4), 100))).sentence
     assert told.startswith(
-        "m0 and m1 are equal within 2 points (2 % of the metric's range) on the 4 cells that both have:"
+        "m0 and m1 are equal on average within 2 points (2 % of the metric's range) on the 4 cells that both have:"
     )
     assert "they differ by 0.00 points (95 % interval -0.71 to 0.71)" in told
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
+from registry.selection import Selection
 
 pytestmark = pytest.mark.unit
 
@@ -268,6 +270,13 @@ def test_of_few_benchmarks_each_is_told_of_when_left_out() -> None:
     assert ranking_verdict(from_document(Ranking, first_of_three(without=each))).left_out == (
         "Without GPQA, than 1 of them.", "Without AMC23, than no fewer.", "Without AIME, than none of them.",
     )  # fmt: skip
+
+
+def test_the_sentence_names_the_benchmarks_that_were_asked_for() -> None:
+    asked = Selection("e", "m", benchmark=("AMC23", "GPQA")).selected()
+    found = replace(from_document(Ranking, two()), selection=asked)
+    assert " on AMC23 and GPQA on the " in ranking_verdict(found).sentence
+    assert " on AMC23" not in ranking_verdict(replace(found, suite="mine")).sentence
 
 
 def test_the_sentence_is_the_first_of_the_text_and_of_markdown() -> None:

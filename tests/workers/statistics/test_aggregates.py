@@ -17,6 +17,7 @@ from scipy import stats
 
 from tests.workers.statistics.documents import ends
 from workers.statistics.aggregates import Question, aggregate
+from workers.statistics.means import adjusted_weights
 from workers.statistics.set_aside import CellTable
 
 DIMENSIONS = ("benchmark", "model", "variant", "axis:A")
@@ -298,3 +299,20 @@ def test_numbers_of_combinations_beyond_64_bits_are_told_apart() -> None:
     found = aggregate(cells, Question(("model",), ()))
     assert (found.slots.total, found.slots.shared) == (50, 50)
     assert [one.value for one in found.entries] == [24.5, 74.5]
+
+
+def test_adjusted_means_are_those_of_least_squares_and_of_a_complete_row_its_own() -> None:
+    chance = np.random.default_rng(3)
+    values, there = chance.normal(size=(6, 8)), chance.random((6, 8)) < 0.7
+    there[0] = True
+    name, column = np.nonzero(there)
+    weights = np.array(list(adjusted_weights(there, np.arange(6))))
+    design = np.hstack([name[:, None] == np.arange(6), column[:, None] == np.arange(8)]).astype(float)
+    effects = np.linalg.lstsq(design, values[there], rcond=None)[0]
+    means = (weights * np.where(there, values, 0)).sum(axis=(1, 2))
+    assert means == pytest.approx(effects[:6] + effects[6:].mean())
+    assert means[0] == pytest.approx(values[0].mean())
+    # A name with one cell changes nobody else's.
+    more = np.vstack([there, np.arange(8) == 2])
+    for old, new in zip(weights, adjusted_weights(more, np.arange(6)), strict=True):
+        assert new == pytest.approx(np.vstack([old, np.zeros(8)]), abs=1e-12)

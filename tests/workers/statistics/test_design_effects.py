@@ -41,12 +41,28 @@ def test_one_cell_gets_the_error_of_student() -> None:
 
 
 def test_where_trials_explain_repeats_or_an_effect_is_posted_it_is_not_estimated() -> None:
-    assert effect_of(grid_of(np.array([[70.0, 70.5, 69.5], [50.0, 50.5, 49.5]]), 200)) is None
-    assert Table.of(grid_of(np.array([[70.0, 70.5, 69.5]]), 200)).design_effect == 1.0
+    assert effect_of(grid_of(np.array([[70.0, 70.5, 69.5], [50.0, 50.5, 49.5]]), 30)) is None
+    assert Table.of(grid_of(np.array([[70.0, 70.5, 69.5]]), 30)).design_effect == 1.0
     assert effect_of(grid_of(np.array([[50.0, 70.0, 90.0]]), 100, design_effect=1.5)) == 1.5
     seeds = grid_of(np.array([[50.0, 70.0, 90.0]]), 100)
     assert effect_of(replace(seeds, trials=None)) is None
     assert effect_of(replace(seeds, trials=None, metric=Metric("loss", None, "lower", None, None))) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "trials", "effect"),
+    [
+        ([99.0, 100.0, 99.0, 100.0], 1000, 5.596),  # 1 + .005 ** 2 over the mean of p q / n at 990.5, 1000.5 of 1001
+        ([50.0, 51.0, 52.0], 1000, 1.0334),  # 1 + .01 ** 2 / 12 over .2498 / 1000
+        ([50.1, 51.0, 52.0], 1000, None),
+        ([50.0], 900, None),
+        ([100.0, 0.0], 100_000, None),
+    ],
+)
+def test_rounding_that_is_coarser_than_a_trial_makes_errors_larger(values, trials, effect) -> None:
+    levels = tuple(Level(str(place), None) for place in range(len(values)))
+    grid = Grid(PERCENT, (Axis("Task", "nominal", levels),), tuple(values), trials)
+    assert effect_of(grid) == (effect and pytest.approx(effect, rel=1e-3))
 
 
 @given(

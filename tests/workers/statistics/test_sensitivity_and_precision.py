@@ -152,8 +152,8 @@ def test_an_additive_truth_of_unequal_errors_interacts_as_often_as_alpha():
 
 def test_an_axis_with_trials_is_tested_on_the_logit_scale():
     """Two levels of one column each: the likelihood ratio of two proportions, with half a trial on either side."""
-    found = sensitivity([[80.0, 60.0], [79.0, 61.0]], trials=200)
-    k, n = np.array([[160.5, 120.5], [158.5, 122.5]]), 201.0
+    found = sensitivity([[80.5, 60.5], [79.5, 61.5]], trials=200)
+    k, n = np.array([[161.5, 121.5], [159.5, 123.5]]), 201.0
     lr = stats.chi2_contingency([k.sum(axis=0), (n - k).sum(axis=0)], correction=False, lambda_="log-likelihood")
     assert found["residual"]["logit"]["p"] > 0.05
     assert (found["axes"]["b"]["test"], found["axes"]["b"]["p"]) == ("lr_logit", pytest.approx(lr.pvalue, rel=1e-2))

@@ -116,10 +116,10 @@ def test_steps_are_adjusted_over_the_whole_grid(name):
 
 
 def test_the_largest_step_has_the_interval_that_its_choice_asks_for():
-    drop = one_series([90.0, 89.0, 70.0, 71.0], trials=200)["largest"]["drop"]
+    drop = one_series([90.5, 89.5, 70.5, 71.5], trials=200)["largest"]["drop"]
     assert drop["interval"]["level"] == pytest.approx(1 - 0.05 / 3)
-    (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(1 - 0.05 / 3, method="wilson") for k in (178, 140))
-    low, high = -0.19 - math.hypot(0.7 - l2, u1 - 0.89), -0.19 + math.hypot(u2 - 0.7, 0.89 - l1)
+    (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(1 - 0.05 / 3, method="wilson") for k in (179, 141))
+    low, high = -0.19 - math.hypot(0.705 - l2, u1 - 0.895), -0.19 + math.hypot(u2 - 0.705, 0.895 - l1)
     assert ends(drop["interval"]) == pytest.approx((100 * low, 100 * high), rel=1e-9)
 
 
@@ -337,11 +337,11 @@ def test_two_repeated_cells_differ_by_welchs_t():
 
 
 def test_the_ends_have_their_own_change_where_the_cells_miss_a_line():
-    """Nine times 90 and a 20: the ends differ by 70, with Newcombe's interval out of two of Wilson's; a line knows
+    """Nine times 90.5 and a 20.5: the ends differ by 70, with Newcombe's interval out of two of Wilson's; a line knows
     nothing of it, and its change is not given."""
-    series = one_series([90.0] * 9 + [20.0], trials=200)
-    (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(0.95, method="wilson") for k in (180, 40))
-    low, high = -0.7 - math.hypot(0.2 - l2, u1 - 0.9), -0.7 + math.hypot(u2 - 0.2, 0.9 - l1)
+    series = one_series([90.5] * 9 + [20.5], trials=200)
+    (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(0.95, method="wilson") for k in (181, 41))
+    low, high = -0.7 - math.hypot(0.205 - l2, u1 - 0.905), -0.7 + math.hypot(u2 - 0.205, 0.905 - l1)
     assert series["fitted_change"] is None
     assert series["end_change"]["value"] == -70
     assert ends(series["end_change"]["interval"]) == pytest.approx((100 * low, 100 * high), rel=1e-9)
@@ -384,7 +384,7 @@ def test_a_submitted_error_goes_before_trials():
 
 def test_a_design_effect_multiplies_the_variance():
     """Twice the variance is half the trials."""
-    values = [90.0, 80.0, 75.0, 74.0, 70.0, 71.0]
+    values = [90.5, 80.5, 75.5, 74.5, 70.5, 71.5]
     doubled = describe(dataclasses.replace(line(values, trials=400), design_effect=2.0))
     half, silent = describe(line(values, trials=200)), describe(line(values))
     for name in ("trend_p", "fitted_change", "end_change", "thresholds"):
@@ -491,11 +491,11 @@ def test_onsets_of_several_series_allow_for_having_been_picked():
 
 def test_sharp_steps_have_the_interval_that_their_choice_asks_for():
     """One of three steps is sharp: the level is 1 - .05 / 3 there, and 95 % elsewhere."""
-    steps = one_series([90.0, 89.0, 70.0, 71.0], trials=200)["changes"]
+    steps = one_series([90.5, 89.5, 70.5, 71.5], trials=200)["changes"]
     assert [step["sharp"] for step in steps] == [False, True, False]
     assert [step["interval"]["level"] for step in steps] == pytest.approx([0.95, 1 - 0.05 / 3, 0.95])
-    (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(1 - 0.05 / 3, method="wilson") for k in (178, 140))
-    low, high = -0.19 - math.hypot(0.7 - l2, u1 - 0.89), -0.19 + math.hypot(u2 - 0.7, 0.89 - l1)
+    (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(1 - 0.05 / 3, method="wilson") for k in (179, 141))
+    low, high = -0.19 - math.hypot(0.705 - l2, u1 - 0.895), -0.19 + math.hypot(u2 - 0.705, 0.895 - l1)
     assert ends(steps[1]["interval"]) == pytest.approx((100 * low, 100 * high), rel=1e-9)
 
 
