@@ -6,6 +6,7 @@ Needed when the shape of an answer changes: `test_openapi_document.py` says so o
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -43,15 +44,16 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     answers["identity"] = mine.get_json()
     ask("alias", "POST", "projects/demo/aliases", json=examples.ALIAS_IN)
     ask("suite", "PUT", "projects/demo/suites/reasoning", json=examples.SUITE_IN)
-    hook = ask("webhook_secret", "POST", "projects/demo/webhooks", json=examples.WEBHOOK_IN)["id"]
+    hook = ask(None, "POST", "projects/demo/webhooks", json=examples.WEBHOOK_IN)["id"]
     hook = f"projects/demo/webhooks/{hook}"
     ask("webhook", "GET", hook)
     ask("delivery", "POST", f"{hook}/test")
     ask("recovery", "POST", f"{hook}/recover", json={"since": "2026-11-21"})
     ask("audit", "GET", "projects/demo/audit?limit=1")
-    grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
+    grid = ask(None, "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
-    ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.NUMBER_IN, {"model": "R1-Qwen"}])
+    batch = ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.NUMBER_IN, {"model": "R1-Qwen"}])
+    del batch["items"][0]["grid"]
     floor = {"kind": "floor", "margin": 99.9, "missing": "matched", "common_share": 0.1}
     ask(None, "PUT", "projects/demo/baselines/floor", json=examples.BASELINE_IN | {"policy": floor})
     ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
@@ -96,9 +98,8 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
         ask(name, "GET", question)
     ask("plan", "POST", "projects/demo/plan", json=examples.PLAN_IN)
     ask("stored_verdicts", "GET", "projects/demo/baselines/floor/verdicts?limit=1")
-    [alert] = ask("alerts", "GET", "projects/demo/alerts?limit=1")["items"]
+    [alert] = ask(None, "GET", "projects/demo/alerts?limit=1")["items"]
     ask("alert", "PATCH", f"projects/demo/alerts/{alert['id']}", json=examples.ALERT_CHANGE)
-    ask("judgement", "POST", "projects/demo/claims?dry_run=true", json=examples.CLAIM)
     ask("stored_claim", "GET", f"claims/{claim}")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
@@ -133,12 +134,25 @@ def short(value: Any) -> Any:
     return value
 
 
+_PLAIN_LIST = re.compile(r"\[\n[^][{}]*\n *\]")
+
+
+def _on_a_line(found: re.Match[str]) -> str:
+    one = json.dumps(json.loads(found[0]), ensure_ascii=False)
+    return one if len(one) <= _LINE else found[0]
+
+
+_LINE = 80
+"""Characters of a list of texts or numbers that is written on one line."""
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as home, embedded_servers(home) as (database_url, redis_url):
         migrate(database_url)
         settings = replace(Settings(), database_url=database_url, redis_url=redis_url, ranking_debounce=0.0)
         answers = record(House(create_app(settings), Database(settings, name="examples"), settings))
-    TARGET.write_text(json.dumps(short(answers), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(short(answers), indent=1, ensure_ascii=False)
+    TARGET.write_text(_PLAIN_LIST.sub(_on_a_line, text) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ from flask import Flask
 
 from registry.api import (
     aggregates,
-    alerts,
-    audit_log,
     baselines,
     claims,
     comparisons,
@@ -30,9 +28,7 @@ from registry.api import (
     service,
     shares,
     statistics,
-    statistics_feeds,
     stored_claims,
-    trade_offs,
     webhooks,
 )
 from registry.api.arguments import note_old_words
@@ -49,10 +45,10 @@ def register(app: Flask) -> None:
     app.before_request(take_share)
     app.after_request(note_preference)
     app.after_request(note_old_words)
-    stored = (projects, grids, publication, items, feeds, statistics_feeds)
-    answers = (statistics, pictures, rankings, comparisons, aggregates, lines, trade_offs, plans)
-    judged = (claims, stored_claims, baselines, gates, alerts)
-    others = (events, webhooks, names, audit_log, shares, service)
+    stored = (projects, grids, publication, items, feeds)
+    answers = (statistics, pictures, rankings, comparisons, aggregates, lines, plans)
+    judged = (claims, stored_claims, baselines, gates)
+    others = (events, webhooks, names, shares, service)
     for module in (*stored, *answers, *judged, *others):
         for blueprint in vars(module).values():
             if isinstance(blueprint, Blueprint) and blueprint.name not in app.blueprints:

@@ -18,7 +18,7 @@ from registry.api.smorest import Blueprint, reply
 from registry.claims.claim import Claim
 from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
 from registry.errors import Fault, Invalid
-from registry.operations.claims import Questions, questions_of
+from registry.operations.stored_claims import Questions, questions_of
 from registry.results.codec import from_bytes
 
 blp = Blueprint("claims", "What is said of results, judged against them.")

@@ -20,12 +20,12 @@ from registry.errors import NotFound, Unauthenticated
 from registry.grids.intake import Limits
 from registry.operations.audit_log import Actor
 from registry.operations.auth import ANYONE, Caller, Role, authenticate, authorize, authorize_operator
-from registry.operations.deliveries import owner_of_delivery
 from registry.operations.find_claims import find_claim_owner
 from registry.operations.idempotency import find_records
 from registry.operations.projects import find_project
 from registry.operations.read import find_grid, find_owner
 from registry.operations.shares import authenticate_share
+from registry.operations.webhooks import owner_of_delivery
 from registry.settings import Settings
 from registry.storage.database import Database
 

@@ -7,6 +7,11 @@ from importlib.resources import files
 from typing import Any
 
 _ANSWERS: dict[str, Any] = json.loads((files(__package__) / "examples.json").read_text(encoding="utf-8"))
+_ANSWERS["grid_summary"] = {name: value for name, value in _ANSWERS["grid"].items() if name not in ("values", "trials")}
+_ANSWERS["batch_answer"]["items"][0]["grid"] = _ANSWERS["grid_summary"]
+_CLAIM = _ANSWERS["stored_claim"]
+_ANSWERS["judgement"] = _CLAIM["judgement"] | {"computed_at": _CLAIM["judged_at"]}
+_ANSWERS["webhook_secret"] = _ANSWERS["webhook"] | {"secret": f"whsec_{'A' * 43}="}
 
 GRID_IN: dict[str, Any] = {
     "experiment": "type-by-length",

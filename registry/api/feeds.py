@@ -1,4 +1,4 @@
-"""Routes of feeds: tidy cells, a row each, of one grid or of all that pass filters; and whole grids of a project."""
+"""Routes of feeds: tidy cells of one grid or of all that pass filters, whole grids, and one statistic of every grid."""
 
 from __future__ import annotations
 
@@ -9,23 +9,36 @@ from typing import Any
 
 import orjson
 from flask import Response, request, stream_with_context
+from sqlalchemy import Connection
 
 from registry.api import examples, serializers
 from registry.api.context import enter, grid_row, parts
 from registry.api.exports import Export, send_export, send_stream
 from registry.api.responses import MEDIA, dumps, wanted_form
-from registry.api.schemas import CellsParameters, FeedParameters, WholeGridsParameters
+from registry.api.schemas import CellsParameters, FeedParameters, StatisticsTableParameters, WholeGridsParameters
 from registry.api.selections import filters_of, slice_of_request
 from registry.api.smorest import Blueprint, reply
-from registry.grids.slices import Slice, read_slice, slice_document
+from registry.errors import Fault, Invalid
+from registry.grids.slices import PARAMETER, Slice, pointer_to, read_slice, slice_document
 from registry.operations.events import head_of, write_cursor
-from registry.operations.export import Selection, exported, exported_grids, grids_of, select_cells, select_revision
+from registry.operations.export import (
+    Selection,
+    exported,
+    exported_grids,
+    exported_statistics,
+    grids_of,
+    select_cells,
+    select_revision,
+    select_statistics,
+)
 from registry.operations.find import Filters
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters, check_slice_of_grid, check_slice_of_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
+from registry.renderings import statistics_feed
 from registry.renderings.feed import cells_of_grid, columns_of, rows_of
 from registry.renderings.rows import WRITERS, arrow_version, json_of_objects
+from registry.renderings.statistics_columns import MEASURED
 
 blp = Blueprint("feeds", "Cells as one tidy table, for other programs.")
 
@@ -177,3 +190,69 @@ def _lines(found: Iterable[StoredGrid]) -> Iterator[bytes]:
             yield bytes(piece)
             piece.clear()
     yield bytes(piece)
+
+
+statistics_blp = Blueprint("statistics_feeds", "A statistic of every grid, tidy.")
+
+_OF_STATISTICS = "3"
+"""Grows when the same statistics are written differently."""
+
+
+@statistics_blp.in_forms(
+    "/projects/<project>/statistics",
+    "getProjectStatistics",
+    FORMS,
+    StatisticsTableParameters,
+    "The rows",
+    {"anyOf": [{"$ref": f"#/components/schemas/{part.capitalize()}Feed"} for part in MEASURED]},
+    example="trends_feed",
+    parameters=["labels", "Range", "If-Range"],
+)
+def read_statistics(query: dict[str, Any], project: str, suffix: str | None = None) -> Response:
+    """Read one statistic of all grids of a project
+
+    `trends`: a row a series, whose coordinate is empty on the axis that it runs along. `peaks`: a row a best cell, so
+    several where best cells tie; `best_set_size` says among how many cells the best one is with the confidence
+    `best_set_level`. `coverage`: a row a grid. Of the current revision of every grid that passes the filters, the
+    oldest first; never paged. A grid that is pending or failed, or has nothing of this, has one row with its `state`
+    and `reason`, and empty numbers. Filters, columns of axes, names and ranges are those of `getProjectCells`.
+    `at.<axis>` is refused: what is best or the slope in a slice only the grid's own path computes.
+    """
+    statistic = query["part"]
+    _refuse_slices(statistic)
+    filters, form = filters_of(query, StatisticsTableParameters), wanted_form(suffix, FORMS)
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+    with parts().database.snapshot() as connection:
+        check_filters(connection, row.id, filters)
+        joined = joined_names(connection, row.id) if query["names"] == "joined" else None
+        selection = select_statistics(connection, row.id, filters, joined)
+        return send_export(_statistics_of(connection, statistic, selection, form))
+
+
+def _refuse_slices(statistic: str) -> None:
+    """`Invalid` for `at.<axis>`, which would be taken for statistics of the slice."""
+    asked = [name.removeprefix(PARAMETER) for name in request.args if name.startswith(PARAMETER)]
+    if asked:
+        raise Invalid(
+            [
+                Fault(
+                    pointer_to(axis),
+                    f"does not cut this table, whose {statistic} are of whole grids: filter its rows by their columns,"
+                    f" or ask for those of a slice by /grids/<grid>/statistics?part={statistic}&{PARAMETER}{axis}=…",
+                )
+                for axis in asked
+            ]
+        )
+
+
+def _statistics_of(connection: Connection, statistic: str, selection: Selection, form: str) -> Export:
+    """The statistic of the selected revisions in this form; `NotInstalled` where that needs what is not there."""
+    columns = statistics_feed.columns_of(statistic, selection.axes, selection.joined)
+    mark = mark_of(form, _OF_STATISTICS, [field.name for field in columns.fields])
+
+    def pieces() -> Iterable[bytes]:
+        read = exported_statistics(connection, selection, noise=statistic == "peaks")
+        return WRITERS[form](columns.fields, (one for row in read for one in statistics_feed.rows_of(row, columns)))
+
+    return Export(form, f"{statistic}-{selection.digest}-{mark}.{form}", selection.cells, pieces, at_once=True)

@@ -27,9 +27,9 @@ from registry.api.smorest import Blueprint, reply
 from registry.claims.grammar import read_claim
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.baselines import find_baseline
-from registry.operations.claims import questions_of
 from registry.operations.gate_questions import gate_of_model
 from registry.operations.plans import measured_of_grids, measured_of_models
+from registry.operations.stored_claims import questions_of
 from registry.plans import planning
 from registry.plans.closed_forms import MOST_TRIALS, Goal
 from registry.plans.planning import Means

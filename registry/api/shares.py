@@ -1,8 +1,9 @@
-"""Routes of share links, for clients that cannot send a header (images, spreadsheets) and people without a token."""
+"""Routes of share links, for clients that cannot send a header and people without a token, and of the audit log."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response
@@ -16,6 +17,7 @@ from registry.api.responses import json_answer
 from registry.api.schemas import ByIdParameters, ShareIn
 from registry.api.smorest import Blueprint, reply
 from registry.operations import shares
+from registry.operations.audit_log import RecordFilter, find_records
 
 blp = Blueprint("shares", "Links that open one path without a token.")
 
@@ -57,3 +59,25 @@ def take_back(connection: Connection, row: Any, project: str, share_id: uuid.UUI
     """
     shares.revoke_share(connection, actor(connection), row.id, share_id)
     return Response(status=204)
+
+
+audit_blp = Blueprint("audit", "Who did what and when.")
+
+
+@audit_blp.get("/projects/<project>/audit", operation="listAudit")
+@audit_blp.arguments(ByIdParameters, location="query")
+@audit_blp.answers(reply(200, "A page of acts, newest first", "Acts", example="audit", headers=["Link"]))
+def list_audit(query: dict[str, Any], project: str) -> Response:
+    """Read the audit log
+
+    Tokens created and revoked, the project created, updated or deleted, experiments and grids described, keys of
+    protocols declared binding, grids deleted or purged, outcomes of items added, aliases created and deleted, shares
+    created and revoked, members added and removed, sessions begun and ended: each with the token or the user and the
+    request that did it.
+    Nothing is changed or removed here. Needs the role admin.
+    """
+
+    def read(connection: Connection, project_id: uuid.UUID, before: uuid.UUID | None, limit: int) -> Sequence[Any]:
+        return find_records(connection, project_id, RecordFilter(), before, limit)
+
+    return listed(project, query, read, serializers.audit_entry, role="admin")

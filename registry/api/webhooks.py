@@ -23,10 +23,17 @@ from registry.api.schemas import ByIdParameters, PageParameters, about
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.destinations import LONGEST_URL, read_destination
 from registry.errors import Conflict
-from registry.operations import deliveries, webhooks
+from registry.operations import webhooks
 from registry.operations.baselines import tag_of
-from registry.operations.deliveries import delivery_of, find_delivery, list_deliveries, start_of_recovery
-from registry.operations.webhooks import find_webhook, list_webhooks, webhook_of
+from registry.operations.webhooks import (
+    delivery_of,
+    find_delivery,
+    find_webhook,
+    list_deliveries,
+    list_webhooks,
+    start_of_recovery,
+    webhook_of,
+)
 from registry.results.codec import to_document
 from registry.results.webhooks import FILTERS, DeliveryState, Format, Recovery, WebhookState
 from registry.settings import Settings
@@ -266,7 +273,7 @@ def test(connection: Connection, row: Any, project: str, webhook: uuid.UUID) -> 
 
     Of the type `webhook.test`, which is not in the feed of events. `deliveries` has what came of it.
     """
-    made = deliveries.send_test(connection, actor(connection), row, webhook)
+    made = webhooks.send_test(connection, actor(connection), row, webhook)
     return _accepted(connection, row.id, webhook, made)
 
 
@@ -286,7 +293,7 @@ def recover(connection: Connection, row: Any, sent: dict[str, Any], project: str
     disabled, and those before it was made. 410 if the feed does not keep all of them any more.
     """
     start = start_of_recovery(connection, row.id, sent["since"])
-    count = deliveries.recover(connection, actor(connection), row.id, webhook, start)
+    count = webhooks.recover(connection, actor(connection), row.id, webhook, start)
     return json_answer(to_document(Recovery(count)), status=202)
 
 
@@ -298,5 +305,5 @@ def redeliver(connection: Connection, row: Any, delivery: uuid.UUID) -> Response
 
     With the same `webhook-id`, and if it fails as often as a new one.
     """
-    deliveries.redeliver(connection, actor(connection), row.project_id, row.webhook_id, delivery)
+    webhooks.redeliver(connection, actor(connection), row.project_id, row.webhook_id, delivery)
     return _accepted(connection, row.project_id, row.webhook_id, delivery)

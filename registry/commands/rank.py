@@ -1,25 +1,33 @@
-"""Questions about several grids, each a command: `registry rank`, `table`, `noise` and `floor`."""
+"""Questions about several grids: `registry rank`, `table`, `compare`, `flips`, `plan`, `noise` and `floor`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
-from registry.commands.finding import Named, names_grids, one_scope, only
+from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope, only
 from registry.commands.page import until
 from registry.commands.screen import rows_of_csv
-from registry.commands.session import NotDefined, Session, asks_server, awaited, waits
+from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
 from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.renderings import aggregates as tables
+from registry.renderings import comparison as of_grids
+from registry.renderings import comparison_of_models as of_two_models
+from registry.renderings import plan as plans
 from registry.renderings import ranking as rankings
 from registry.renderings import repeat_noise
 from registry.renderings.sheet import forms
+from registry.renderings.table import Column, Table
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
+from registry.results.comparison import Comparison, ModelComparison
+from registry.results.plans import Plan
 from registry.results.ranking import Ranking
 from registry.results.repeat_noise import RepeatNoise
 
@@ -191,3 +199,161 @@ def floor(session: Session, named: Named, seconds: float, at: Parameters) -> Non
     )
     if not found.floors:
         raise NotDefined("No cell has repeats that differ, by a metric with a better end.")
+
+
+_LEAST = ("ties", "wins", "losses", "median", "Holm p", "could show")
+
+
+@click.command()
+@click.argument("baseline")
+@click.argument("contender")
+@names_grids
+@click.option("--suite", metavar="NAME", help="Models: on the benchmarks of this suite of the project.")
+@click.option("--baseline-variant", metavar="NAME", help="Models: the baseline's variant.")
+@click.option("--contender-variant", metavar="NAME", help="Models: the contender's variant.")
+@click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
+@click.option("--full", is_flag=True, help="Grids: also every cell.")
+@cuts_slices
+@of_an_instant
+@waits
+@asks_server
+def compare(  # noqa: PLR0913, PLR0917 (each is an option)
+    session: Session,
+    baseline: str,
+    contender: str,
+    named: Named,
+    alpha: float | None,
+    full: bool,
+    seconds: float,
+    at: Parameters,
+    **of_models: str | None,
+) -> None:
+    """Compare two models or two grids: contender less baseline, on the cells that both have.
+
+    Models by name, over all benchmarks and on each: registry compare -e E --metric M R1-Llama R1-Qwen. Grids by an id,
+    its first characters, or names: registry compare -b AMC23 model=R1-Llama model=R1-Qwen.
+    """
+    asked = {"alpha": alpha, **at}
+    if is_grid(baseline) != is_grid(contender):
+        one, other = (baseline, contender) if is_grid(baseline) else (contender, baseline)
+        raise click.UsageError(f'"{one}" is a grid and "{other}" a model: compare two of either.')
+    if is_grid(baseline):
+        if given := [name for name, value in of_models.items() if value is not None]:
+            raise click.UsageError(f"--{given[0].replace('_', '-')} is for models, and these are grids.")
+        ids = [find_grid(session, reference, named) for reference in (baseline, contender)]
+        question: dict[str, Any] = {"baseline": ids[0], "contender": ids[1], **asked}
+    else:
+        if full or named["model"]:
+            raise click.UsageError("Two models are compared: --full and --model are for grids.")
+        scope = one_scope(session, {**named, "model": (baseline, contender)}, "compared", "benchmark", "variant")
+        models = {"baseline_model": baseline, "contender_model": contender}
+        question = {**scope, **models, **of_models, **asked}
+    told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
+    document: Comparison | ModelComparison
+    if is_grid(baseline):
+        document = from_document(Comparison, told)
+        parts, csv = of_grids.page(document), partial(of_grids.comparison_csv, document)
+        parts = parts if full else until(parts, lambda part: part.text == "Cells")
+    else:
+        document = from_document(ModelComparison, told)
+        parts, csv = of_two_models.page(document), partial(of_two_models.model_comparison_csv, document)
+    session.screen.show(told, lambda: parts, lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
+    if document.status == "not_comparable" if isinstance(document, Comparison) else document.whole is None:
+        raise NotDefined(f"There is no comparison: {document.reason}.")
+
+
+@click.command()
+@click.argument("baseline")
+@click.argument("contender")
+@names_grids
+@click.option("--revision", type=click.IntRange(1), help="Of the baseline, an older revision.")
+@asks_server
+def flips(session: Session, baseline: str, contender: str, named: Named, revision: int | None) -> None:
+    """Show which questions flipped between two grids, or between a revision of a grid and the current one.
+
+    By the ids of the items, of every cell with outcomes of the same set in both: gained by the contender, and lost.
+    """
+    one, other = (find_grid(session, reference, named) for reference in (baseline, contender))
+    asked: dict[str, Any] = {"against": one, "against_revision": revision}
+    told = session.transport.get(f"grids/{other}/items", **asked)
+    if not told["flips"]:
+        raise NotDefined("No cell has outcomes of the same items in both.")
+    rows = [
+        [", ".join(f"{axis} {level}" for axis, level in cell["at"].items()), how, item]
+        for cell in told["flips"]
+        for how in ("gained", "lost")
+        for item in cell[how]
+    ]
+    table = Table(tuple(Column(name, [row[n] for row in rows]) for n, name in enumerate(("cell", "how", "item"))))
+    counts = f"{sum(row[1] == 'gained' for row in rows):,} gained and {sum(row[1] == 'lost' for row in rows):,} lost"
+    session.screen.show(told, lambda: (table, f"{counts}."), lambda: (("cell", "how", "item"), rows))
+
+
+_SHARE = Finite(0, 1, min_open=True, max_open=True)
+
+
+@click.command()
+@click.argument("sides", nargs=-1, metavar="[BASELINE CONTENDER]")
+@names_grids
+@click.option("--suite", metavar="NAME", help="Models: on the benchmarks of this suite.")
+@click.option("--effect", type=Finite(), metavar="POINTS", help="The difference to show.  [default: the measured one]")
+@click.option("--claim", metavar="FILE|JSON", help="What decides this claim beyond noise.")
+@click.option("--gate", nargs=2, metavar="BASELINE CONTENDER", help="What the contender lacks to pass.")
+@click.option("--power", type=_SHARE, help="[default: 0.8]")
+@click.option("--alpha", type=_SHARE, help="[default: 0.05]")
+@click.option("--one-sided/--two-sided", "one_sided", default=None, help="[default: two-sided]")
+@click.option("--budget", type=click.IntRange(1), metavar="TRIALS", help="Trials to split between the cells.")
+@click.option("--item-limit", type=click.IntRange(1), metavar="N", help="Items that there are, if a trial is an item.")
+@waits
+@asks_server
+def plan(session: Session, sides: tuple[str, ...], named: Named, seconds: float, **asked: Any) -> None:
+    """Plan trials: the difference that could be found now, and what it takes to find a smaller one.
+
+    Of two models, or two grids, from what is stored: registry plan -e E --metric M R1-Llama R1-Qwen. Or of what is
+    judged: --claim and --gate.
+    """
+    settings = ("power", "alpha", "one_sided", "budget", "item_limit")
+    body = {name: asked[name] for name in settings if asked[name] is not None}
+    question = _question(session, sides, named, asked)
+    path, sent = session.in_project("plan"), {"question": question, **body}
+    told = polled(session, "plan", seconds, lambda headers: session.transport.call("POST", path, sent, headers=headers))
+    found = from_document(Plan, told)
+    session.screen.show(
+        told,
+        lambda: plans.page(found),
+        lambda: plans.sheet(found),
+        essence=lambda: [] if found.needed is None else [str(found.needed.trials or found.needed.factor)],
+    )
+
+
+def _question(session: Session, sides: tuple[str, ...], named: Named, asked: dict[str, Any]) -> dict[str, Any]:
+    of_kinds: dict[str, Callable[[Any], dict[str, Any]]] = {
+        "claim": lambda text: {"claim": _claim(text)},
+        "gate": lambda both: dict(zip(("baseline", "contender"), both, strict=True)),
+    }
+    kinds = [kind for kind in of_kinds if asked[kind] is not None]
+    if len(kinds) + bool(sides) != 1 or (sides and len(sides) != 2):
+        raise click.UsageError("Name two models or grids, or give one of --claim, --gate.")
+    if kinds:
+        return {"kind": kinds[0], **of_kinds[kinds[0]](asked[kinds[0]])}
+    return {"kind": "separate", **_sides(session, sides, named, asked)}
+
+
+def _claim(text: str) -> Any:
+    try:
+        return json.loads(text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"--claim is neither JSON nor a file that holds it: {error}") from None
+
+
+def _sides(session: Session, sides: tuple[str, ...], named: Named, asked: dict[str, Any]) -> dict[str, Any]:
+    effect = {} if asked["effect"] is None else {"effect": asked["effect"]}
+    places = ("baseline", "contender")
+    if all(map(is_grid, sides)):
+        grids = [find_grid(session, reference, named) for reference in sides]
+        return dict(zip(places, grids, strict=True)) | effect
+    kinds = [kind for kind in ("benchmark", "variant") if named[kind]]
+    scope = one_scope(session, {**named, "model": sides}, "planned", *kinds)
+    suite = {"suite": asked["suite"]} if asked["suite"] else {}
+    models = {f"{place}_model": model for place, model in zip(places, sides, strict=True)}
+    return {**scope, **models, **suite, **effect}

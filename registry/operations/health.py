@@ -15,8 +15,8 @@ from registry.errors import Unavailable
 from registry.methods_version import METHODS_VERSION
 from registry.operations.audit_log import Actor, record
 from registry.operations.auth import Caller
-from registry.operations.deliveries import webhook_lag
 from registry.operations.projects import visible
+from registry.operations.webhooks import webhook_lag
 from registry.storage.database import Database
 from registry.storage.keys import key_of, of_current
 from registry.storage.statistics_jobs import requeue_statistics

@@ -11,8 +11,8 @@ from typing import Any
 from registry.api.charts import TradeOffParameters, options_of
 from registry.api.context import parts
 from registry.api.fields import Name
+from registry.api.lines import answer_of, ask_trade_off
 from registry.api.selections import QUANTITIES, selected, slices_of_quantities
-from registry.api.trade_offs import answer_of, ask_trade_off
 from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find import Filters, with_aliases
 from registry.operations.query_names import metrics_of

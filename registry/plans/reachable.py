@@ -14,9 +14,8 @@ from dataclasses import dataclass
 
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
-from registry.plans.closed_forms import Goal
+from registry.plans.closed_forms import Goal, TwoSamples, score_interval
 from registry.plans.noise import binomial_stderr, stderr_of, trials_of, with_effect
-from registry.plans.score_interval import TwoSamples, score_interval
 from registry.results.gates import Policy, Reachable
 from registry.results.terms import Warning
 

@@ -1,4 +1,4 @@
-"""registry check: claims beside the sentences of a README, or in claims.toml, judged by a server."""
+"""registry check and claim: the claims in files are judged, told with their lines, and kept."""
 
 from __future__ import annotations
 
@@ -208,3 +208,30 @@ def test_the_numbers_of_a_table_are_judged_as_push_reads_them(person: Person, pr
     assert "98.3 (claimed: 98.4)" in lines[2]
     (person.home / "table.md").write_text(table.replace("98.4", "984"), encoding="utf-8")
     assert "table.md:5:4: " in person.run("check", "table.md", "--mapping", "m.toml", "--upper", "100").output
+
+
+def test_claims_of_a_file_are_kept_listed_shown_and_removed(person: Person, project: Project, readme: str) -> None:
+    kept = person.json("claim", "add", readme)
+    assert [one["source"] for one in kept] == [{"url": readme, "line": line} for line in (6, 9, 12)]
+    project.house.compute()
+    rows = person.rows("claim", "ls")
+    assert [(one["verdict"], one["where"]) for one in rows] == [
+        ("supported", "README.md:6"),
+        ("contradicted", "README.md:9"),
+        ("supported", "README.md:12"),
+    ]
+    assert [one["id"] for one in person.rows("claim", "ls", "--verdict", "contradicted")] == [kept[1]["id"]]
+    assert "99.3" in person.page("claim", "show", kept[0]["id"])
+    assert person.json("claim", "add", readme)[0]["id"] == kept[0]["id"]
+    person.says("claim", "rm", kept[0]["id"])
+    assert f"There is no claim {kept[0]['id']}." in person.complains("claim", "rm", kept[0]["id"])
+    assert len(person.json("claim", "ls")) == 2
+
+
+def test_where_one_has_a_fault_none_is_kept(person: Person, project: Project, readme: str) -> None:
+    text = README.replace('"Length", "goes"', '"Lenght", "goes"')
+    (person.home / readme).write_text(text, encoding="utf-8")
+    told = person.complains("claim", "add", readme)
+    assert "README.md:9: /along" in told
+    assert "None is kept." in told
+    assert person.json("claim", "ls") == []

@@ -1,14 +1,15 @@
-"""Searching on the pages: over the projects that a visitor may see, and over one of them."""
+"""Long lists and searches: every row can be reached, counted and found, and no page is heavy."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 
 from tests.house import ACCURACY, ENDED, House, Project, publication
-from tests.pages.conftest import Browser, Demo, browser
+from tests.pages.conftest import Browser, Demo, browser, share
 
 PLACES = ("/search", "/projects/demo/search")
 
@@ -139,3 +140,116 @@ def test_the_front_page_comes_in_pages_without_a_gap(own: House, monkeypatch: py
     assert set(seen) == made
     for wrong in ("x", "1~", "1~A", "~a", "f" * 15 + "~a"):
         assert visitor.get(f"/?after={wrong}").status_code == 422
+
+
+COUNT = 230
+"""More than a list offers to choose from, and more than nine pages of panels."""
+
+
+@pytest.fixture(scope="module")
+def crowd(house: House) -> Iterator[Project]:
+    """A public project: 230 models and 3 metrics in one experiment, and one experiment for each of the first 110."""
+    project = house.make_project("public")
+    one = {"axes": [], "trials": None}
+    sent = [publication(model=f"m{n:03}", values=float(n % 100), **one) for n in range(COUNT)]
+    sent += [publication(model="m000", metric=ACCURACY | {"name": name}, values=1.0, **one) for name in ("y", "z")]
+    sent += [publication(experiment=f"e{n:03}", values=1.0, **one) for n in range(110)]
+    sent += [publication(benchmark="other", model="m229", values=2.0, **one)]
+    answer = project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
+    assert {item["status"] for item in answer.get_json()["items"]} == {201}
+    yield project
+    house.call("DELETE", f"projects/{project.slug}?cascade=true", token=house.operator)
+    ENDED.append(project)
+
+
+def grid_of(crowd: Project, model: str) -> str:
+    found = crowd.get(f"projects/{crowd.slug}/grids?experiment=type-by-length&metric=accuracy&model={model}")
+    return str(found.get_json()["items"][0]["id"])
+
+
+def test_every_panel_of_an_experiment_can_be_reached_and_is_counted(crowd: Project, visitor: Browser) -> None:
+    path = f"/projects/{crowd.slug}/results?view=heatmaps&experiment=type-by-length"
+    pages = list(visitor.follow(f"{path}&metric=accuracy"))
+    assert len(pages) == 10  # 231 grids, 24 a page
+    assert "Grids 1 to 24 of 231" in pages[0].text
+    assert "Grids 217 to 231 of 231" in pages[-1].text
+    assert len({link for page in pages for link in page.links("/grids/0")}) == 231
+    # Every metric is offered, and the filter finds the last model.
+    page = visitor.read(path)
+    assert page.all("select", name="metric")
+    assert {"accuracy", "y", "z"} <= set(page.texts)
+    page = visitor.read(f"{path}&metric=accuracy&model=m229")
+    assert [given["value"] for given in page.all("input", name="model") if "checked" in given] == ["m229"]
+    assert len(page.links("/grids/0")) == 2
+
+
+def test_every_model_can_be_asked_for(crowd: Project, visitor: Browser) -> None:
+    for path in ("/grids", "/experiments/type-by-length", "/rankings?experiment=type-by-length&metric=accuracy"):
+        page = visitor.read(f"/projects/{crowd.slug}{path}")
+        [field] = page.all("input", name="model")
+        assert field["list"] == "some-model"
+        assert "m229" in page.texts
+        assert "one of 23" in page.text  # 230, or 231 where another experiment has one more
+
+
+def test_every_grid_and_every_experiment_of_a_project_is_listed(crowd: Project, visitor: Browser) -> None:
+    pages = list(visitor.follow(f"/projects/{crowd.slug}/grids?sort=model"))
+    assert "50 of 343 grids are on this page" in pages[0].text
+    tables = [page.text[page.text.index("Statistics") :] for page in pages]
+    seen = [name for table in tables for name in re.findall(r"\bm\d{3}\b", table)]
+    assert seen == sorted([*(f"m{n:03}" for n in range(COUNT)), "m000", "m000", "m229"])
+    overview = visitor.read(f"/projects/{crowd.slug}")
+    [every] = {one for one in overview.links("/experiments") if one.endswith("/experiments")}
+    listed = re.findall(r"\be\d{3}\b", " ".join(page.text for page in visitor.follow(every)))
+    assert {*listed} == {f"e{n:03}" for n in range(110)}
+
+
+def test_a_grid_is_found_for_a_comparison_by_words_of_its_names(crowd: Project, visitor: Browser) -> None:
+    home = f"/projects/{crowd.slug}/comparisons"
+    assert "The first 200 grids by name can be chosen; there are more." in visitor.read(home).text
+    wanted, other = grid_of(crowd, "m228"), grid_of(crowd, "m227")
+    page = visitor.read(f"{home}?find=M228+length&contender={other}")
+    offered = page.all("option")
+    assert {one["value"] for one in offered if one.get("value")} == {wanted, other}
+    assert [one["value"] for one in offered if "selected" in one] == [other]
+    # A comparison that cannot be made keeps its form.
+    absent = "00000000-0000-7000-8000-000000000000"
+    page = visitor.read(f"{home}?contender={wanted}&baseline={absent}", 404)
+    assert f"The project has no grid {absent}." in page.text
+    assert page.all("select", name="baseline")
+
+
+def test_every_revision_of_a_grid_is_listed_with_who_posted_it(project: Project, visitor: Browser) -> None:
+    for number in range(23):
+        made = project.published(values=[[float(number), 2.0, 3.0], [4.0, 5.0, 6.0]])["id"]
+    grid, reader = f"/grids/{made}", browser(project.house, project.tokens["reader"])
+    page = reader.read(grid)
+    assert "Revisions 4 to 23 of 23." in page.text
+    assert "writer" in page.texts
+    assert "Revisions 1 to 3 of 23." in reader.read(page.links("before=4")[0]).text
+    assert reader.get(f"{grid}?before=1").status_code == 200
+    assert "By the token" in reader.get(grid).text
+    assert "By the token" not in visitor.get(share(project, grid)).text
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    elsewhere = browser(project.house, project.house.make_project().tokens["admin"])
+    for other in (visitor, elsewhere):
+        assert "By the token" not in other.get(grid).text
+
+
+def test_a_filter_by_a_label_works_as_in_the_api(public: Project, visitor: Browser) -> None:
+    for model, seed in (("mine", "4"), ("theirs", "5")):
+        public.published(model=model, labels={"seed": seed})
+    home = f"/projects/{public.slug}/grids"
+    page = visitor.read(f"{home}?label.seed=4")
+    table = page.text[page.text.index("Statistics") :]
+    assert "mine" in table
+    assert "theirs" not in table
+    assert page.all("input", name="label.seed")[0]["value"] == "4"
+    moved = visitor.client.get(f"/projects/{public.slug}?label.seed=4", headers={"Accept": "text/html"})
+    assert (moved.status_code, moved.headers["Location"]) == (308, f"{home}?label.seed=4")
+    for wrong in ("label.seed=4&nonsense=1", "label.=%00"):
+        assert visitor.get(f"{home}?{wrong}").status_code == 422
+
+
+def test_the_status_says_that_more_is_pending_than_it_lists(crowd: Project, visitor: Browser) -> None:
+    assert "The oldest 50 are listed." in visitor.read("/status").text

@@ -1,4 +1,4 @@
-"""The tidy feed: stable columns, exact numbers, ranges, one snapshot, and refusals that say why."""
+"""The tidy feed: stable columns, exact numbers, ranges, one snapshot, refusals that say why, files that are kept."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import gzip
 import io
 import json
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow
@@ -15,6 +18,7 @@ from pyarrow import parquet
 from sqlalchemy import text
 
 from registry.api import exports
+from registry.settings import Settings
 from tests.house import House, Project, publication
 
 IDENTITY = ["grid", "revision", "experiment", "benchmark", "model", "variant", "metric", "unit"]
@@ -275,3 +279,37 @@ def test_more_grids_than_one_piece_come_once_and_in_the_order_of_their_ids(proje
     rows = rows_of(feed(project).text)
     assert sorted(float(row["value"]) for row in rows) == list(map(float, range(600)))
     assert [row["grid"] for row in rows] == sorted(row["grid"] for row in rows)
+
+
+def settings(path: Path, size: int = 10**6) -> Settings:
+    return replace(Settings(), exports=str(path), exports_size=size)
+
+
+def never() -> Iterator[bytes]:
+    raise AssertionError("it is there already")
+    yield b""
+
+
+def test_a_file_is_written_once_and_a_failure_leaves_none(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        exports.opened(settings(tmp_path), "name", never())
+    assert list(tmp_path.iterdir()) == []
+    for pieces in (iter([b"ab", b"c"]), never()):
+        with exports.opened(settings(tmp_path), "name", pieces) as file:
+            assert file.read() == b"abc"
+
+
+def test_only_so_much_is_kept_and_what_is_larger_than_all_is_still_read(tmp_path: Path) -> None:
+    with exports.opened(settings(tmp_path, 5), "name", [b"x" * 10]) as file:
+        assert file.read() == b"x" * 10
+    assert list(tmp_path.iterdir()) == []
+    for name in "abc":
+        exports.opened(settings(tmp_path, 25), name, [b"x" * 10]).close()
+    assert len(list(tmp_path.glob("*.export"))) == 2
+
+
+def test_two_registries_in_one_directory_have_files_of_their_own(tmp_path: Path) -> None:
+    one, other = settings(tmp_path), replace(settings(tmp_path), database_url="postgresql://127.0.0.1/other")
+    for given, content in ((one, b"one"), (other, b"other")):
+        with exports.opened(given, "name", iter([content])) as file:
+            assert file.read() == content

@@ -1,4 +1,4 @@
-"""Looking after a registry: doctor, verify, backup, restore, purge, as commands on a database of their own."""
+"""Looking after a registry: doctor, verify, backup, restore, purge, retry, as commands on a database of their own."""
 
 from __future__ import annotations
 
@@ -26,11 +26,20 @@ from registry.cli import main
 from registry.commands import processes as command_environment
 from registry.local import processes
 from registry.local.embedded import copying
+from registry.operations.health import health_of
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import cached_results, grids, projects, statistics, stored_revisions
+from registry.storage.tables import (
+    audit_log,
+    cached_results,
+    derivations,
+    grids,
+    projects,
+    statistics,
+    stored_revisions,
+)
 from results_registry.config import announced
-from tests.house import House
+from tests.house import House, Project
 from tests.ports import free_port
 from workers.verify_checks import Difference
 
@@ -297,3 +306,78 @@ def test_a_purge_says_first_what_it_would_do(own: House) -> None:
     assert command(own.settings, "purge", "--older-than", 7, "--yes").returncode == 0
     with own.database.reading() as connection:
         assert connection.scalar(kept) == 0
+
+
+def failed(house: House) -> tuple[int, int]:
+    with house.database.reading() as connection:
+        health = health_of(connection)
+    return health.derivations.failed, health.cached_results.failed
+
+
+def fail_everything(project: Project, *grids: str) -> None:
+    """Let each revision of these grids, and each question of the project, be given up."""
+    given_up = {"state": "failed", "reason": "not today", "attempts": 5}
+    with project.house.database.transaction() as connection:
+        connection.execute(update(derivations).where(derivations.c.grid_id.in_(grids)).values(given_up))
+        connection.execute(update(cached_results).where(cached_results.c.project_id == project.id).values(given_up))
+
+
+def two_revisions(project: Project) -> str:
+    """A grid with a superseded revision, and its ranking."""
+    project.house.compute()
+    grid = project.published()
+    project.published(trials=150)
+    project.house.compute()
+    fail_everything(project, grid["id"])
+    return str(grid["id"])
+
+
+def test_a_superseded_revision_a_deleted_grid_and_a_deleted_project_are_no_failures(project: Project) -> None:
+    house = project.house
+    before = failed(house)
+    grid = two_revisions(project)
+    assert failed(house) == (before[0] + 1, before[1] + 1)
+    assert project.call("DELETE", f"grids/{grid}").status_code == 204
+    assert failed(house)[0] == before[0]
+    assert project.call("DELETE", f"projects/{project.slug}?cascade=true", "admin").status_code == 204
+    assert failed(house) == before
+
+
+def test_failed_jobs_are_due_again_with_all_attempts_and_the_alarm_ends(project: Project) -> None:
+    house = project.house
+    before = failed(house)
+    grid = two_revisions(project)
+    answer = project.call("POST", f"projects/{project.slug}/retry")
+    assert (answer.status_code, answer.get_json()) == (200, {"derivations": 1, "answers": 1})
+    again = project.call("POST", f"projects/{project.slug}/retry")
+    assert again.get_json() == {"derivations": 0, "answers": 0}
+    with house.database.reading() as connection:
+        jobs = select(derivations.c.state, derivations.c.attempts, derivations.c.reason)
+        found = connection.execute(jobs.where(derivations.c.grid_id == grid).order_by(derivations.c.revision)).all()
+        mine = (audit_log.c.project_id == project.id, audit_log.c.action == "jobs.retried")
+        told = connection.execute(select(audit_log.c.detail).where(*mine)).scalars().all()
+    assert found == [("failed", 5, "not today"), ("pending", 0, None)]
+    assert told == [{"derivations": 1, "answers": 1}]
+    house.compute()
+    assert failed(house) == before
+    assert project.get(f"grids/{grid}/statistics").status_code == 200
+
+
+def test_a_writer_retries_the_failures_of_the_project_only(project: Project, house: House) -> None:
+    other = house.make_project()
+    two_revisions(other)
+    there = failed(house)
+    assert project.call("POST", f"projects/{project.slug}/retry").get_json() == {"derivations": 0, "answers": 0}
+    assert failed(house) == there
+    other.call("POST", f"projects/{other.slug}/retry")
+
+
+def test_the_command_retries_one_project_or_all(project: Project) -> None:
+    house = project.house
+    two_revisions(project)
+    assert "There is no project nowhere." in command(house.settings, "retry", "--project", "nowhere").stderr
+    one = command(house.settings, "retry", "--project", project.slug)
+    assert one.stdout == "1 statistics and 1 rankings and other answers are tried again.\n"
+    house.compute()
+    assert command(house.settings, "retry").returncode == 0
+    assert failed(house) == (0, 0)

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
-from registry.demo import _data
+from registry.demo import demo_aliases, demo_grids
 from registry.query import METHODS, MISSING, RankingQuery
 from registry.storage.tables import cached_results, invalidations
 from tests.house import ACCURACY, House, Project
@@ -90,11 +90,10 @@ def part(project: Project) -> None:
 
 
 def publish_seeds(project: Project, aliases: bool) -> None:
-    data = _data()
-    for grid in data["grids"]:
+    for grid in demo_grids():
         if grid["experiment"] == "window-by-ratio":
             assert project.publish({"axes": []} | grid).status_code == 201
-    for alias in data["aliases"] if aliases else []:
+    for alias in demo_aliases() if aliases else []:
         join(project, **alias)
 
 

@@ -3,11 +3,9 @@ meaning changes gets another name."""
 
 from __future__ import annotations
 
-from registry.api.shapes.cells import CELLS, ITEMS, STATISTICS_FEEDS
-from registry.api.shapes.claims import CLAIMS
-from registry.api.shapes.grids import GRIDS, limited
+from registry.api.shapes.grids import CELLS, GRIDS, ITEMS, STATISTICS_FEEDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
-from registry.api.shapes.projects import PROJECTS
+from registry.api.shapes.projects import CLAIMS, PROJECTS
 from registry.api.shapes.service import EVENTS, SERVICE
 from registry.api.shapes.words import PLAIN, Shape, extended, page
 from registry.results.aggregates import Aggregates

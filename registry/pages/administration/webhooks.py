@@ -16,10 +16,8 @@ from registry.api.fields import Choice
 from registry.api.grid_fields import Markdown
 from registry.api.webhooks import EventFilter, Types, Url
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations import deliveries
 from registry.operations import webhooks as stored
-from registry.operations.deliveries import delivery_of, list_deliveries, owner_of_delivery
-from registry.operations.webhooks import find_webhook, list_webhooks
+from registry.operations.webhooks import delivery_of, find_webhook, list_deliveries, list_webhooks, owner_of_delivery
 from registry.pages.administration.layout import (
     ROWS,
     Section,
@@ -110,7 +108,7 @@ def act_on_webhook(connection: Connection, row: Any, webhook: uuid.UUID, word: s
         stored.remove_webhook(connection, who, row.id, webhook, None)
         return None
     if word == "test":
-        deliveries.send_test(connection, who, row, webhook)
+        stored.send_test(connection, who, row, webhook)
     else:
         stored.change_webhook(connection, who, row, webhook, {"state": f"{word}d"}, None)
     return path_of(row.slug, f"webhooks/{webhook}")
@@ -128,5 +126,5 @@ def redeliver(connection: Connection, row: Any, webhook: uuid.UUID, delivery: uu
     owner = owner_of_delivery(connection, delivery)
     if owner is None or owner.webhook_id != webhook:
         raise NotFound("The webhook has no such delivery.")
-    deliveries.redeliver(connection, actor(connection), row.id, webhook, delivery)
+    stored.redeliver(connection, actor(connection), row.id, webhook, delivery)
     return path_of(row.slug, f"webhooks/{webhook}")

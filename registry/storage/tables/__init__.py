@@ -1,9 +1,7 @@
 """Tables of the database. Statements over them are in `registry.operations` and `workers`."""
 
-from registry.storage.tables.claims import claims, judgements
 from registry.storage.tables.columns import Numbers, metadata, new_id
-from registry.storage.tables.events import arrivals, deliveries, delivery_attempts, event_heads, events, webhooks
-from registry.storage.tables.gates import alerts, baseline_versions, baselines, gate_verdicts
+from registry.storage.tables.gates import alerts, baseline_versions, baselines, claims, gate_verdicts, judgements
 from registry.storage.tables.grids import (
     aliases,
     experiments,
@@ -31,8 +29,13 @@ from registry.storage.tables.projects import (
     users,
 )
 from registry.storage.tables.results import (
+    arrivals,
     cached_results,
+    deliveries,
+    delivery_attempts,
     derivations,
+    event_heads,
+    events,
     invalidations,
     job_counts,
     pair_sum_inputs,
@@ -41,6 +44,7 @@ from registry.storage.tables.results import (
     pair_sums,
     processes,
     statistics,
+    webhooks,
 )
 
 APPEND_ONLY = (

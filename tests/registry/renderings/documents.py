@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from difflib import unified_diff
 from typing import Any
 
 from registry.api.responses import of_values
@@ -19,6 +21,12 @@ Document = Mapping[str, Any]
 def of(part: str) -> Mapping[str, Callable[[Any], str]]:
     """The renderers of a part of a grid's statistics, by form."""
     return of_values(Statistics, statistics.of(part))
+
+
+def otherwise(first: Any, other: Any) -> str:
+    """What a document has otherwise than the first of its kind, line by line: of a few that are alike one is whole."""
+    written = (json.dumps(one, indent=1, ensure_ascii=False).splitlines() for one in (first, other))
+    return "\n".join(list(unified_diff(*written, n=0, lineterm=""))[2:])
 
 
 def read(document: Document | None) -> Statistics | None:

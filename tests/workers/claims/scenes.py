@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.claims.grammar import read_claim
+from registry.demo import demo_grids
 from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
 from registry.grids.intake import Limits, read_submission
 from registry.results.codec import to_document
@@ -16,7 +17,6 @@ from workers.claims.facts import Facts, Source
 from workers.claims.judgement import judge_claim
 from workers.claims.trials import trials_needed
 
-SEEDS = Path(__file__).parents[3] / "registry" / "demo" / "seeds.json"
 ACCURACY = Metric("accuracy", "%", "higher", 0.0, 100.0)
 
 
@@ -28,9 +28,8 @@ def source(grid: Grid, place: int = 0, **names: str) -> Source:
 
 def seeds(experiment: str) -> Facts:
     """The grids of an experiment of the demo."""
-    sent = json.loads(SEEDS.read_text(encoding="utf-8"))["grids"]
     found = []
-    for place, one in enumerate(sent):
+    for place, one in enumerate(demo_grids()):
         read = read_submission({"variant": "", **one}, Limits())
         if read.names.experiment == experiment:
             names = {name: getattr(read.names, name) for name in ("benchmark", "model", "variant")}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.plans.score_interval import TwoSamples, score_interval
+from registry.plans.closed_forms import TwoSamples, score_interval
 from tests.workers.statistics.documents import ends, gap
 from tests.workers.statistics.reference_numbers import PERCENT, TRIALS, agrees, each, having, leaves, seed_grid, seeds
 from workers.statistics.ranks import score

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.plans.score_interval import TwoSamples, score_interval
+from registry.plans.closed_forms import TwoSamples, score_interval
 from registry.results.codec import to_document
 from tests.workers.statistics.documents import ends, rank, standings
 from workers.statistics import ScoreMatrix

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.plans.score_interval import TwoSamples, score, score_interval
+from registry.plans.closed_forms import TwoSamples, score, score_interval
 from workers.statistics.score_test import Strata
 
 CRITICAL = stats.norm.isf(0.025)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select, update
 
-from registry.operations.deliveries import webhook_lag
+from registry.operations.webhooks import webhook_lag
 from registry.storage.tables import audit_log, deliveries, events
 from tests.workers.webhooks.conftest import Hooks
 from tests.workers.webhooks.receiver import Received, Receiver, receiving
