@@ -4,6 +4,7 @@ does."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -26,6 +27,16 @@ def says(word: str, draw: Draw, chance: Chance) -> Outcome:
 
 def level(rows: int, columns: int, n: int, share: float, kind: Kind) -> Draw:
     return lambda chance: proportions(chance, np.full((rows, columns), share), n, rows=kind)
+
+
+def printed(draw: Draw) -> Draw:
+    """The same in whole percent."""
+
+    def rounded(chance: Chance) -> Grid:
+        grid = draw(chance)
+        return replace(grid, values=tuple(None if one is None else float(round(one)) for one in grid.values))
+
+    return rounded
 
 
 def silent(rows: int, columns: int, n: int, share: float) -> Draw:
@@ -129,6 +140,15 @@ def _nothing() -> Iterator[Scenario]:
         for noise in ("equal", "falling 10 : 1", "one cell × 5", "log-sd 1"):
             run = partial(says_anything, posted_errors(rows, columns, noise, "numeric"))
             yield Scenario(told, f"{rows} × {columns}, posted errors {noise}", "at_most", 0.05, run, 300)
+    for rows, columns, n, share in (
+        (1, 12, 1_000, 0.995),
+        (6, 6, 1_000, 0.995),
+        (1, 12, 1_000, 0.985),
+        (6, 8, 300, 0.8),
+    ):
+        run = partial(says_anything, printed(level(rows, columns, n, share, "numeric")))
+        setting = f"{rows} × {columns}, n {n}, p {share}"
+        yield Scenario(f"{told}, printed in whole percent", setting, "at_most", 0.05, run, 300)
     for rows in (1, 6):
         run = partial(says_anything, silent(rows, 8, 300, 0.8))
         yield Scenario(told, f"{rows} × 8 without trials", "at_most", 0.05, run, 200)

@@ -99,7 +99,7 @@ def test_the_comment_on_a_pull_request_is_the_markdown_of_the_api(person: Person
     tokens = MarkdownIt().enable("table").parse(found)
     told = [one.content for one in tokens if one.type == "inline"]
     assert told[:2] == ["worse against each: regressed", judged.get(path).get_json()["sentence"]]
-    assert told[2:9] == ["judged", "verdict", "gap", "interval", "Core Generalization", "regressed", "-10"]
+    assert told[2:9] == ["judged", "verdict", "gap", "90 % interval", "Core Generalization", "regressed", "-10"]
     assert person.says("gate", "main", "nobody", "--format", "markdown", status=6).startswith(
         "### nobody against main: not comparable\n\nThere is nothing to judge: "
     )

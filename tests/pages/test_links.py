@@ -220,7 +220,7 @@ QUESTIONS = {
         "Grids of Five published heatmaps",
     ),
     "two models compared": ([RANK, "view=compare&"], "R1-Qwen is better than R1-Llama"),
-    "a heat map with holes": (["/grids/"], "were never measured"),
+    "a heat map with holes": (["/grids/"], "have no value"),
     "lines with uncertainty": ([RANK, "view=lines&"], "95 % intervals"),
     "what is refuted": (["/projects/demo/claims"], "are contradicted by their own numbers"),
     "what happened": (["/projects/demo/events"], "Activity"),
