@@ -17,10 +17,12 @@ from registry.api.grid_schemas import PublishParameters
 from registry.api.openapi_schemas import (
     drop_unused,
     looked_up,
+    name_texts,
     operations,
     ordered,
     refer_to_examples,
     refer_to_parameters,
+    refer_to_properties,
     refine,
     say_in_place,
     without_defaults,
@@ -41,6 +43,8 @@ _EVERYWHERE = ("400", "401", "403", "404", "413", "415", "416", "422", "429", "5
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
 _SAID_IN_PLACE = 800
 """Bytes of the longest schema that is said where it is used, if that is one place; clients have types with names."""
+_SHARED_FROM = 100
+"""Bytes that are saved at least where what several objects have is said in one place."""
 _ORDER = ("openapi", "info", "servers", "paths", "components", "webhooks", "security", "tags")
 
 
@@ -150,6 +154,8 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
             if operation["security"] == document["security"]:
                 del operation["security"]
     drop_unused(told)
+    name_texts(told)
+    refer_to_properties(told, _SHARED_FROM)
     say_in_place(told, _SAID_IN_PLACE)
     return told
 

@@ -261,6 +261,73 @@ def drop_unused(document: dict[str, Any]) -> None:
     document["components"] = {kind: named for kind, named in kept.items() if named}
 
 
+def name_texts(document: dict[str, Any]) -> None:
+    """Put the schema of a name, and that of one that may be empty, under `components`: many parameters are one."""
+    texts = Counter(_key(one) for one in _plain_texts([document])).most_common(2)
+    named = {key: "Name" if b"minLength" in key else "NameOrEmpty" for key, _ in texts}
+
+    def change(schema: Schema) -> Schema:
+        told = {key: one for key, one in schema.items() if key in _OF_TEXT}
+        if (name := named.get(_key(told))) is None:
+            return schema
+        return {"$ref": _SCHEMAS + name} | {key: one for key, one in schema.items() if key not in _OF_TEXT}
+
+    document |= {part: _each(document[part], change) for part in ("paths", "webhooks")}
+    document["components"] = _each(document["components"], change)
+    about = {"description": "A text without control characters."}
+    told = {name: orjson.loads(key) | about for key, name in named.items()}
+    document["components"]["schemas"] |= told
+
+
+def refer_to_properties(document: dict[str, Any], least: int) -> None:
+    """Put each property that several objects have under `components`, where this makes the document shorter by so many
+    bytes at least."""
+    schemas = document["components"]["schemas"]
+    names: dict[bytes, str] = {}
+    counted = Counter(_key(one) for _, one in _properties([document]))
+    for name, one in _properties([document]):
+        key = _key(one)
+        if (counted[key] - 1) * (len(key) - _REFERENCE) >= least and key not in names:
+            names[key] = _free("".join(word.capitalize() for word in name.split("_")), [*schemas, *names.values()])
+
+    def change(schema: Schema) -> Schema:
+        found = schema.get("properties", {})
+        told = {
+            name: {"$ref": _SCHEMAS + names[_key(one)]} if _key(one) in names else one for name, one in found.items()
+        }
+        return schema | {"properties": told} if found else schema
+
+    document |= {part: _each(document[part], change) for part in ("paths", "components", "webhooks")}
+    document["components"]["schemas"] |= {name: orjson.loads(key) for key, name in names.items()}
+
+
+_REFERENCE = 45
+"""Bytes of a reference to a component, roughly."""
+
+
+def _properties(nodes: Any) -> Iterator[tuple[str, Schema]]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if isinstance(node.get("properties"), Mapping):
+                yield from node["properties"].items()
+            yield from _properties(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _properties(node)
+
+
+_OF_TEXT = ("type", "minLength", "maxLength", "pattern")
+
+
+def _plain_texts(nodes: Any) -> Iterator[Schema]:
+    for node in nodes:
+        if isinstance(node, Mapping):
+            if node.get("type") == "string" and node.keys() >= {"maxLength", "pattern"}:
+                yield {key: one for key, one in node.items() if key in _OF_TEXT}
+            yield from _plain_texts(node.values())
+        elif isinstance(node, (list, tuple)):
+            yield from _plain_texts(node)
+
+
 def say_in_place(document: dict[str, Any], longest: int) -> None:
     """Put each schema of at most so many bytes that one place refers to in that place."""
     schemas = document["components"]["schemas"]
