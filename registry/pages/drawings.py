@@ -74,12 +74,15 @@ class Bar:
     size: str
 
 
-def bars_of(ranking: Ranking) -> list[Bar]:
-    """One bar a name, in the order of the ranking."""
+def bars_of(ranking: Ranking) -> list[Bar | None]:
+    """One bar a name, in the order of the ranking; None of a name without a rank."""
     most = max((row.rank_high or row.rank or 1 for row in ranking.ranking), default=1)
-    ends = [(row.rank_low, row.rank_high, row.rank or 1) for row in ranking.ranking]
-    found = (_placed(low or rank, high or rank, rank, RAIL / max(1, most)) for low, high, rank in ends)
-    return [Bar(*(f"{size:.1f}" for size in one)) for one in found]
+    step = RAIL / max(1, most)
+    found = [
+        row.rank and _placed(row.rank_low or row.rank, row.rank_high or row.rank, row.rank, step)
+        for row in ranking.ranking
+    ]
+    return [Bar(*(f"{size:.1f}" for size in one)) if one else None for one in found]
 
 
 def _placed(low: int, high: int, rank: int, step: float) -> tuple[float, float, float, float]:

@@ -235,7 +235,7 @@ def means_of(ranking: Ranking) -> Means | None:
         return None
     names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
     notes = [
-        *without_mean(((one.name, one.mean) for one in first), ranking.selection),
+        *without_mean(((one.name, one.mean) for one in first), ranking),
         *([what_marks(ranking.missing)] if any(over_fewer(ranking)) else []),
     ]
     return Means(names, whiskers, len(ranking.ranking) - len(first), notes, scale_words(ranking))
@@ -247,7 +247,7 @@ def means_on(ranking: Ranking, benchmark: str) -> Means | None:
     lower = bool(ranking.scale and ranking.scale.direction == "lower")
     best = sorted(scores.values(), key=lambda one: one.score, reverse=not lower)
     rows = {row.name: row for row in ranking.ranking}
-    own = [replace(rows[one.name], mean=one.score, mean_interval=one.interval) for one in best]
+    own = [replace(rows[one.name], mean=one.score, mean_interval=one.interval, adjusted=None) for one in best]
     found = means_of(replace(ranking, ranking=tuple(own)))
     without = [name for name in rows if name not in scores]
     told = [f"No mean on it, being set aside or not measured: {listed(without)}"] if without else []

@@ -135,7 +135,7 @@ def _context(
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
-        "next": _next(project, view, told) if asks and told and not compares else (),
+        "next": list(_next(project, view, told)) if asks and told and not compares else (),
         "targets": _by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
@@ -158,18 +158,17 @@ def _context(
     }
 
 
-def _next(project: str, view: View, ranking: Ranking) -> tuple[str, str] | None:
-    """What to measure next, and the page that tells more: the cells that a name lacks, or those of an open pair."""
+def _next(project: str, view: View, ranking: Ranking) -> Iterator[tuple[str, str]]:
+    """What to measure next, and the page that tells more: the cells that a name lacks, and those of an open pair."""
     rows, kept = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES]
     lacking = [one.name for one in rows if one.mean is None or one.adjusted]
     if lacking and any(one.mean is not None for one in rows):
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
         shown = here() if view.name == "table" else results_page(project, "table", kept)
-        return f"measure {what}: the table marks it", f"{shown}#table"
+        yield f"measure {what}: the table marks it", f"{shown}#table"
     if ranking.by == "model" and (pair := open_pair(ranking)):
         asked = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
-        return f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
-    return None
+        yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
 
 
 def _who(ranking: Ranking, rankings: Mapping[str, Ranking], shown: Mapping[str, Any]) -> ShownVerdict:
@@ -202,8 +201,13 @@ def _views(project: str, bar: Bar, current: View) -> Iterator[tuple[str, str, bo
         word = "Grids" if name == "heatmaps" and not bar.axes else view.word  # single scores have no heat maps
         if name == current.name:
             yield word, here(), True
-        elif bar.metrics and (bar.axes or name != "lines") and (href := results_page(project, name, carried_on())):
-            yield word, href, False
+        elif bar.metrics and (bar.axes or name != "lines"):
+            # An axis whose levels are compared is none that lines could run along.
+            kept = [
+                one for one in carried_on() if name != "lines" or not (one[0] == "by" and one[1].startswith("axis:"))
+            ]
+            if href := results_page(project, name, kept):
+                yield word, href, False
 
 
 def _foreign(view: View) -> Iterator[tuple[str, str]]:

@@ -218,8 +218,9 @@ def doubts(found: Aggregates) -> Iterator[str]:
     alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
     if any(one.mean is not None for one in found.rows):
         over = "its own cells" if found.missing == "available" else "the cells that all its rows have"
-        yield f"mean: that of the ranking: each {alike} alike, over {over}"
-        yield from without_mean(((one.level, one.mean) for one in found.rows), found.selection, alike)
+        which = "that of the ranking" if found.value == "mean" else "of the bests"
+        yield f"mean: {which}: each {alike} alike, over {over}"
+        yield from without_mean(((one.level, one.mean) for one in found.rows), found, alike)
         if any(over_fewer(found)):
             yield what_marks(found.missing)
     elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched"):

@@ -22,8 +22,8 @@ from registry.renderings.words import (
     said,
     slice_line,
 )
+from registry.results.aggregates import Aggregates
 from registry.results.ranking import Ranked, Ranking, Slots
-from registry.results.terms import Selected
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
 _FIELDS: Mapping[str, Callable[[Ranked], str | int | float | None]] = {
@@ -212,12 +212,14 @@ def over_fewer(ranking: Ranking) -> list[bool]:
 
 
 def without_mean(
-    means: Iterable[tuple[object, float | None]], selection: Selected | None, group: str = "benchmark"
+    means: Iterable[tuple[object, float | None]], answer: Aggregates | Ranking, group: str = "benchmark"
 ) -> Iterator[str]:
-    """Who has no mean where others have one, and why: who was set aside by name decides no slots and has none."""
+    """Who has no mean where others have one, and why: who was set aside decides no slots and has none."""
     found = list(means)
     names = [str(name) for name, mean in found if mean is None]
-    aside = [name for name in names if selection is not None and name in (selection.set_aside or ())]
+    asked = (answer.selection.set_aside if answer.selection else None) or ()
+    out = {*asked, *(one.name for one in answer.set_aside)}
+    aside = [name for name in names if name in out]
     lack = [name for name in names if name not in aside]
     whys = (aside, "was", "were", "set aside"), (lack, "shares", "share", f"no {group} with the most others")
     for some, one, many, why in whys if len(names) < len(found) else ():
@@ -266,7 +268,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         alike = f"each {group_word(ranking)} alike"
         over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all its names have"
         yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
-    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking.selection, group_word(ranking))
+    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking, group_word(ranking))
     if any(over_fewer(ranking)):
         yield what_marks(ranking.missing)
     if ranking.prior == "half_tie":

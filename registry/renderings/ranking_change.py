@@ -148,7 +148,7 @@ def _table(rows: Sequence[NameChange], by: str) -> Table:
 def _legend(change: RankingChange, changed: Sequence[NameChange]) -> Iterator[str]:
     yield "now less then: a name's own values, over the cells measured at both; interval: were these run again"
     if any(one.verdict == "same_cells" for one in changed):
-        yield "same cells: other cells came or went; those measured at both are the same"
+        yield "same cells: other cells of these grids changed, came or went; those measured at both are the same"
     reasons = [one.reason for one in changed if one.reason]
     for reason in dict.fromkeys(reasons):
         yield f"{UNDEFINED} {reason} ({counted(reasons.count(reason), 'name', 'names')})"

@@ -51,8 +51,8 @@ class NameChange(Move):
     verdict: Annotated[
         ChangeVerdict,
         "new, gone: it is in one of the rankings alone. unchanged: of the same revisions of the same grids. "
-        "same_cells: other cells came or went, and those measured at both are the same. better, worse: `p_holm` is "
-        "below alpha. open: the tests do not tell.",
+        "same_cells: other cells of its grids changed, came or went; those measured at both are the same. better, "
+        "worse: `p_holm` is below alpha. open: the tests do not tell.",
     ]
     cells: Annotated[Count, "Cells measured at both instants."] = 0
     difference: Annotated[

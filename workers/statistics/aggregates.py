@@ -140,7 +140,7 @@ def _tabulated(
     warnings = (
         *set_aside_warnings(told),
         *_nothing_left(entries, question, {one.name for one in told}),
-        *(() if matched else _own_slots(found, sharing, places)),
+        *(() if matched or question.value == "count" else _own_slots(found, sharing, places)),
     )
     whole = replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
     return in_order(whole, question.sort, None if question.value == "count" else found.cells.direction)
@@ -294,7 +294,8 @@ def reduced_values(groups: Groups, value: Reduction) -> FloatArray:
     if value == "count":
         return groups.sizes.astype(np.float64)
     if value == "mean":
-        found = np.add.reduceat(groups.cells.values, groups.starts) / groups.sizes
+        values, ends = groups.cells.values.tolist(), [*groups.starts.tolist(), groups.cells.values.size]
+        found = np.array([math.fsum(values[first:last]) for first, last in itertools.pairwise(ends)]) / groups.sizes
     else:
         best = np.minimum if groups.cells.direction == "lower" else np.maximum
         found = best.reduceat(groups.cells.values, groups.starts)

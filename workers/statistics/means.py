@@ -394,7 +394,8 @@ def weighted_mean(cells: OwnCells, parts: IntArray, alpha: float, ends: Ends) ->
     """The sum of values that each weigh 1 / `parts`, which make 1 together, and its interval within the ends of the
     metric; none where the noise of a cell is unknown, or all is 0. Equal for any order of the cells."""
     weights = 1.0 / parts
-    mean = math.fsum((weights * cells.values).tolist())
+    alike = bool((parts == parts[0]).all())  # then divided once, as an entry of a table is
+    mean = math.fsum(cells.values.tolist()) / parts[0] if alike else math.fsum((weights * cells.values).tolist())
     spread = weights**2 * cells.variance
     if not np.isfinite(spread).all():
         return NameMean(mean)

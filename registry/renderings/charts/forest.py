@@ -87,7 +87,7 @@ def forest_of_ranking(ranking: Ranking) -> Forest:
         if (value := one.mean if means else one.score) is not None
     ]
     doubts = (
-        *without_mean(((one.name, one.mean) for one in ranking.ranking), ranking.selection),
+        *without_mean(((one.name, one.mean) for one in ranking.ranking), ranking),
         *([what_marks(ranking.missing)] if any(fewer) else []),
     )
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
