@@ -143,7 +143,7 @@ class Overrides:
         """
         found = self
         if (pattern := self.layout.path) is not None:
-            match = re.search(pattern, path.as_posix())
+            match = re.search(pattern, path.as_posix()) or re.search(pattern, path.absolute().as_posix())
             if match is None:
                 raise Malformed(f"Its path does not match {pattern!r}, which the mapping expects.")
             found = found.laid_out(constants={name: text for name, text in match.groupdict().items() if text})

@@ -51,7 +51,7 @@ _KEYS: dict[str, dict[str, Any]] = {
     "questions": _COUNT,
     "design_effect": {"type": "number", "minimum": 1},
     "derived": {"type": "boolean"},
-    "column": {"type": "object", "additionalProperties": _TEXT},
+    "column": {"type": "object", "additionalProperties": {"type": "string"}},
     "where": {"type": "object", "additionalProperties": _TEXTS},
     "labels": {"type": "object", "additionalProperties": _OF_ROWS},
     "protocol": {"type": "object", "additionalProperties": _OF_ROWS},

@@ -30,6 +30,8 @@ from registry.importers.source import Source
 from registry.importers.tables import read_table
 
 NAME = "markdown"
+HEADING = "/heading"
+"""As the name of a column: the headings above a table, for `--column benchmark=/heading`."""
 MOST_TEXT = 10_000
 """Lines around the table of a request."""
 _MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)\s*+\.?")
@@ -90,6 +92,18 @@ def _for_people(block: Block) -> list[tuple[int, list[str]]]:
     return rows
 
 
+def _headings_above(found: Sequence[Block]) -> dict[int, str]:
+    """For the line of each table the headings that it stands under, the outermost first."""
+    above: dict[int, str] = {}
+    under: list[Block] = []
+    for block in found:
+        if block.kind == "heading":
+            under = [*(one for one in under if one.level < block.level), block]
+        elif block.kind == "table":
+            above[block.line] = " / ".join(one.text for one in under)
+    return above
+
+
 @dataclass
 class Part:
     """Content below one title: its names, its tables, its measured bullets."""
@@ -110,6 +124,7 @@ class Document:
         self.about = metric_named(found, text)
         self.models = models_named(text)
         self.levels = {axis.name: levels_in_text(axis, text) for axis in self.axes}
+        self._above = _headings_above(found) if HEADING in wanted.roles.values() else {}
 
     def grids(self) -> Iterator[ImportedGrid]:
         empty = True
@@ -165,9 +180,10 @@ class Document:
         if not set(self.wanted.layout.headings) <= set(header):
             return
         report = Report(lenient=True, marked=True)
-        for sheet in read_table(
-            Table(header, rows, line, {**part.names, **self.about}), self._with_axes(header), report
-        ):
+        wanted = self._with_axes(header)
+        if self._above:
+            wanted = wanted.laid_out(constants={**wanted.layout.constants, HEADING: self._above[block.line]})
+        for sheet in read_table(Table(header, rows, line, {**part.names, **self.about}), wanted, report):
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:

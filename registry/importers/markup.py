@@ -248,7 +248,7 @@ def _parted(line: str) -> list[str]:
 
 
 def _cell(part: str) -> str:
-    text = part.strip(" ")
+    text = part.strip(" \ufeff")  # a mark that pages do not show
     if text.startswith(_FIRST):
         for mark in _EMPHASIS:
             if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):

@@ -28,7 +28,7 @@ from registry.importers.source import Source, read_yaml
 _ROWS, _DEEPEST, _FEW = 2_000, 4, 40
 """Rows that are looked at, steps of a way to records, and values of an axis."""
 _CALLED = {
-    "model": ("model", "model_name", "model_id", "system", "method", "agent", "checkpoint", "name"),
+    "model": ("model", "model_name", "model_id", "system", "method", "agent", "checkpoint", "name", ""),
     "benchmark": ("benchmark", "task", "task_name", "dataset", "eval", "evaluation", "test"),
     "variant": ("variant", "setting", "config"),
     "metric": ("metric", "metric_name"),
@@ -87,6 +87,8 @@ def _columns(rows: Sequence[Mapping[str, str]], keys: Sequence[str]) -> _Columns
     names = list(dict.fromkeys(name for row in rows for name in row))
     texts = {name: [text for row in rows if (text := row.get(name, "")) not in GAPS] for name in names}
     lower = {name.rpartition(".")[2].casefold(): name for name in reversed(names)}
+    if all(plain_number(text) is not None for text in texts.get("", ())):
+        lower.pop("", None)  # numbers of rows, no names
     for role, called in _CALLED.items():
         name = next((lower[one] for one in called if one in lower and lower[one] not in found.roles.values()), None)
         if name is not None and (role != "trials" or all(map(_is_count, texts[name]))):
@@ -99,6 +101,7 @@ def _columns(rows: Sequence[Mapping[str, str]], keys: Sequence[str]) -> _Columns
     errors = [name for name in numeric if looks_like_error(name, [one for one in numeric if one != name])]
     found.metrics = {name: _metric(name, errors, found) for name in _measured(numeric, errors, texts)}
     others = [name for name in rest if name not in found.metrics and name not in errors and texts[name]]
+    others = [name for name in others if not texts[name][0].startswith("[")]  # lists, which are no levels
     found.axes = _axes(rows, [*keys, *found.roles.values()], others, len(rows))
     found.left = [name for name in others if name not in found.axes]
     if found.axes:
@@ -185,6 +188,8 @@ def _holds_records(node: Any) -> bool:
 
 
 def _shape(node: Any) -> Any:
+    if isinstance(node, list):
+        return list, _shape(node[0]) if node else None
     return frozenset(node) if isinstance(node, Mapping) else type(node)
 
 

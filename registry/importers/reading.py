@@ -51,6 +51,8 @@ class Item:
         place = None if pointer is None else self.found.place_of(pointer)
         if place is not None:
             return f":{place.line}" + (f":{place.column}" if place.column is not None else "")
+        if self.files and pointer:  # of records, where the file alone does not say which grid
+            return f" {_named(self.found.submission)} {pointer}"
         return f" {pointer}" if pointer else ""
 
     def warnings(self) -> Iterator[Message]:

@@ -178,7 +178,8 @@ class Records:
         """The file, or the folder of the files and their number."""
         if len(self.files) == 1:
             return self.files[0]
-        return f"{os.path.commonpath([Path(name).parent for name in self.files])} ({len(self.files)} files of records)"
+        folder = os.path.commonpath([Path(name).parent for name in self.files]) or "."
+        return f"{folder} ({len(self.files)} files of records)"
 
 
 def _pointer(pointer: str, header: list[str]) -> tuple[int | None, str]:

@@ -94,7 +94,10 @@ class Tidy:
         if len(kept) > MAX_AXES and wanted.reads_prose:
             chosen = ", ".join(header[place] for place in kept)
             detail = f"a grid has at most {MAX_AXES} axes, not {len(kept)} ({chosen})"
-            self.report.fault(Place(self.table.line), f"{detail}: --axes NAMES or --drop NAMES chooses")
+            self.report.fault(
+                Place(self.table.line),
+                f"{detail}: --axes NAMES or --drop NAMES chooses, --value NAMES of several metrics",
+            )
 
     def _without_errors(self, kept: list[int], others: list[str]) -> tuple[list[int], list[str]]:
         """Axes and columns left out, without those that look like errors of the values, each of which is noted; and

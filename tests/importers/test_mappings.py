@@ -154,3 +154,48 @@ def test_a_proposal_chooses_as_axes_what_tells_rows_of_one_name_apart(tmp_path: 
     (tmp_path / "t.csv").write_text("a,b\nx,y\nz,w\n")
     with pytest.raises(Malformed, match="No column of it holds numbers"):
         proposed(Source("t.csv", tmp_path / "t.csv"))
+
+
+def test_a_path_is_matched_from_inside_its_folders_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "CIFAR10").mkdir()
+    (tmp_path / "CIFAR10/a.csv").write_text(",acc\nresnet,0.9\n")
+    (tmp_path / "m.toml").write_text(
+        "experiment = 'e'\npath = '/(?P<benchmark>[^/]+)/a\\.csv'\n[column]\nmodel = ''\n[metric.acc]\n"
+    )
+    monkeypatch.chdir(tmp_path)  # the path that is given has no folder above it
+    assert read("CIFAR10/a.csv", "m.toml").keys() == {("CIFAR10", "resnet", "acc")}
+
+
+def test_a_benchmark_is_the_headings_above_a_table(tmp_path: Path) -> None:
+    table = "\n| Model | F1 | Paper |\n|---|---|---|\n| A | {} | p |\n"
+    text = "# NER\n## CoNLL\n### Test" + table.format("\ufeff93.1") + "## Few" + table.format("70.2")
+    (tmp_path / "r.md").write_text(text)
+    (tmp_path / "m.toml").write_text(
+        'experiment = "e"\naxes = []\n[column]\nbenchmark = "/heading"\nmodel = "Model"\n[metric.F1]\n'
+    )
+    found = read(tmp_path / "r.md", str(tmp_path / "m.toml"))
+    assert {key: one["values"] for key, one in found.items()} == {
+        ("NER / CoNLL / Test", "A", "F1"): 93.1,
+        ("NER / Few", "A", "F1"): 70.2,
+    }
+
+
+def test_a_proposal_keeps_lists_of_other_records_apart_and_reads_a_nameless_column(tmp_path: Path) -> None:
+    runs = [{"model": model, "q": q, "ci": [0, 1], "score": 0.5 + q / 8} for model in "AB" for q in (1, 2)]
+    (tmp_path / "r.json").write_text(json.dumps({"performances": runs, "models": [{"model": "A"}], "dates": [1]}))
+    found = tomllib.loads(proposed(Source("r.json", tmp_path / "r.json")))
+    assert (found["records"], found["keys"], found["axes"]) == ("performances.*", [""], ["q"])
+    (tmp_path / "t.csv").write_text(",acc\nA,0.5\nB,0.25\n")
+    assert tomllib.loads(proposed(Source("t.csv", tmp_path / "t.csv")))["column"] == {"model": ""}
+    (tmp_path / "n.csv").write_text(",acc\n0,0.5\n1,0.25\n")
+    assert "column" not in tomllib.loads(proposed(Source("n.csv", tmp_path / "n.csv")))
+
+
+def test_what_is_wrong_with_a_grid_of_records_names_the_grid(tmp_path: Path) -> None:
+    for model in "AB":
+        (tmp_path / f"{model}.json").write_text(json.dumps({"model": model, "f1": 82.5}))
+    (tmp_path / "m.toml").write_text('experiment = "e"\nbenchmark = "b"\nfiles = ["*.json"]\n[metric.f1]\nupper = 1\n')
+    [first, _] = items_of(replace(read_mapping(str(tmp_path / "m.toml")), names=(str(tmp_path),)))
+    assert isinstance(first, Item)
+    [message] = first.problems({"errors": [{"pointer": "/values", "detail": "82.5 is outside"}]})
+    assert str(message).endswith("(2 files of records) e · b · A · f1 /values: 82.5 is outside")
