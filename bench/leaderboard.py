@@ -100,7 +100,7 @@ def fill(database: Database, boards: Sequence[Board], grids_in_all: int) -> UUID
     """The project with its grids, as if it had been published long ago."""
     with database.transaction() as connection:
         project = UUID(str(make_project(connection, slug=SLUG, name=SLUG, visibility="public").id))
-        connection.execute(insert(shapes).values(SHAPE))
+        connection.execute(insert(shapes).values(SHAPE | {"project_id": project}))
     pairs = [pair for board in boards for pair in rows(project, board)]
     rest = grids_in_all - len(pairs)
     pairs += [_row(project, "others", f"m{number % 500}", f"o{number // 500}", 50.0) for number in range(max(0, rest))]

@@ -88,7 +88,7 @@ def _effect_of_rounding(grid: Grid, whole: float) -> float:
     known = [(value, trials) for value, trials in cells if value is not None and trials]
     step = 10.0 ** -decimals([round(value, _DIGITS) for value, _ in known]) / whole
     evidence = math.fsum(math.log(step * n) for value, n in known if 0 < value < whole and step * n > 1)
-    if not known or evidence < _ROUNDED:
+    if not known or evidence <= _ROUNDED:
         return 0.0
     shares = [((value / whole * n + 0.5) / (n + 1), n) for value, n in known]
     variance = math.fsum(share * (1 - share) / n for share, n in shares) / len(shares)

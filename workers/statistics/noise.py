@@ -173,7 +173,8 @@ def known_effect(
 
 def effect_of_rounding(values: Any, trials: Any, whole: float | None) -> float:
     """What rounding adds to the binomial variance, as a multiple of it, where values are printed more coarsely than one
-    trial; 0 where as many scores as there are between none and all would stand on such steps by chance in one of ten.
+    trial; 0 unless as many scores as there are between none and all would rarely, in fewer than one of ten, stand on
+    such steps by chance.
 
     A step d adds d^2 / 12 where cells vary by more than it, and at most d^2 / 4, half of them on either side (Popoviciu
     1935); the variance is the mean over the cells.
@@ -188,7 +189,7 @@ def effect_of_rounding(values: Any, trials: Any, whole: float | None) -> float:
         return 0.0
     step = 10.0 ** -decimals_of(y) / whole
     inside = (y > 0) & (y < whole) & (step * n > 1)
-    if np.sum(np.log(step * n[inside])) < _ROUNDED:
+    if np.sum(np.log(step * n[inside])) <= _ROUNDED:
         return 0.0
     share = (y / whole * n + 0.5) / (n + 1)
     variance = float(np.mean(share * (1 - share) / n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.house import Project
-from tests.workers.test_deaths_while_telling import told_once_at_every
+from tests.workers.test_told_results import told_once_at_every
 
 
 def test_conclusions_whose_worker_died_anywhere_are_told_once(project: Project) -> None:

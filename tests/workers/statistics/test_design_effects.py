@@ -55,7 +55,7 @@ def test_where_trials_explain_repeats_or_an_effect_is_posted_it_is_not_estimated
         ([99.0, 100.0, 99.0, 100.0], 1000, 5.596),  # 1 + .005 ** 2 over the mean of p q / n at 990.5, 1000.5 of 1001
         ([50.0, 51.0, 52.0], 1000, 1.0334),  # 1 + .01 ** 2 / 12 over .2498 / 1000
         ([50.1, 51.0, 52.0], 1000, None),
-        ([50.0], 900, None),
+        ([50.0], 1000, None),
         ([100.0, 0.0], 100_000, None),
     ],
 )
