@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
     from results_registry.sender import Receipt
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 """The version of the client and of the server, which are released together."""
 
 __all__ = [
