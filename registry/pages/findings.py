@@ -107,7 +107,7 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     if one.direction == "inconclusive":
         seen = "no change" if one.detectable is None else f"a change of {rough(one.detectable)} along a line"
         bare = one.detectable is None and one.noise == "unknown"
-        told.append("noise unknown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
+        told.append("no change could have been shown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
     elif one.q is not None and one.direction in MOVING:
         told.append(f"{sure}\u00a0{p_value(one.q)}")
     if onset := lasting(one, statistics.metric):
@@ -160,7 +160,8 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
         sure = f"or {more}, with {level_of(within)} confidence"
         told.append((sure, places(others[:_MOST], ties=size - len(best.at))))
     floor = None if is_shown(peaks) else floor_of_noise(document["metric"], peaks, decimals)
-    yield Finding("Best", told, note=_sentence(peaks.noise_reason if floor is None else floor))
+    name = "Best" if len(values) > 1 else "Value"
+    yield Finding(name, told, note=_sentence(peaks.noise_reason if floor is None else floor))
 
 
 def _sentence(text: str | None) -> str:

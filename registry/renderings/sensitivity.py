@@ -41,12 +41,13 @@ def blocks(document: Statistics) -> Iterator[Block]:
 def _legend(axes: Mapping[str, AxisShare], *, is_raised: bool) -> Iterator[str]:
     """What the columns of shares and means are."""
     if is_raised and any(axis.p is not None for axis in axes.values()):
-        yield "adjusted p: no less than the p at which anything is said along the axis"
+        said = "no less than the p at which anything is said along the axis; of an interaction at most 20 times its own"
+        yield f"adjusted p: {said}"
     yield "raw: mean of the level's cells, its interval from their noise if that is known, else their scatter"
     if any(level.mean is not None for axis in axes.values() for level in axis.levels):
         yield "adjusted: as if the level had every cell, by the additive model"
     if _has_logit(axes):
-        yield "on the logit scale: the same, within the bounds of a proportion"
+        yield "on the logit scale: by the additive model of log-odds fitted to the trials, within the bounds of a share"
     if any(level.out_of_bounds for axis in axes.values() for level in axis.levels):
         yield f"{_OUTSIDE} outside the metric's bounds, as no mean can be: an extrapolation to unmeasured cells"
 

@@ -226,7 +226,7 @@ def _legend(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
         apart = f"; its interval is of the slope alone: the direction follows {by} where they differ"
         times, per, stored = slope_per(document.axes, series[0].along, _scale(series))
         unit = Yardstick.of(document.metric).unit
-        told = f"{'in ' * bool(unit)}{unit} per {per}" + f" (in CSV and JSON per {stored})" * (times != 1.0)
+        told = (f"in {unit} per {per}" if unit else f"per {per}") + f" (in CSV and JSON per {stored})" * (times != 1.0)
         yield f"slope: of a straight line (Theil–Sen), {told}{apart * any(map(_clash, series))}"
     if any(_tested_p(one) is not None for one in series):
         yield from _deciding(document, series)

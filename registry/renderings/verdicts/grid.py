@@ -247,7 +247,7 @@ def _course(document: GridDocument, one: Series) -> str:
 def _found(document: GridDocument, change: float) -> str:
     """That so large a change would have been found."""
     size = Yardstick.of(document["metric"]).sized(rough(change))
-    return f"a change of {size} along a line would have been found with {100 * POWER:g} % power"
+    return f"a change of {size} along a line would have been found with about {100 * POWER:g} % power"
 
 
 def _is_apart(one: Series) -> bool:

@@ -267,6 +267,9 @@ SAID = {
         Grid(FREE, (kinds(*"abcd"), steps(3)), (1.0, 2.0, 3.0) * 4),
         ["Along Step 4 series have too few points or too many ties. Together they are shown to rise (p 0.0015)."], [],
     ),
+    "a slope of a metric without a unit is told without one": (
+        Grid(FREE, (steps(3),), (1.0, 2.0, 3.0)), ["(Theil–Sen), per unit of Step"], ["),  per"],
+    ),
     "of numbers out of reach nothing is tested, and nothing assumed": (
         Grid(FREE, (Axis("Step", "numeric", tuple(Level(f"{at:g}", at) for at in (1e150, 2e150, 3e150))),),
              (1.0, 2.0, 3.0), stderr=(0.1,) * 3), ["between 10^-100 and 10^100"], ["assumed"],
