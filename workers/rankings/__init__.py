@@ -1,1 +1,1 @@
-"""Rankings: stored grids become a score matrix and an order, directly or by way of pair sums."""
+"""Rankings: stored grids become a score matrix, directly or by pair sums, which `workers.statistics.ranking` orders."""
