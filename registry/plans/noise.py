@@ -7,8 +7,8 @@ Quantiles of Student's t for whole degrees of freedom. The law: Abramowitz and S
 Functions, 26.7.3 and 26.7.4, finite sums; its inverse by bisection. Beyond five hundred degrees: the expansion about
 the normal quantile, 26.7.5.
 
-The design effect of a grid: what was posted, or else what its repeats show. The estimate is that of
-`workers.statistics.noise`, whose first lines have its sources.
+The design effect of a grid: what was posted, or else what its repeats show, and what rounding adds. The estimates are
+those of `workers.statistics.noise`, whose first lines have their sources.
 """
 
 from __future__ import annotations

@@ -294,8 +294,11 @@ def reduced_values(groups: Groups, value: Reduction) -> FloatArray:
     if value == "count":
         return groups.sizes.astype(np.float64)
     if value == "mean":
-        values, ends = groups.cells.values.tolist(), [*groups.starts.tolist(), groups.cells.values.size]
-        found = np.array([math.fsum(values[first:last]) for first, last in itertools.pairwise(ends)]) / groups.sizes
+        values = groups.cells.values
+        found = np.add.reduceat(values, groups.starts)
+        for one in np.flatnonzero(groups.sizes > 2).tolist():  # rounded once, as the mean of a name is
+            found[one] = math.fsum(values[groups.starts[one] : groups.starts[one] + groups.sizes[one]].tolist())
+        found /= groups.sizes
     else:
         best = np.minimum if groups.cells.direction == "lower" else np.maximum
         found = best.reduceat(groups.cells.values, groups.starts)

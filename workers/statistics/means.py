@@ -395,7 +395,7 @@ def weighted_mean(cells: OwnCells, parts: IntArray, alpha: float, ends: Ends) ->
     metric; none where the noise of a cell is unknown, or all is 0. Equal for any order of the cells."""
     weights = 1.0 / parts
     alike = bool((parts == parts[0]).all())  # then divided once, as an entry of a table is
-    mean = math.fsum(cells.values.tolist()) / parts[0] if alike else math.fsum((weights * cells.values).tolist())
+    mean = math.fsum(cells.values.tolist()) / int(parts[0]) if alike else math.fsum((weights * cells.values).tolist())
     spread = weights**2 * cells.variance
     if not np.isfinite(spread).all():
         return NameMean(mean)

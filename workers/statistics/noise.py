@@ -9,7 +9,7 @@ share what differs from repeat to repeat, such as a seed, so repeats may vary by
 effect is then the mean over cells of the variance between repeats over the binomial one, with the weights of their
 degrees of freedom: the index of dispersion (Fisher 1925), by which quasi-likelihood scales variances (McCullagh and
 Nelder 1989, section 4.5). As it is an estimate itself, it is multiplied by (t / z)^2 at 95 %, so that normal intervals
-with it are as wide as Student's.
+with it are as wide as Student's. What rounding hides is added (`effect_of_rounding`).
 
 The variance between repeats of one cell, the one that their trials explain, and the ratio of both.
 
@@ -164,9 +164,9 @@ def known_effect(
     adds; None where that is all known to be nothing. Trials are those of `effect_of_repeats`."""
     if whole is None:
         return posted
-    shown = (
-        posted if posted is not None or None in (sd, repeats) else effect_of_repeats(values, trials, sd, repeats, whole)
-    )
+    shown = posted
+    if posted is None and sd is not None and repeats is not None:
+        shown = effect_of_repeats(values, trials, sd, repeats, whole)
     rounding = effect_of_rounding(values, trials, whole)
     return (shown or 1.0) + rounding if rounding else shown
 
