@@ -8,8 +8,6 @@ Each program runs in a process of its own, within a limit of time, and tells its
 status is 1 where one did not end well; a target that is missed is no failure.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

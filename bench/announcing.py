@@ -5,8 +5,6 @@ that of the processor, in this process and in its PostgreSQL backend, so that ne
 dispatcher does later is not in it.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

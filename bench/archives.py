@@ -5,8 +5,6 @@ Every value that was read is looked for among the numbers that stand in the text
 ours. The rows are those of the table in docs/importing.md.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

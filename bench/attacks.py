@@ -4,8 +4,6 @@ Each goes to a web process while another client asks for `/healthz`. Told are ho
 longest that `/healthz` waited meanwhile, and by how much the process grew at its peak.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

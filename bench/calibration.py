@@ -5,8 +5,6 @@ to count a scenario anew, remove its lines. Seeded: the same worlds on every mac
 whose names hold it; `--share 0.1` a tenth of the worlds of each.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import sys

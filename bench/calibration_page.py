@@ -1,7 +1,5 @@
 """The published page of rates: a line for each statement; `calibration.csv` beside this file has every setting."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

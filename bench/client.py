@@ -4,8 +4,6 @@ Imports are timed in processes of their own, taking turns, by the processor time
 busy machine makes the clock on the wall say nothing.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Each figure is the median of fresh processes, beside a Python that only imports 
 processor's time is what the command costs; the time that passes is that where nothing else runs.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

@@ -3,8 +3,6 @@
 MLflow is installed into an environment of its own, in the user's cache; where that cannot be, the table says so.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

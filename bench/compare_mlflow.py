@@ -6,8 +6,6 @@ with its names as tags and one `log-batch` of its cells; a ranking is `runs/sear
 model at the client. Both systems have two server processes and the same clients; neither run is closed.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import statistics

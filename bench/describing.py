@@ -1,7 +1,5 @@
 """What a description costs, on one core and through Celery."""
 
-from __future__ import annotations
-
 import random
 import statistics
 import time

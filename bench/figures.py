@@ -1,7 +1,5 @@
 """Figures: what a program of this directory measured, beside what was aimed at."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """How long until a correction is told: a cell of the demonstration is corrected to and fro, and with it one of the 139
 sentences that are kept of its documents flips; the feed is read by long polls."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

@@ -3,8 +3,6 @@
 Grids are drawn, and judged by the function that judges stored ones. Seeded; about two minutes.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter

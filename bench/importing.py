@@ -1,7 +1,5 @@
 """`registry push` of a folder of MTEB-like files, through batches: grids a second, over everything the command does."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

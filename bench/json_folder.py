@@ -4,8 +4,6 @@ A grid is a file that is written beside its place, flushed to the disk and renam
 it. A ranking reads every file and takes the mean of each model's cells: no intervals, no tests, no slots in common.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -6,8 +6,6 @@ on 1,555 benchmarks, 88 % of it missing, as in MTEB. Rankings are computed in th
 over all benchmarks and over 56 of them; the times are processor time of this process, and what passed by the clock.
 """
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator, Sequence

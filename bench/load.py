@@ -1,7 +1,5 @@
 """Load from processes of their own: publications and reads, with the time that each took."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import random

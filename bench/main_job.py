@@ -1,7 +1,5 @@
 """The main job: publish, see statistics, ask, with the web server, workers and the dispatcher as processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -7,8 +7,6 @@
 Lines are those that are not blank. Comments are counted without directives for tools (`noqa`, `type: ignore`, `fmt`).
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import math

@@ -3,8 +3,6 @@
 Memory is the proportional set size: a page that n processes share counts an nth in each of them.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

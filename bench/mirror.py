@@ -5,8 +5,6 @@ Runs are processes of their own, as a timer starts them; their times are with th
 cells with trials. Nobody computes statistics: only cells are mirrored.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """An MLflow tracking server beside the registry, on the same PostgreSQL, in an environment of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

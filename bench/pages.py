@@ -3,8 +3,6 @@
 Runs the application in one process, on an embedded registry of its own with the demonstration and its statistics.
 """
 
-from __future__ import annotations
-
 import logging
 import statistics
 import tempfile

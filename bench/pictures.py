@@ -4,8 +4,6 @@ On an embedded server of its own: the SVG of seed 0, the same as PNG, and the fe
 by a client that keeps nothing.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import statistics

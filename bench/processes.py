@@ -1,7 +1,5 @@
 """Processes of a running system, as Linux counts them: who descends from whom, processor time, memory."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The programs of `make bench`, in the order in which they run. Each has a function `measure` that yields figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any

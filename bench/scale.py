@@ -5,8 +5,6 @@ grid costs, and what all of it takes on disk. Then the same for 1,000 models. St
 `bench.describing`); what they take on disk is measured on the first grids.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import multiprocessing

@@ -4,8 +4,6 @@ The same grids are published with and without open streams by turns, in one run,
 that is slow today. All streams are read by one process, as `registry serve` serves them.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import selectors

@@ -1,7 +1,5 @@
 """A whole system for a measurement: embedded servers, web, worker, dispatcher, on a fresh home."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

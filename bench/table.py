@@ -1,7 +1,5 @@
 """The one table of all programs, and its place in the README."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date

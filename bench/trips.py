@@ -5,8 +5,6 @@ find. The application, its workers and its database are those of `bench.pages`, 
 function in one file into a function in another.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 import sys

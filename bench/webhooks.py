@@ -4,8 +4,6 @@ The receiver is a process of its own; what is counted are its requests, each id 
 beside, and without publications such as are announced by the hand of this program.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import socket

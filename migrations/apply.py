@@ -1,7 +1,5 @@
 """Bring a database to this code's schema, one process at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -5,8 +5,6 @@ else they are joined with stays whole on the coordinator. What the code asks sta
 but for references between a table in shards and one that is whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection, create_engine, make_url, text

@@ -4,8 +4,6 @@ Whoever owns the tables grants; only making a role needs more (CREATEROLE). Run 
 tables are included: `registry migrate --grant-web-role NAME` does both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import psycopg2

@@ -4,8 +4,6 @@ In one transaction each table is made anew, its rows are copied, and its key, in
 follow, with the project in every key. Views go on by their names. What the code asks stays the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

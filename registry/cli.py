@@ -1,7 +1,5 @@
 """Command line `registry`: place and help line of every command. A command is imported only when it is called."""
 
-from __future__ import annotations
-
 import click
 
 from registry.commands.group import LazyGroup

@@ -5,8 +5,6 @@ are those of the IANA special-purpose registries (RFC 6890) as of 2026, and ways
 what Python calls global depends on its version.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Errors in the registry's words. Only `registry.api.problems` translates them to HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Keep the memory of long-lived processes low: web server, workers and inline worker call it."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 

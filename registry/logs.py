@@ -1,8 +1,6 @@
 """Logging: one line of JSON for each event, on standard error. Headers and bodies are not logged, and secrets are
 redacted."""
 
-from __future__ import annotations
-
 import logging
 import re
 import sys

@@ -1,7 +1,5 @@
 """Log of outages: why the database or the broker cannot be used, once for each change, and that it can be again."""
 
-from __future__ import annotations
-
 import re
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Queries beyond a grid's own statistics: the same values in the web process, the table and the worker."""
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Iterable, Iterator, Mapping

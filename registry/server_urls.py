@@ -1,7 +1,5 @@
 """URLs of PostgreSQL and Redis in the forms that SQLAlchemy, libpq and redis-py read."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 

@@ -5,8 +5,6 @@ One process, so that its /metrics are one scrape target; more capacity is more c
 slow clients. A connection that is slower than `ARRIVAL_SECONDS` and `SLOWEST_PACE` allow is cut.
 """
 
-from __future__ import annotations
-
 import ctypes
 import signal
 import socket

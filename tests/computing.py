@@ -1,7 +1,5 @@
 """A worker of tests, for programs that wait for what they asked."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Each test process works in a database of its own, cloned from a migrated templat
 themselves: each makes a project of its own, and a project is the boundary of everything.
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

@@ -1,7 +1,5 @@
 """Ports for the servers of tests: no other process of the tests takes one, and no outgoing connection."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

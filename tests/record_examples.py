@@ -3,8 +3,6 @@
 Needed when the shape of an answer changes: `test_openapi_document.py` says so of fields that are gone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """What is sent to the database: every statement of SQLAlchemy's, and the prepared ones that go beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

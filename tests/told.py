@@ -1,7 +1,5 @@
 """Events for tests of the feed: told without an act, and read from a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from itertools import islice

@@ -3,8 +3,6 @@
 A wake-up carries no data: what is due is in the database.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

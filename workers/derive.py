@@ -2,8 +2,6 @@
 tasks (`app.py`) and the inline worker call it.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence

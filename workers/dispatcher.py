@@ -4,8 +4,6 @@ computes by itself when no worker responds.
 All of its state is in PostgreSQL. Several dispatchers may run; superfluous wake-ups find nothing to do.
 """
 
-from __future__ import annotations
-
 import math
 import signal
 import time

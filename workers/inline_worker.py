@@ -1,7 +1,5 @@
 """Inline worker: a child process of the dispatcher that computes due jobs while no Celery worker responds."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

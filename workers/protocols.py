@@ -5,8 +5,6 @@ binding keys have the commonest values are compared, and so are those that do no
 experiment requires it. What is compared never differs in a binding key that both grids say.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections import Counter

@@ -1,7 +1,5 @@
 """Compute due queries, by `answers`, `rankings`, `claims` and `gates`, and settle those whose inputs did not change."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace

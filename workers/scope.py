@@ -1,7 +1,5 @@
 """Select the grids in a query's scope as rows, with the aliases that apply; answers about several grids begin here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

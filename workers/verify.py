@@ -1,7 +1,5 @@
 """`registry verify`: compute results again, every one or a sample, and compare. Only reads: the service may run."""
 
-from __future__ import annotations
-
 import dataclasses
 import secrets
 import sys

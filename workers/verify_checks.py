@@ -1,7 +1,5 @@
 """Checks of `registry verify`: functions from stored rows to sentences about differences."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

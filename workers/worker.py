@@ -4,8 +4,6 @@ Celery puts the current directory before everything else that Python imports fro
 runs in the root directory, where only root writes, and finds its application here rather than by `celery -A`.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -11,8 +11,6 @@ statement; the third changes the function in memory, in a fork of a pytest that 
 tests until one fails. What tests do in other processes is not measured.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Draw mutants, and print them as JSON."""
 
-from __future__ import annotations
-
 import argparse
 
 from bench.mutants import as_json, draw

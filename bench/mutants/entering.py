@@ -5,8 +5,6 @@ folder ENTERED: `{"entered": {mutant: [test, ...]}, "seconds": {test: ...}}`, a 
 was entered before the first test is entered by `IMPORT`.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import json

@@ -4,8 +4,6 @@ A verdict is `killed` with the test that failed, `survived`, or `not entered` by
 `LONGEST` seconds of tests; one whose tests do not end by `HANGS` seconds is killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """Worlds with a known truth, in which every word, interval and set of the service is counted right or wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Statements about entries of a table of many grids: the interval of a mean, that of a mean of bests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Statements about the best cell."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 

@@ -4,8 +4,6 @@ An event is a wrong verdict: supported where the claim is false, or contradicted
 the true number is contradicted whenever its confidence set misses on either side.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Series whose truth is no line: the change of the ends, the change of a line, and the word flat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

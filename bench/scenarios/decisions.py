@@ -1,7 +1,5 @@
 """Statements about comparisons, gates and trade-offs: who is told apart, what passes, who is behind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

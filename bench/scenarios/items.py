@@ -1,7 +1,5 @@
 """Statements about two models on the same items: paired and unpaired, as alike as the items make them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Places of a series: where a lasting decline begins, whether a course turns, and how wide its sharp steps are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Statements about rankings: who is separated, where the ranks lie, what the intervals hold."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from functools import partial

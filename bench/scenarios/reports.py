@@ -1,8 +1,6 @@
 """Whole reports: how often one says anything of a grid in which nothing differs, and what it finds where something
 does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Words and intervals about series."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Statements about whole tables: whether an axis matters, whether the axes interact."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

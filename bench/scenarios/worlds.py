@@ -1,7 +1,5 @@
 """Grids drawn from a known truth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`python -m results_registry sync`: send what jobs left in the spool, where there is no command `registry`."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser
 from pathlib import Path

@@ -3,8 +3,6 @@
 Messages of the client while a job runs: each of them once, through the logger `results_registry`.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

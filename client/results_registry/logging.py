@@ -1,7 +1,5 @@
 """`log_grid`, `log_cells`, `flush`: one line in a job, which it never has to wait for and never fails because of."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Check and take apart addresses and tokens before anything is sent, and say how long to pause between attempts."""
 
-from __future__ import annotations
-
 import random
 import urllib.parse
 from typing import NamedTuple

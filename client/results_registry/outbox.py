@@ -1,7 +1,5 @@
 """The unsent items of one process: its queue directory, a sender for each project, and what happens at exit."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

@@ -4,8 +4,6 @@ A registry with a read replica says a position with each write. Sent back, it ke
 minute, in memory and in a file that the next command reads: what is older every replica has.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time

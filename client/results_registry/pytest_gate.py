@@ -3,8 +3,6 @@
 pytest finds it wherever the client is installed; nothing is asked of a registry until a test takes the fixture.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading back and asking: grids, statistics, rankings, claims, gates, plans, events. These raise what goes wrong."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The thread that sends what a job logged, in order, until it is taken or refused, never in the job's way."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

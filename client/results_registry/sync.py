@@ -1,7 +1,5 @@
 """Sending what dead jobs left in the spool: all of it, in the order of logging, once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack

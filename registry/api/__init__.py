@@ -1,7 +1,5 @@
 """The HTTP API: one blueprint a resource, which `create_app` registers. No SQL and no arithmetic here."""
 
-from __future__ import annotations
-
 from flask import Flask
 
 from registry.api import (

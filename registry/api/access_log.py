@@ -1,7 +1,5 @@
 """Every request is logged as one line and measured; every answer carries its id and safe headers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Route of tables: means, bests and counts of cells, grouped by any dimensions of the grids of an experiment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

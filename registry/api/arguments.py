@@ -1,7 +1,5 @@
 """Arguments of a request, read strictly: unknown names, repeated ones and bodies that are no JSON are faults."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 

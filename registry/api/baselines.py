@@ -1,7 +1,5 @@
 """Routes of baselines: what contenders are judged against, by name, and by what policy."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Mapping

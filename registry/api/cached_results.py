@@ -1,7 +1,5 @@
 """Answers to questions about an experiment or a revision: a stored document, or a promise of one."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parts that routes of charts share: query schemas of lines and trade-offs, renderers of every form of a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, get_args
 

@@ -1,7 +1,5 @@
 """Routes of claims that are judged but not kept; those that are kept are in `stored_claims.py`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Route of comparisons: the gap between two grids of a project, by their ids, or between two models by name."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

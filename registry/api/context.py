@@ -1,7 +1,5 @@
 """Context of a request, for every view: the parts of the application, the caller, and what the caller may use."""
 
-from __future__ import annotations
-
 import threading
 import uuid
 from collections.abc import Callable

@@ -4,8 +4,6 @@ However many streams are open, the database gets one statement a look, and what 
 is asked nothing while nobody listens: the thread ends, and starts with the next listener.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import uuid

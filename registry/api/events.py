@@ -1,7 +1,5 @@
 """Route of a project's feed of events: what was done, in one order, page by page or as it happens."""
 
-from __future__ import annotations
-
 import re
 import time
 import uuid

@@ -1,7 +1,5 @@
 """The examples of the OpenAPI document. Answers were given by the service and are kept in `examples.json`."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from typing import Any

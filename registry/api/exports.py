@@ -7,8 +7,6 @@ of its database and of what the export's entity tag says of its content, so a fi
 and several registries, may share the directory.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Routes of feeds: tidy cells of one grid or of all that pass filters, whole grids, and one statistic of every grid."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator
 from hashlib import sha256

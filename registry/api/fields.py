@@ -3,8 +3,6 @@
 marshmallow's own take "1_0" for a number and NUL for text; these do not.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime

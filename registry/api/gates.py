@@ -1,7 +1,5 @@
 """Routes of gates: judge a contender of a baseline, list the verdicts that it gave, answer the alerts it raised."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """Fields of grids as they are sent: nested numbers, levels, cells, warnings, labels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

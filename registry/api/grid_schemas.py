@@ -1,7 +1,5 @@
 """Schemas of publications: of a grid as JSON, of cells for one, and of what goes with a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from marshmallow import Schema, fields, post_load

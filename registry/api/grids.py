@@ -1,7 +1,5 @@
 """Routes of grids: publish, find, read, amend, delete; list revisions, and what changed from one to another."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import asdict, replace
 from functools import partial

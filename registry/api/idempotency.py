@@ -1,7 +1,5 @@
 """Writes that may be repeated: with an Idempotency-Key the first answer is the answer."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable

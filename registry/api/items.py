@@ -1,7 +1,5 @@
 """Routes of a grid's item outcomes: what came out of each question behind its cells."""
 
-from __future__ import annotations
-
 import base64
 import uuid
 from collections import Counter

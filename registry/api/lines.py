@@ -1,8 +1,6 @@
 """Routes of two views: lines, several names along an axis of a table of means; and trade-offs, two
 quantities of several names, and which names are on the front, where none surpasses them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

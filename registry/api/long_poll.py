@@ -1,7 +1,5 @@
 """Wait in a request for what is pending, as `Prefer: wait` asks, or tell the caller when to come back."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

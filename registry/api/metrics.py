@@ -2,8 +2,6 @@
 
 What the database says is the same from every web process: whoever scrapes several takes its maximum, never the sum."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 

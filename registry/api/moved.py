@@ -1,7 +1,5 @@
 """Addresses of the release before: each leads, in this release alone, to where its question is answered now."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Routes of names: those in use, aliases that join them, and suites, lists of benchmarks that are ranked together."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """The OpenAPI document: /openapi.yaml and /openapi.json; `registry.pages` shows it at /docs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Schemas of the OpenAPI document, such that generators make one type of what is one thing, and references to them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, get_args

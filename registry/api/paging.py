@@ -4,8 +4,6 @@ Each list has cursors of its own form, which its query schema checks: a slug, an
 sort key of a grid with its id.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

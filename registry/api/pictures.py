@@ -1,7 +1,5 @@
 """Route of a grid's heat map as SVG, PNG or Vega-Lite; `registry.renderings.heatmap` draws it."""
 
-from __future__ import annotations
-
 import math
 import uuid
 from hashlib import sha256

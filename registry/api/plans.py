@@ -1,7 +1,5 @@
 """Route of plans: what the next measurement takes, also for a claim, and for a contender at a gate."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Answer every error as a problem (RFC 9457) with its request's id; pages show the same (`pages/failures.py`)."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from typing import Any, NamedTuple

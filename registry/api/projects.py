@@ -1,7 +1,5 @@
 """Routes of projects: the projects themselves, their tokens, and what people wrote about their experiments."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

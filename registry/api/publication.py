@@ -1,7 +1,5 @@
 """Publications out of a request: one, as JSON or a table whose identity is in the query; or many, each by itself."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace

@@ -1,8 +1,6 @@
 """Routes of rankings: names in order over the slots that they share, and the noise floor beside them, which is how much
 a value varies when nothing was changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

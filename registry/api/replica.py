@@ -1,7 +1,5 @@
 """Where a request reads: from the replica if that is as new as the client needs, and the headers that tell it."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ What a body costs is reckoned from its bytes, before any of it becomes a value: 
 what it may say, not to how it says it. Callers without a token may say little.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

@@ -3,8 +3,6 @@
 The rates are token buckets in the process, so they hold without a broker.
 """
 
-from __future__ import annotations
-
 import base64
 import ipaddress
 import math

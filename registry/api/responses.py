@@ -4,8 +4,6 @@
 pages are in `pages/responses.py`.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import threading

@@ -1,8 +1,6 @@
 """Schemas of request bodies and queries. What is published is in `registry.api.grid_schemas`, answers are in
 `registry.api.shapes`."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema

@@ -1,7 +1,5 @@
 """The selection and the filters in the parameters of a request: names, labels, slices and an instant."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Write stored rows as the JSON of answers, for views and pages; `registry.results.codec` writes what is computed."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Routes about the service itself, not about results: health, metrics, limits, another try of failed jobs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Routes of share links, for clients that cannot send a header and people without a token, and of the audit log."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """flask-smorest as the registry uses it: strict arguments, problems for errors, hand-written answers in the spec."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Routes of one grid's statistics: its stored document, or word of when to come back; where its series cross levels."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping
 from hashlib import sha256

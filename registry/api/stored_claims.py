@@ -1,7 +1,5 @@
 """Routes of claims that are kept: posted once, judged again whenever a grid that they are about changes."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial

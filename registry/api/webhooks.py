@@ -1,7 +1,5 @@
 """Routes of webhooks: where a project's events are sent, what came of each delivery, and sending it again."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any, get_args

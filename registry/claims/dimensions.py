@@ -1,7 +1,5 @@
 """Find the axes, levels and names that a claim mentions: to replace aliases, and to find what no grid has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 What is not judged is refused.
 """
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ JSON in braces. `<!-- claims about: … -->` says what those after it are about.
 shared `[about]`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The kinds of statements: the fields of each, how they are read, and which of them it cannot do without."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The normal form of a claim: the same bytes exactly for the same statement, however it was written."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields

@@ -1,7 +1,5 @@
 """Readers of the values in a claim: each takes what was sent and its JSON pointer, and reports faults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

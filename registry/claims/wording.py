@@ -1,7 +1,5 @@
 """Write in words what a statement says."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

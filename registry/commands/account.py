@@ -1,7 +1,5 @@
 """`registry login logout whoami`: tokens are tried before they are stored, in a file that only the user can read."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

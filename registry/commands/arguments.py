@@ -3,8 +3,6 @@
 An instant is how long ago, a date and time, or a cursor of the feed of events.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

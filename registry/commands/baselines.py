@@ -1,7 +1,5 @@
 """`registry baseline`: set what contenders are judged against, show, list and delete it."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import click

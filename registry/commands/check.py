@@ -3,8 +3,6 @@
 Judged claims and those that cannot be read are told as text, JSON or annotations of GitHub.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """`registry events`: what was done in a project, a line an event, and what happens."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

@@ -3,8 +3,6 @@
 Several matches are listed, none is guessed.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import re

@@ -1,7 +1,5 @@
 """`registry gate`: is a contender shown to be as good as a baseline? The exit status says so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """`registry openapi completion`: files that are made for other programs."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

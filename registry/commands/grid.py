@@ -1,7 +1,5 @@
 """`registry grid rm` and `restore`, and `registry describe`: what a grid, an experiment or a project is about."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence

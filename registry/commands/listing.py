@@ -1,7 +1,5 @@
 """`registry ls`: projects, grids, and the names in use."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps

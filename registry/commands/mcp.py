@@ -4,8 +4,6 @@ Each tool only reads. It answers with the verdict, then a page as Markdown of at
 What the registry refuses is an error of the tool, in its sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A table that is too wide is folded if its rows have keys, else columns are left out and long text is cut.
 """
 
-from __future__ import annotations
-
 import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence

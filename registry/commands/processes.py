@@ -1,7 +1,5 @@
 """Processes of the service: `registry up serve worker dispatch migrate`; the servers that a command looks after."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`registry project alias share suite protocol`: projects, names that count as one, links, suites, binding keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

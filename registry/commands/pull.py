@@ -1,7 +1,5 @@
 """`registry pull`: write grids, cells or pictures to files, each as a whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

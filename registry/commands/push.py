@@ -4,8 +4,6 @@
 sends what jobs left in the spool.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -5,8 +5,6 @@ The registry is found by the client's rules, with more care for files that other
 Results that a worker is still computing are polled until they are ready, and a terminal is told meanwhile.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """One grid: `registry show`, a table in the colours of its values; its statistics, `registry trends` and `peaks`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """`registry token`: make a token with direct access to the database, for the first administrator and for containers;
 revoke one of every project so too; list and revoke those of a project."""
 
-from __future__ import annotations
-
 import uuid
 from pathlib import Path
 from typing import Any

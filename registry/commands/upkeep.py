@@ -1,7 +1,5 @@
 """`registry doctor verify retry partition purge bi-role backup restore`: look after the servers of a registry."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import secrets

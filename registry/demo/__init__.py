@@ -1,7 +1,5 @@
 """The demonstration: the seed heatmaps as grids in a public project, and the sentences of their documents as claims."""
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

@@ -4,8 +4,6 @@ A grid's values are flat and in row-major order (the last axis runs fastest), `N
 `Grid.cells()` iterates over the measured cells only.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

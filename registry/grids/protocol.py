@@ -1,7 +1,5 @@
 """Protocol of a revision: how its values were measured, by key; and which keys bind in an experiment."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass

@@ -6,8 +6,6 @@ levels that are asked for.
 Members of a suite as they are written: a benchmark, `SummEval`, or one with its own levels, `STS22@subset=en`.
 """
 
-from __future__ import annotations
-
 import itertools
 import operator
 import re

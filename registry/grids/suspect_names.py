@@ -1,7 +1,5 @@
 """Names that suggest more than they say: near-duplicates, and those of computed values, such as Average."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Sequence

@@ -9,8 +9,6 @@ samples; its standard error is computed from the interval at 99 % that ASV wrote
 skipped (NaN) is a gap with its reason.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -7,8 +7,6 @@ The registry's own tidy CSV reads back as the same grid, except for what it does
 of axes, unmeasured levels.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

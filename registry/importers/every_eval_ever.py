@@ -9,8 +9,6 @@ source, dataset and settings of the generation; what only says "unknown", "other
 Labels: the document's id, the developer and, as `model.…`, details of the model.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

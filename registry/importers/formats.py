@@ -1,7 +1,5 @@
 """Formats by name, detection of a file's format by its content, and walks through folders."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Axes come from lists such as `* **X-axis:** Ratio, ranging from 0.1 to 0.5 with 
 titles such as `Baseline - Core Generalization - Qwen-2.5 3B` (variant, benchmark, model) and `R1-Qwen | AIME'24`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

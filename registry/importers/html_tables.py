@@ -4,8 +4,6 @@ A cell that spans columns stands in each of them, one that spans rows in each of
 than the heading of their table, such as a second heading, are faults there. Tables in tables are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html.parser import HTMLParser
 

@@ -5,8 +5,6 @@ as `registry push` reads the log, and what cannot be sent waits in the spool for
 and never fails because of it.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import Any

@@ -12,8 +12,6 @@ Protocol of a log of Inspect: versions, data, solver, scorer and judge, decoding
 Samples of Inspect logs: the scores of each sample, the mean over epochs; of `.eval` files from `summaries.json`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import struct

@@ -16,8 +16,6 @@ is a document with the metrics of one filter. Items are sorted by `doc_id`, and 
 runs over the same documents have the same item set, in whatever order they ran.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -17,8 +17,6 @@ records of JSON and YAML (`records`, `keys`), a regular expression on the path o
 and the columns of its errors. `SCHEMA` is its JSON Schema. Shipped mappings have a name and lie in `mappings/`.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

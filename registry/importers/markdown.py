@@ -5,8 +5,6 @@ axes and a legend (`heatmap_prose.py`); each fact taken from there is noted. A d
 with axes and no cells.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ beside a plain number only `registry push` takes, with a note of every omission.
 is read strictly: a number in other writing is refused, with the plain one that `push` would take.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Sequence

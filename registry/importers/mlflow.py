@@ -6,8 +6,6 @@ Metric: each metric of the run, its last value. MLflow says nothing of direction
 a note. Parameters and the run's id become labels. Runs that did not finish are left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ each result is a single score. A card tells neither the better end nor whether 7
 (with a note), and a share above 1 as a percentage.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

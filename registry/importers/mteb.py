@@ -7,8 +7,6 @@ better, and does not bound; other scores with `--only`. Protocol: the versions o
 says of how texts are compared and instructions given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

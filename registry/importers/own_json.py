@@ -3,8 +3,6 @@
 A metric may be its name alone, as `log_grid` takes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from registry.errors import Fault, Invalid

@@ -3,8 +3,6 @@
 Numbers keep their bits on the way; null is an unmeasured cell, and so is NaN, which pandas writes instead.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ rows of the same names apart is an axis. In JSON and YAML the records
 are the members of that list or object whose members hold most numbers.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

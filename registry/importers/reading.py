@@ -5,8 +5,6 @@ editions, else the later one is refused: as two revisions of one grid, each push
 to a grid the file that it was read from, `with_warnings` the doubts about it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

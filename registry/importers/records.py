@@ -12,8 +12,6 @@ object, whose names become columns by `keys`. A record that is a number is the c
 `/` is looked for from the root of the file along the way to the record: `/commit_info.id`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

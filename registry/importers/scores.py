@@ -16,8 +16,6 @@ Meaning of common metric names: the better end, and the bounds.
 For sources that only name a metric. Everything taken from here is noted as doubtful.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -4,8 +4,6 @@ Each cell comes with names and their values: `{"model": "R1", "Length": "5"}`. T
 apart; every other name is an axis.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

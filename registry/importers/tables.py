@@ -6,8 +6,6 @@ word of the identity, such as `model` or `benchmark`: then each of its levels is
 `Tidy` in `tidy_table.py`; the readers of CSV, Markdown, Parquet and records make the tables.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tidy tables: one cell a row, its value, identity and coordinates each in a column of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from registry.grids.intake.faults import whole

@@ -4,8 +4,6 @@ It runs as a process of its own (`python -m registry.local.preparation`), becaus
 service and would keep what Alembic and SQLAlchemy take of memory.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ The process of `registry up` only watches the others, for as long as they live: 
 is needed, or is done by a process of its own.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

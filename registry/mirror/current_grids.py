@@ -1,7 +1,5 @@
 """The tables of a mirror: the columns of both, and the current grids, with the part that has the cells of each."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Read what a mirror needs of a registry: a project, its events, its grids with their cells, its aliases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field

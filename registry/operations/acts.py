@@ -4,8 +4,6 @@ The API and the pages carry them out by these functions alone. Each works in the
 no act without its line and no line without its act. Whether the actor may do it is the caller's to check.
 """
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find the verdicts and alerts of baselines, which workers write (`workers/gates/`), and answer an alert."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime

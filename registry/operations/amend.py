@@ -1,7 +1,5 @@
 """Change a grid that is there: its cells, its description and labels, and whether it has a tombstone."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Audit log: who did what and when, written in the transaction of the action itself."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

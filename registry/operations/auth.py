@@ -4,8 +4,6 @@ A token is `rgs_<8 characters>_<30 characters><6 characters>`: a public id, a se
 scanner recognises a token. Only the SHA-256 of the whole is stored.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import string

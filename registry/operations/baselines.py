@@ -2,8 +2,6 @@
 
 A definition is checked against the grids that there are, and answered with what its policy can show."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager

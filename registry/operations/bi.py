@@ -3,8 +3,6 @@
 Each is a role of the database with the projects that it may see.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import closing

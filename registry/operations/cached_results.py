@@ -1,7 +1,5 @@
 """Cached results of queries: look one up, or request its computation."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Look up what a comparison, a gate or a plan asks of two grids: their revisions, trials and noise."""
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Iterable, Mapping

@@ -2,8 +2,6 @@
 `doctor_database.py`.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Checks of the database: its version, durability, clock, connections, and what to do when it cannot be reached."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

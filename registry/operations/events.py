@@ -4,8 +4,6 @@ A cursor is opaque to clients: base64url of a version, six bytes that bind it to
 version may hold several positions; this one is read as long as it is given out.
 """
 
-from __future__ import annotations
-
 import binascii
 import uuid
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,7 +1,5 @@
 """Experiments: what people wrote about one, what it holds, and which keys of protocols bind. Joined names are one."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Revisions never change, so a list of them is a snapshot: an export reads it in s
 open while a slow client reads, and gives the same bytes every time.
 """
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Find grids for lists, pages and exports: filters that repeat for OR, any order, keyset pages."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 `stored_claims.py` adds and removes them; `claims.py` turns claims that are only asked into questions.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A contender is a model, a stored grid or one that is not published. The API and 
 The baseline's part of the question is in `storage/gate_scope.py`.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

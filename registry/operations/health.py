@@ -1,8 +1,6 @@
 """Health of the registry, for probes, metrics, `registry doctor` and the status page: its schema, its backlog, the
 processes that compute. Failed jobs and statistics by other methods are made due again here."""
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Repetitions: the answer to the first request with a key, and where the sender of a form is led, are given again."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta

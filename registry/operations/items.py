@@ -1,7 +1,5 @@
 """Outcomes of items of a grid: add them to a revision, and read those that it has."""
 
-from __future__ import annotations
-
 import gzip
 import uuid
 from collections.abc import Callable, Mapping

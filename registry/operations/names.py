@@ -1,7 +1,5 @@
 """Names in use, and the aliases that join them. Similar names are never merged by guessing: new ones are warned of."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

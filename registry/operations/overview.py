@@ -3,8 +3,6 @@
 Nothing is requested here: a ranking that nobody asked for stays unasked.
 """
 
-from __future__ import annotations
-
 import math
 import uuid
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What comparisons measured, as plans take it: gaps, errors and trials, by the noise of their cells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

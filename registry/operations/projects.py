@@ -1,7 +1,5 @@
 """Projects: make, find, list, change, delete."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from datetime import datetime

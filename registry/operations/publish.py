@@ -1,7 +1,5 @@
 """Publish grids: lock the identity, compare digests, write the revision and its job."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

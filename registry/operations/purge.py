@@ -4,8 +4,6 @@ Everything computed from a grid goes with it, and so do its names unless another
 a name that went, lose what they carried. The audit log stays, and names each grid that was purged.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Sequence

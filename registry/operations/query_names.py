@@ -1,7 +1,5 @@
 """Check the names in a query: names without any grid in its scope are refused before anything is computed."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches

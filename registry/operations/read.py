@@ -1,7 +1,5 @@
 """Read a grid, its revisions and its statistics, by one statement each."""
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A shape is a metric with axes, which revisions share. A grid that is posted alon
 all that follows from it in one statement, which is planned once for each connection.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """What a scope holds: the names, axes, labels and grids that forms offer and charts draw."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

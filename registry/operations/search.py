@@ -4,8 +4,6 @@ Names are matched here and not in SQL: a project has few of them beside its grid
 without case knows only the letters of its locale.
 """
 
-from __future__ import annotations
-
 import unicodedata
 import uuid
 from collections.abc import Iterable, Mapping, Sequence

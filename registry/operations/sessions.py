@@ -5,8 +5,6 @@ its token, when it expires, and at once when its user signs out: its row is dele
 worthless.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import uuid

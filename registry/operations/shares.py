@@ -4,8 +4,6 @@ A link carries the id of its row, signed with a key of this database: an unsigne
 one is worthless at once.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@
 lists, a `StoredGrid` where cells are needed. `api/serializers.py` makes JSON of both.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

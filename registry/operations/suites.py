@@ -1,7 +1,5 @@
 """Suites: lists of benchmarks of a project, each whole or at its own levels, by name, that are ranked together."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from typing import Any

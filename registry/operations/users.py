@@ -4,8 +4,6 @@ A user is known by the issuer and its own name of them (the subject). What they 
 the issuer tells, or by a group: before they come for the first time, and without a token.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Webhooks of a project, to which its events are sent, and deliveries. Workers send and disable what is gone."""
 
-from __future__ import annotations
-
 import secrets
 import uuid
 from base64 import b64encode

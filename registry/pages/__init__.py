@@ -4,8 +4,6 @@ A page has the path of its JSON without `/api/v1`, reads through the same operat
 documents; what it adds is their look.
 """
 
-from __future__ import annotations
-
 from flask import Flask
 
 from registry.pages import (

@@ -1,7 +1,5 @@
 """View `table` of the page of results (`results.py`): means, bests or counts in rows and columns."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

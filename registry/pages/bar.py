@@ -1,7 +1,5 @@
 """The bar above all views of results: what is asked about, and what there is to choose from."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

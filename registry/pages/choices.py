@@ -1,7 +1,5 @@
 """Fields of a form: what there is to choose from, and the levels of axes."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Pages of a project's claims: the list, and one claim with its judgements. Other pages show claims by `said.py`."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """View `compare` of the page of results: two models by name, over all benchmarks and on each, with a link to the
 comparison of both grids."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

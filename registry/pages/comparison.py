@@ -1,7 +1,5 @@
 """The page of a comparison: both grids in one range of colours, their difference from zero, and what it amounts to."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

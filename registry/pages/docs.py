@@ -1,7 +1,5 @@
 """The reference of the API: a start, authentication, operations and a glossary; and its schemas. It needs no script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

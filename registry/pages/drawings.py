@@ -1,7 +1,5 @@
 """Drawings of rankings and comparisons: whiskers, bars of ranks, the matrix and the table of pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

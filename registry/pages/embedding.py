@@ -8,8 +8,6 @@ so is a setting: `REGISTRY_EMBED_ORIGINS`.
 knows no cookies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast
 

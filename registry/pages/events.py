@@ -1,7 +1,5 @@
 """Page of a project's events, the latest first, in sentences; the overview shows the first of them."""
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Iterator, Sequence

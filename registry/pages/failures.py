@@ -1,7 +1,5 @@
 """Errors as pages: what went wrong in a sentence, and what to do next."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from typing import Any

@@ -1,8 +1,6 @@
 """Findings of a grid's statistics, in a few lines: what falls and rises, where it breaks, what is best, what was never
 measured."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

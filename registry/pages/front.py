@@ -1,7 +1,5 @@
 """The pages' blueprint: who looks at them, and what every page says in its headers."""
 
-from __future__ import annotations
-
 import gzip
 import mimetypes
 import uuid

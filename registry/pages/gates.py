@@ -1,8 +1,6 @@
 """Pages of gates: a project's alerts, and a baseline with its verdicts. Settings preview a candidate here: what it
 would have said of what was published lately."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A word that is explained is a button that opens its explanation (HTML's `popover
 script. The explanations stand once, at the end of the page.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

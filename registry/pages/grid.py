@@ -1,7 +1,5 @@
 """The page of one grid: its values as a heat map, findings, and every part of its statistics."""
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """A grid as a table for people: a class for the colour, the number as it was posted, the marks, and words for both
 who point at a cell and who cannot see it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

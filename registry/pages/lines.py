@@ -1,7 +1,5 @@
 """View `lines` of the page of results: several names along an axis, drawn, said and as a table."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from typing import Any

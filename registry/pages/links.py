@@ -4,8 +4,6 @@ A share (`operations/shares.py`) opens one path to whoever has its link. On a pa
 and what it does not open is no link but "".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

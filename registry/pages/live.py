@@ -4,8 +4,6 @@ The page reads the feed as it reads its data: whoever a share let in reads it wh
 The share of a grid or an experiment does not: events name grids beside it. Such a page polls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages of names: those in use of a kind, and one name with what was measured of it and where it ranks."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

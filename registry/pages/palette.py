@@ -4,8 +4,6 @@ The pages and the pictures have the same colours. The diverging palette is Color
 its middle is no difference.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 from flask import Response

@@ -1,7 +1,5 @@
 """The first pages that people see: the list of projects, and the overview of one with its first verdicts."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 import uuid

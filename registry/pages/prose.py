@@ -4,8 +4,6 @@ HTML in the text is shown as text. Links lead to http, https, mailto and relativ
 them, because a page loads nothing from elsewhere. No attribute holds a style, and headings continue those of the page.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Queries of pages: the API's own schemas, without empty form fields."""
 
-from __future__ import annotations
-
 import math
 import re
 import uuid

@@ -1,7 +1,5 @@
 """View `ranking` of the page of results: the order with what the tests leave open, and the pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The OpenAPI document as people read it: operations by resource, schemas as tables."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

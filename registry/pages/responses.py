@@ -1,7 +1,5 @@
 """Pages as answers: what every template takes, and where long names may break."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Iterable

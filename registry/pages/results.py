@@ -1,7 +1,5 @@
 """The page of results: one selection in six views, below one bar that stays; and where former addresses lead to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of the difference between two revisions of a grid: its cells, metric, axes, labels and protocol."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast

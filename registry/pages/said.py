@@ -1,7 +1,5 @@
 """Claims as pages show them: the sentence, which verdict it has, and the numbers."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import uuid

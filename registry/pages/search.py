@@ -1,8 +1,6 @@
 """Pages that find things: the grids of a project by filters, and by words its names, labels and grids, or projects that
 the visitor may see."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 What they write are cookies and sessions; signing in and out is noted in the audit log too.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import uuid

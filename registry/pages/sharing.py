@@ -1,7 +1,5 @@
 """Texts and addresses with which people share, embed and cite a page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape, unescape

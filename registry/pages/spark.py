@@ -1,8 +1,6 @@
 """A series as a small line: its points, their intervals, where it breaks and where it peaks; drawn here, as numbers
 for SVG attributes."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The status page: what is being computed, how long the oldest job waits, and what has failed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Response

@@ -1,7 +1,5 @@
 """View `trade-off` of the page of results: two quantities, a point a name, drawn, said and as a table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Find out who looks at a page: by the session in a cookie, or by a trusted proxy that names the user."""
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 from functools import lru_cache

@@ -11,8 +11,6 @@ The design effect of a grid: what was posted, or else what its repeats show, and
 those of `workers.statistics.noise`, whose first lines have their sources.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache

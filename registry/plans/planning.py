@@ -1,7 +1,5 @@
 """Plan the trials that show a gap, the measured or a wished one, within a budget; `registry.api.plans` asks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

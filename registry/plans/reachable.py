@@ -5,8 +5,6 @@ With equal scores and trials on both sides the gap has twice the variance of the
 alpha) standard errors is excluded when the gap comes out as 0. Cells with trials alone: by the score test itself.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

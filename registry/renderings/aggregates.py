@@ -1,7 +1,5 @@
 """A table of means, bests or counts: as text and Markdown in two dimensions, as CSV one row an entry."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """A table of means, bests or counts as a heatmap."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

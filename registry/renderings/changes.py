@@ -1,7 +1,5 @@
 """The steps between neighbouring cells: which are sharp, and which is the largest."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A comparison: how far the contender is from the baseline, where, and how surely."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A comparison of two models: over all benchmarks, and on each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Coverage of a grid, level by level."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED

@@ -4,8 +4,6 @@
 such as the kinds and the order of axes, is JSON under `HELD` in the details of the metric of a grid's first result.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -6,8 +6,6 @@ join, the names that were posted (`<kind>_as_sent`); the protocol; and the slice
 cells have no row, or an empty one if that is asked for.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

@@ -1,7 +1,5 @@
 """A verdict as text, as Markdown, and as annotations of a GitHub workflow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

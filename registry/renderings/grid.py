@@ -1,7 +1,5 @@
 """Write a grid and its cells; other renderings read reasons, noise and numbers of cells by these functions."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines along an axis: a table of their means to read, tidy CSV, and what is said around their picture."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Footnotes: why a number is missing, each reason told once."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from registry.renderings.sheet import Lines

@@ -1,7 +1,5 @@
 """Write numbers: decimals, signs, p-values, and intervals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

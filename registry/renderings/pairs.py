@@ -1,7 +1,5 @@
 """The pairwise table of a ranking: its primary result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED, ends_of, intervals, named_interval, p_value, places_of, rough, signed

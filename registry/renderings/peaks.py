@@ -1,7 +1,5 @@
 """The best cells: everywhere, beside their noise floor, and on each level of each axis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED, fixed, level_of, p_value, places_of

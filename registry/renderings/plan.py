@@ -1,7 +1,5 @@
 """A plan as sentences, and its shares as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

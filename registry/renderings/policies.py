@@ -1,7 +1,5 @@
 """Say by which rules a ranking or a gate decides: methods, policies and targets in words; ranks under other ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED, p_value

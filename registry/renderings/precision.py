@@ -1,7 +1,5 @@
 """How finely the values were printed, and what that says about the trials behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from registry.renderings.numbers import p_value, places_shown

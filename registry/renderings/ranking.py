@@ -1,7 +1,5 @@
 """A ranking: the order with what the tests leave open, and the pairwise table that it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """What changed in a ranking: in a sentence, as a table, and as columns of its CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Write the noise floor of an experiment: how far repeats are apart, and from where on one run is worse than chance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from registry.renderings.numbers import UNDEFINED, fixed, level_of, places_of, rough

@@ -1,7 +1,5 @@
 """Which axis matters: shares of variance and level means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A page of headings, paragraphs and tables, for a terminal, as Markdown, and its tables for LaTeX."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

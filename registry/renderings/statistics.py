@@ -1,7 +1,5 @@
 """Write the statistics of a grid, or one part of them; each part has a module, such as `trends.py` and `peaks.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends

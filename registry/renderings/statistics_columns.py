@@ -1,7 +1,5 @@
 """Columns of the statistics of a grid, and what each means: those of its tables and of the feeds."""
 
-from __future__ import annotations
-
 from registry.renderings.rows import Field, Kind
 
 

@@ -5,8 +5,6 @@ and `reason`, by which methods and of which instant it is. A grid that has nothi
 without a series or a best cell) has one row whose numbers are empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Write tables: as text, Markdown, LaTeX and CSV that spreadsheets read as text."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Where the series of a grid cross asked levels, falling and rising."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

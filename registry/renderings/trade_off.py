@@ -1,7 +1,5 @@
 """A trade-off: a table of its points to read, tidy CSV, and what is said around its picture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from registry.grids.slices import slice_of, with_slice

@@ -1,7 +1,5 @@
 """Write the trends of a grid's series."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Numbers are written in `numbers.py`, what an answer adds below in `notes.py`, th
 `heatmap/words.py`.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence

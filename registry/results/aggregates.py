@@ -1,7 +1,5 @@
 """Types of a table of cells of many grids: means, bests or counts for each combination of some dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

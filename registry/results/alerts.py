@@ -1,7 +1,5 @@
 """Types of what baselines find by themselves: stored verdicts, and the alerts that follow from them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

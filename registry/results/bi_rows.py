@@ -3,8 +3,6 @@
 A row has the columns of its view after those that name the grid, in their order, and is stored as a list.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

@@ -7,8 +7,6 @@ nothing (`None`, an empty list, a value whose fields are missing). Scalars are t
 version adds is read as it stands.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import math

@@ -1,7 +1,5 @@
 """The documents of comparisons: `Comparison` of two grids, `ModelComparison` of two models, and their parts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Types of the coverage of a grid: which of its declared cells were measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated

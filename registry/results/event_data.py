@@ -1,7 +1,5 @@
 """Types of the `data` of events: ids, names, a verdict, one number. Whoever wants more follows the event's subject."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Events as they are served: a document of our own, and CloudEvents 1.0 for other systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

@@ -4,8 +4,6 @@ Names and texts are people's: here they lose line ends and control characters an
 makes of the rest is up to whoever writes there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Events: the types that a project's feed tells, what each says and carries, and who reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -4,8 +4,6 @@ The names of a path are joined by dots. A list is passed through: `series.slope`
 mapping the next name is a key, or `*` for all of them. A name with a dot or a comma in it stands in backquotes.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import types

@@ -1,7 +1,5 @@
 """Types of baselines and of gates: whether a contender is shown to be as good as a baseline, or worse."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

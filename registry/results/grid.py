@@ -3,8 +3,6 @@
 These are types of dictionaries, for the document goes out as it is; `registry.grids` has the values it is made of.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 from uuid import UUID

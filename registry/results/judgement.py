@@ -1,7 +1,5 @@
 """Types of a claim's judgement, which `workers/claims/` fills, and of the sentences in which events are told."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """Types of lines: means of several names along one axis, as a chart shows them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Types of the best cells of a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

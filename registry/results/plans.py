@@ -1,7 +1,5 @@
 """The type of a plan: the effect that could be found now, and the trials that find a smaller one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Types of the precision of a grid: the decimals of its values, and the trials that they imply."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 

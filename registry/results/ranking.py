@@ -1,7 +1,5 @@
 """Types of a ranking: names in order over the slots that they share, and what changed in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

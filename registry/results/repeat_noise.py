@@ -1,7 +1,5 @@
 """Types of the noise floor: how much a value varies when it is measured again, by benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

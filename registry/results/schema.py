@@ -1,7 +1,5 @@
 """JSON Schema of the result types: a component for each dataclass, described by its docstring and its annotations."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import types

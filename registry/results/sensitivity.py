@@ -1,7 +1,5 @@
 """Types of a grid's sensitivity, each axis's share of the variance, and of the odds ratios of comparisons."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

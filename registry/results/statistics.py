@@ -1,7 +1,5 @@
 """Types of all statistics of one grid, and of where its series cross levels that were asked about."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Paths of the pages of what sentences are about; whoever writes an address puts a host before, or a share behind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote, urlencode

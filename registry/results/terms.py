@@ -1,7 +1,5 @@
 """Types that many results share: intervals, reasons, what was asked, the inputs, and what is left out of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Types of a trade-off: two quantities of several names, and which of the names nobody beats in both."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Types of the tests of one series, and of all series of a grid along an axis together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Types of webhooks as they are served: where events are sent, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -4,8 +4,6 @@ What is written has no position yet. `workers.jobs.upkeep` gives it one after th
 of the feed can meet a later event before an earlier one.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Documents are stored compressed, and PostgreSQL cannot inflate them; the facts are stored beside them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain, islice
 from typing import Any

@@ -1,7 +1,5 @@
 """Keep a process answering while the database is away, slow or full; `database.py` connects through all of it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Engine, transactions and timeouts. The only module that commits, and the only one that knows the driver's errors."""
 
-from __future__ import annotations
-
 import json
 import math
 import threading

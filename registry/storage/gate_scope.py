@@ -1,7 +1,5 @@
 """Scope of a baseline, by its definition: the question about a contender, and the order of contenders."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ A revision that was made by an amendment goes on with the outcomes of the cells 
 one that was published as a whole begins without any.
 """
 
-from __future__ import annotations
-
 import gzip
 import struct
 import uuid

@@ -7,8 +7,6 @@ until then was followed by a revision or a restoration. The audit log has every 
 nothing is removed from it.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable
 from datetime import datetime

@@ -6,8 +6,6 @@ is known without clocks or rights: this process notes the primary's position eve
 old as the last note that it has reached.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import threading

@@ -5,8 +5,6 @@ results are given with few decimals: 72.3 is stored as 723 over 10. A quotient o
 below 2**53 is the double nearest to the decimal number (IEEE 754 rounds a division correctly), so nothing is lost.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Sequence

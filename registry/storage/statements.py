@@ -12,8 +12,6 @@ Measured on the statement behind a cached ranking: 0.33 ms planned anew each tim
 gives a server connection for one transaction only (REGISTRY_POOLER=transaction), they are sent plainly each time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -7,8 +7,6 @@ the methods makes all stored statistics old at once. Those of experiments that s
 (`workers.jobs.invalidation`), the others when somebody reads them.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import ColumnElement, Connection, func, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import insert
 

@@ -1,7 +1,5 @@
 """Several names along one axis: a table of the names by the levels of the axis, as what a chart shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.results.aggregates import Aggregates, DimensionLevels

@@ -9,8 +9,6 @@ noise, as a label is, needs to be at least as good; pairs of which that is not s
 neither is open: another point looks better, but it may be noise.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Where results go: arguments before environment before files, and no token to where it does not belong."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

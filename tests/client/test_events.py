@@ -1,7 +1,5 @@
 """Following events with the client: every event once, in order, through whatever happens to the connection."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any

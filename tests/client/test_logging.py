@@ -1,7 +1,5 @@
 """`log_grid` and `log_cells` in one process: what arrives, what waits, what is said."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

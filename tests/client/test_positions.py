@@ -1,7 +1,5 @@
 """The client sends back the greatest position that a registry with a replica has told, also from another command."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The fixture `registry_gate`, in a pytest of its own against a served registry."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

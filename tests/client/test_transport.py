@@ -1,7 +1,5 @@
 """The client's HTTP: against a server that is ill on purpose, and against the registry itself."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

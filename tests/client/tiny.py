@@ -1,7 +1,5 @@
 """A tiny HTTP server whose answers a test scripts: what real servers do only when they are ill."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Commands reach the application over HTTP, as they do in life."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

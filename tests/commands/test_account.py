@@ -1,7 +1,5 @@
 """login, logout, whoami; and where a command finds its registry, token and project."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

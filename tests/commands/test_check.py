@@ -1,7 +1,5 @@
 """registry check and claim: the claims in files are judged, told with their lines, and kept."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

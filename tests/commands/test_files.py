@@ -1,7 +1,5 @@
 """pull, completion: files, whole or not at all; documents of Every Eval Ever go out as they came in."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

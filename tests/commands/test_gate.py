@@ -1,7 +1,5 @@
 """registry gate, baseline and plan: the exit status is the verdict, and nothing to judge is no pass."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The group of commands: help without imports, sections, completion of names, advice, and what becomes of errors."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

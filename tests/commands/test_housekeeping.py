@@ -1,7 +1,5 @@
 """registry describe, grid, alias, share, token, suite, project, protocol: what is said, deleted, joined and opened."""
 
-from __future__ import annotations
-
 import uuid
 from pathlib import Path
 from urllib.request import urlopen

@@ -1,7 +1,5 @@
 """registry ls and events: projects, grids and names, and what was done."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """registry mirror: exactly the current cells, whatever happened to them, and whoever is killed."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

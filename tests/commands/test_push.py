@@ -3,8 +3,6 @@
 Outcomes of items go after their grid, again without harm, and are completed where they were missing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

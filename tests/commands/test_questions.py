@@ -1,7 +1,5 @@
 """show, trends, peaks, rank, compare, noise: what a pipe, a terminal and --json get of the same answers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

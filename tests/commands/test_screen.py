@@ -1,7 +1,5 @@
 """Tables that fit: folding, leaving out, cutting; colours; TSV fields; the user's file as TOML."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

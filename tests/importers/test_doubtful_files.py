@@ -4,8 +4,6 @@ Whatever is wrong with a file, a push gives its grids or says in one line what w
 status 0 for a loss.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

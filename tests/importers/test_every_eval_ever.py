@@ -1,7 +1,5 @@
 """Documents of Every Eval Ever; the numbers were read off the files by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

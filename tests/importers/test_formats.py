@@ -3,8 +3,6 @@
 The values of `SAMPLES` were written down by hand from the files; all that is sent besides is in `__snapshots__`.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

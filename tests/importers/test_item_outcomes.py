@@ -1,7 +1,5 @@
 """Outcomes of items beside what lm-evaluation-harness and Inspect write; results of airspeed velocity."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mappings: real files of archives, read as the shipped mappings say; the numbers were read off the files by hand."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the files of evaluation tools say of how their values were measured, beside what those of test_formats say."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The file of an imported grid, and the doubts about it, in the form that the registry takes."""
 
-from __future__ import annotations
-
 import os
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the registry writes reads back as the same values, and the seed documents are the demonstration."""
 
-from __future__ import annotations
-
 import itertools
 from hashlib import sha256
 from pathlib import Path

@@ -3,8 +3,6 @@
 All that is sent of a file besides its values is in `__snapshots__`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@
 prints each finding and fails when there is one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

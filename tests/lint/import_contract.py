@@ -1,7 +1,5 @@
 """A contract for import-linter: the only modules that a package may import directly, besides the standard library."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

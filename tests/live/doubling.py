@@ -1,7 +1,5 @@
 """How the processor time of work grows when its input doubles: about twofold where it is linear, fourfold where not."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Files that have the names of modules the registry imports, as somebody may have them beside a training script."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 NAMES = ("registry", "migrations", "celery", "celeryconfig", "redis", "numpy")

@@ -1,7 +1,5 @@
 """The migrations and the tables say the same, and two processes may migrate at once."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from concurrent.futures import ThreadPoolExecutor

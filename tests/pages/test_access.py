@@ -1,7 +1,5 @@
 """Who sees what: public projects without a token, private ones after signing in, and no form from another site."""
 
-from __future__ import annotations
-
 import base64
 import io
 import re

@@ -1,7 +1,5 @@
 """The page of a table: the form answers what it offers, holes are hatched, whiskers end where intervals do."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

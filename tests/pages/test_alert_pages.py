@@ -1,7 +1,5 @@
 """The pages of alerts, baselines and webhooks, and the forms that set, answer and test them."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

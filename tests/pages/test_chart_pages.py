@@ -1,7 +1,5 @@
 """The pages of lines and of trade-offs: the picture, the same numbers as a table, the form, and how one gets there."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Pages of claims: what is said of results, and whether their numbers agree."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of two models compared by name: the sentence, the rows that lead to grids, the form, and the ways to it."""
 
-from __future__ import annotations
-
 import gzip
 from urllib.parse import parse_qsl, urlencode, urlsplit
 

@@ -1,7 +1,5 @@
 """The reference of the API: small, complete, and each of its links inside it leads somewhere."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

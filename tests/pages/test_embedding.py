@@ -1,7 +1,5 @@
 """Pages in frames of other sites, and as links, Markdown, frames and citations."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import unescape

@@ -1,7 +1,5 @@
 """What happened in a project, as people read it, and how a page is told that something happened."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit

@@ -1,7 +1,5 @@
 """The page of a grid says what was measured, what was not, and what the statistics found: without any script."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,8 +1,6 @@
 """Every link, picture and form of every page leads somewhere, for whoever sees it: the public, a signed-in reader, and
 who was sent a share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode, urlsplit

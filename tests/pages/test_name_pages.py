@@ -1,7 +1,5 @@
 """The pages of models, benchmarks, variants and metrics, and the lists of their names."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import quote

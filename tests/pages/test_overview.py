@@ -1,7 +1,5 @@
 """The overview of a project: what its results amount to, what does not hold, and what is new; and where it stands."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

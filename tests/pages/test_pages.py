@@ -1,7 +1,5 @@
 """Every page: whole without a script, safe with hostile names, and only sent again when it has changed."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Descriptions, labels, sources and warnings on pages: shown, safe, and no larger than a page may be."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """Users whom a proxy names in a header: only where the request comes from that proxy, and only in the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

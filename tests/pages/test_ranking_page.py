@@ -1,7 +1,5 @@
 """The page of a ranking: the form offers only what can be answered, and hundreds of names stay readable."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The page of a difference between two revisions names what differs, and shows nothing as changed that is not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

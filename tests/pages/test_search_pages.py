@@ -1,7 +1,5 @@
 """Long lists and searches: every row can be reached, counted and found, and no page is heavy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Administration in the pages: every form does what the API does, once, says its error at its field, and is logged."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from concurrent.futures import ThreadPoolExecutor

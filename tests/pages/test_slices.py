@@ -1,7 +1,5 @@
 """Slices on pages: chosen in the form, kept in the links, said above the answer, cut out of the pictures."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest

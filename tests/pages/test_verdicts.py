@@ -1,7 +1,5 @@
 """The first sentence of a page: what its result amounts to, by the numbers that were published."""
 
-from __future__ import annotations
-
 import gzip
 from typing import Any
 from urllib.parse import urlencode

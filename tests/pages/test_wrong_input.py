@@ -1,7 +1,5 @@
 """Whatever stands in an address, a header or a form: no page answers with a defect of the server."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

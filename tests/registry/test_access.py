@@ -1,7 +1,5 @@
 """Who may do what: every operation of the OpenAPI document for every kind of caller, on private and public projects."""
 
-from __future__ import annotations
-
 import base64
 import uuid
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Addresses in answers: each can be followed, by whoever got it, and leads on to the answer; old ones lead to new."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Addresses of PostgreSQL and Redis: several servers, and one sentence for what cannot be read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import psycopg2

@@ -1,7 +1,5 @@
 """Amending: cells added or replaced while a job runs, the history that this makes, and differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from werkzeug.test import TestResponse

@@ -1,7 +1,5 @@
 """Who did what: every act of an administrator is in the log, with token and request; nothing leaves it or changes."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

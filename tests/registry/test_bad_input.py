@@ -1,7 +1,5 @@
 """Hostile requests: each is answered 4xx as a problem, names the place where it can, and stores nothing."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Hostile tables: each is answered 4xx with the line and the cell at fault where there is one, and stores nothing."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Baselines: set, versioned, read, listed, deleted; and whether their policies can pass."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

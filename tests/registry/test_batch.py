@@ -1,7 +1,5 @@
 """Batches: many grids in one request, each atomic by itself."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines and trade-offs as they are asked for: names, slices, aliases, refusals, forms, tags; pictures of grids."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

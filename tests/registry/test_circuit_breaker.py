@@ -1,7 +1,5 @@
 """Before the database of a web process: a thread stays free, and what just failed is not asked again at once."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

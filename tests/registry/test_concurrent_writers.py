@@ -1,7 +1,5 @@
 """Writers at the same moment: everyone is answered, revisions have no gap, a repeated key has one effect."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading

@@ -1,7 +1,5 @@
 """What a cache and a careful client rely on: tags, forms, HEAD, compression, and errors as problems."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

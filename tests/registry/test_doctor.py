@@ -1,7 +1,5 @@
 """`registry doctor` finds missing processes, settings that contradict each other, and ways in for everybody."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

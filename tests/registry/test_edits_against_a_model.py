@@ -1,7 +1,5 @@
 """F3, concurrent edits: publications, amendments, deletions in any order and at once, against a model of a grid."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The catalogue of events names every type once, with who reads it; and each has a sentence, safe and bounded."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import types

@@ -1,7 +1,5 @@
 """Streams of events: where they begin, resume and end, how many there are, and what they ask of the database."""
 
-from __future__ import annotations
-
 import gc
 import json
 import threading

@@ -1,7 +1,5 @@
 """The feed of a project: acts that it tells, cursors, types, filters, waiting, other forms, and who may read it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,7 +1,5 @@
 """The tidy feed: stable columns, exact numbers, ranges, one snapshot, refusals that say why, files that are kept."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

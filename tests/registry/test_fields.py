@@ -1,7 +1,5 @@
 """`fields` answers some fields of a document, and refuses what no such document has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

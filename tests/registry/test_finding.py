@@ -1,7 +1,5 @@
 """Grids and names are found by filters, words and levels, in pages that lose nothing."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode

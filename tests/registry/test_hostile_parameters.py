@@ -1,7 +1,5 @@
 """Every parameter that an operation has, with values that are merely wrong: none is a defect of the server."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """An Idempotency-Key makes any write repeatable: one effect, one answer, also when what it was about is gone."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Outcomes of items over HTTP: what is stored, what is refused, and how long it holds."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from concurrent.futures import ThreadPoolExecutor

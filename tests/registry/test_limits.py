@@ -1,7 +1,5 @@
 """Each limit is a setting: it holds, /limits tells it, and the document that the application serves says it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

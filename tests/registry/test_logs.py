@@ -1,7 +1,5 @@
 """Logs: no secret is in them, and each request is one line."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -1,7 +1,5 @@
 """What the service measures of itself, as Prometheus reads it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Names that a project never had, axes in other letters, ranges without a level: each is told, with what there is."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

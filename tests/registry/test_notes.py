@@ -1,7 +1,5 @@
 """What is said of a grid and of an experiment: members, descriptions, sources and labels."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The OpenAPI document: valid, complete, the same as what is served, and the shape of the answers."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

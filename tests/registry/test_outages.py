@@ -1,7 +1,5 @@
 """When the database drops connections: a clean 503 that says to repeat, and the next request is answered."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from dataclasses import replace

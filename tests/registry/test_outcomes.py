@@ -1,7 +1,5 @@
 """Outcomes of items as values: packing, digests, and whether they agree with the value of their cell."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

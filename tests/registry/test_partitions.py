@@ -1,7 +1,5 @@
 """The largest tables in partitions by project: the service does there what it does elsewhere, with the same rights."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections import defaultdict

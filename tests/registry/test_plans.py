@@ -1,7 +1,5 @@
 """Plans of differences, claims and gates: how many trials the next measurement takes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Errors as problems: one title a type, a type that can be looked up, and the headers that belong to it."""
 
-from __future__ import annotations
-
 import uuid
 
 from registry import errors

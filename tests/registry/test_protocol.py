@@ -1,7 +1,5 @@
 """Protocols of measurements: read back in every form, and the keys that an experiment declares."""
 
-from __future__ import annotations
-
 import unicodedata
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Publishing: what makes a revision, what does not, and what is answered."""
 
-from __future__ import annotations
-
 import math
 import random
 import struct

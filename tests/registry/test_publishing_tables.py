@@ -1,7 +1,5 @@
 """Publishing a table: CSV, tidy or a pivot, and a Markdown pipe table, with the identity in the query."""
 
-from __future__ import annotations
-
 import gzip
 from hashlib import sha256
 from typing import Any

@@ -1,7 +1,5 @@
 """Deleted grids and projects: restored, listed, or purged with all that was computed from them."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Names in a question: what no grid has is refused at once, with the names that there are, and nothing is computed."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 from typing import Any

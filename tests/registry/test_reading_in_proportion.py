@@ -1,7 +1,5 @@
 """Bodies are read as Python reads them, within bounds, and in proportion to what came."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import tracemalloc

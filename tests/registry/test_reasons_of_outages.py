@@ -1,7 +1,5 @@
 """Why the database or the broker cannot be used stands in the log, once, and `registry doctor` says what to do."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Iterator

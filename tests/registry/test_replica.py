@@ -1,7 +1,5 @@
 """Which reads go to a replica: here the database itself, which has replayed what a test says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import closing

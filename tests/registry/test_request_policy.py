@@ -1,7 +1,5 @@
 """Who may come in at all: by a name of the service, not too often, and from no page of another origin."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A selection is read, written and said in one way by every view."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A grid as it was read may be published as it is, and what was doubted by others is kept with it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

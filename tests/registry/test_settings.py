@@ -1,7 +1,5 @@
 """Settings do what they say, and say what they do; the limits are in test_limits.py."""
 
-from __future__ import annotations
-
 import re
 import socket
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Share links: they open one path, for reading, until they expire or are taken back."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlsplit
 

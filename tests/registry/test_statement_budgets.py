@@ -4,8 +4,6 @@ cells are wanted, and no list.
 A number here is a budget: less is welcome, more is a decision. BEGIN and COMMIT are not counted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,8 +1,6 @@
 """The feeds of statistics: a row for each series, best cell or grid; numbers, states and names as their own paths have
 them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """How revisions are stored: shapes once, few decimals as whole numbers, and every value exactly as it was posted."""
 
-from __future__ import annotations
-
 import math
 import threading
 from decimal import Decimal

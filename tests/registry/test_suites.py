@@ -1,7 +1,5 @@
 """Suites: named lists of benchmarks of a project, over which rankings are asked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Forms of what is computed that cannot say `pending` wait and then fail: no reader of tables takes them for empty."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from itertools import product

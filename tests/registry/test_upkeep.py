@@ -1,7 +1,5 @@
 """Looking after a registry: doctor, verify, backup, restore, purge, retry, as commands on a database of their own."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

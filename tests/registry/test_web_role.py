@@ -1,7 +1,5 @@
 """The web process's own role in the database: it can do all that the API does, and changes no table and no revision."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace

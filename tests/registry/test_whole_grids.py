@@ -1,7 +1,5 @@
 """Grids with their cells, a line each: what mirrors read, and the place in the events that they are as new as."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from typing import Any

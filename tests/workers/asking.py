@@ -1,7 +1,5 @@
 """What tests of workers ask a project for over HTTP, and what they hold the answers against."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Any

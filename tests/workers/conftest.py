@@ -1,7 +1,5 @@
 """Tests of workers see only promises that they made themselves: they have a database of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A process that ends without a word, played in this one: from some moment on nothing that it does is written."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

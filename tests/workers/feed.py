@@ -1,7 +1,5 @@
 """What tests see of a project's feed."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

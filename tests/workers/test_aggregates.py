@@ -1,7 +1,5 @@
 """Tables over HTTP: the questions of the seeds by one request each, and every way in which a table must not lie."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

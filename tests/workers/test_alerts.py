@@ -1,7 +1,5 @@
 """Alerts: opened once, seen again, resolved by themselves, and answered by people."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

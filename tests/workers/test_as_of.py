@@ -1,7 +1,5 @@
 """Questions about an instant: the grids as they were then, whatever was done to them since."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Rankings of leaderboards, whose cells are read all at once: what rankings from the same cells say, one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

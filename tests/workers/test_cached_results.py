@@ -1,7 +1,5 @@
 """Answers to questions: which are computed again when something changes, which sleep, which are forgotten."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What changed in a ranking between two instants."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

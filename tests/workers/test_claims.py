@@ -1,7 +1,5 @@
 """Claims over HTTP: judged by workers, kept until a grid changes, refused with a pointer."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from typing import Any

@@ -1,7 +1,5 @@
 """A claim that is kept is judged again when something that it depends on changed, and only then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Comparisons: which revisions are compared, who may see them, and what is never served."""
 
-from __future__ import annotations
-
 import csv
 import io
 import uuid

@@ -1,7 +1,5 @@
 """Comparisons by name: each benchmark is the comparison by id, the whole is the pair of the ranking of both."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Rankings of scopes that are too large for their cells: sums of pairs, counted exactly and only once."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

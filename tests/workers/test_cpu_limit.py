@@ -1,7 +1,5 @@
 """One computation has its own time, in processor time: a busy machine and a slow neighbour take nothing of it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

@@ -1,7 +1,5 @@
 """The dispatcher: rings for what is due and no more, and has it computed when nobody answers."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

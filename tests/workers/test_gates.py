@@ -1,7 +1,5 @@
 """Gates: a pass is shown, an alarm keeps its rate, and no answer is an answer of its own."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Comparisons, gates and rankings of grids whose cells have outcomes of the same items, over HTTP."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 They are computed from rows as workers read them, without a server.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import namedtuple

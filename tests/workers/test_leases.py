@@ -1,7 +1,5 @@
 """Promises: claimed by one at a time, settled only under the lease, given up with a reason."""
 
-from __future__ import annotations
-
 import threading
 import uuid
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Names that cost the others slots are set aside where a slot must be common to all, and come back when asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

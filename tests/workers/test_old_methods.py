@@ -1,8 +1,6 @@
 """A new version of the methods: statistics of what somebody looks at are computed again, the others when they are
 read."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Numbers that were measured in different ways are not compared unawares."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rankings: what is compared, what is never served, and what changes their ETag."""
 
-from __future__ import annotations
-
 import threading
 import uuid
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What rankings say of benchmarks: of each by itself, of what is left without it, and of which are the hardest."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rankings over HTTP whose order, p, interval and rank range come from one estimate, whatever was published when."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The noise floor: repeats of cells against what their trials explain."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

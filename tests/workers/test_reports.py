@@ -1,7 +1,5 @@
 """Dispatchers and workers say that they live, and what they did, so that every web process can tell it."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The seed heatmaps through the whole service: published over HTTP, computed and read back."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

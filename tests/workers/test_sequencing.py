@@ -1,7 +1,5 @@
 """Acts get their places in order, are told once, and go by their age and number."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The queue of statistics is a small table: jobs leave it a day after they were settled, and nobody notices."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A slice is answered as if only its cells had been posted, by everything that is computed and by feeds."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

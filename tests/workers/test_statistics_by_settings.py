@@ -1,7 +1,5 @@
 """Statistics by other settings than the usual ones, and crossings: asked over HTTP, computed once and kept."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

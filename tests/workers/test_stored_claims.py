@@ -1,8 +1,6 @@
 """Claims that are kept: judged when they are posted and whenever their grids change, with every judgement in a history
 that nothing rewrites."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Stored verdicts: a baseline judges by itself, once for each change of what is judged, whatever dies."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

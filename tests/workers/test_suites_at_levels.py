@@ -1,7 +1,5 @@
 """A suite whose members have their own levels is answered as if nothing else had been posted, by every view."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """The feed tells what workers settle: statistics, rankings, judgements, verdicts and alerts, each once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """`registry verify --sample`: what it draws, what it finds in what was drawn, and what it says of the rest."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

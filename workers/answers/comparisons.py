@@ -2,8 +2,6 @@
 over all of them the pair of the ranking of these two.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

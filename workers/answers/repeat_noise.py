@@ -1,7 +1,5 @@
 """The noise floor of an experiment, from the grids of a scope."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Equal inputs give equal bytes. A plan asks for cells that are missing, then for trials.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ added up, and what is left over: row and column means off, the mean of all on (t
 It is in points: near the bounds of a metric effects shrink, which in points is an interaction like any other.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

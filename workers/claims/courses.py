@@ -9,8 +9,6 @@ shrinks as the cut moves on: that it is beyond the margin at a cut and not yet a
 change begins there. Its bounds come from those of all pairs, which hold together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

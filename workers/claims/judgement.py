@@ -9,8 +9,6 @@ about each cell by itself, about one series or about what was measured put nothi
 of one benchmark are looked at, and derived grids are not.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

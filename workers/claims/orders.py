@@ -8,8 +8,6 @@ Which coordinate serves several grids at once: the mean regret of one less that 
 differences, so that on noise each such difference has an interval of its own, and these hold together as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

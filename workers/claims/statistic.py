@@ -6,8 +6,6 @@ How far sums of cells are apart, or from 0, at most. That all of them lie within
 alpha (intersection-union: Berger 1982, Technometrics 24, 295-300); that they do not, by simultaneous intervals.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

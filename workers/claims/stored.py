@@ -1,7 +1,5 @@
 """Claims that are kept: a part of them is judged together, and each judgement that says something new is recorded."""
 
-from __future__ import annotations
-
 import math
 import time
 import uuid

@@ -1,7 +1,5 @@
 """Write the sentence of a judgement: its headline first, then the numbers, then the other layer."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

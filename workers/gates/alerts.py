@@ -3,8 +3,6 @@
 `changes` is pure. `record_judging` stores all of it in the transaction that settles the question of the baseline.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The verdict on a contender of a baseline, from the grids of both, and that verdict in one plain sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Units of a gate: judge the gap over all benchmarks, of each benchmark, or of each cell, as the policy asks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

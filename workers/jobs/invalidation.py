@@ -9,8 +9,6 @@ are of experiments that somebody looks at: an archive of a hundred million grids
 processor time. The others follow when they are read (`registry.operations.health`).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

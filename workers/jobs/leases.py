@@ -6,8 +6,6 @@ ever. Jobs that failed before are claimed one at a time: a poisoned grid cannot 
 Settling: jobs of statistics get their last state, and those of current revisions are announced, in one statement.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress

@@ -7,8 +7,6 @@ event exactly, whatever dies in between. The same transaction says to the projec
 send.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from datetime import timedelta

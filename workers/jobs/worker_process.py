@@ -11,8 +11,6 @@ They go to PostgreSQL, which every web process reads for `/metrics`: children of
 target in each would be missed by whoever scrapes. A process that is killed loses what it counted since its last report.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import signal

@@ -6,8 +6,6 @@ A result whose inputs changed while it was computed is stored and never served. 
 one is, the facts of the result hold what was told last.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ hand, a leaderboard: its grids are read as matrices, one for each benchmark and 
 cuts columns of them. `ranking_from_sums` reads the stored sums of pairs, whatever the number of cells.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence

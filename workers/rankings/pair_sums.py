@@ -7,8 +7,6 @@ A scope is an experiment and a metric of a project. The table `pair_sum_queue` l
 the worker that holds the lock on the row of the scope updates its sums.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections import Counter

@@ -3,8 +3,6 @@
 Aliases are applied here; where they put two grids on the same slots, the one updated last counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain

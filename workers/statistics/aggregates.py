@@ -6,8 +6,6 @@ over the slots that all of them have (`matched`), who has none at all aside: a s
 other dimensions. Where the rows, which are the levels of the first dimension, are names, this holds within each column.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -16,8 +16,6 @@ compared as arcsines of their roots (Anscombe 1948, Biometrika 35, 246-254), whe
 errors. It is Hsu's (1984) set of cells that cannot be told from the best.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache

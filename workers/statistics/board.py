@@ -12,8 +12,6 @@ Resampling Plans, section 6.2), which is exact without gaps: the weights change 
 system of equations stays that of all benchmarks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -11,8 +11,6 @@ before errors that were estimated from repeats. A binomial error is taken at (k 
 0 (Agresti and Coull 1998 shift in this way). A design effect divides trials and successes alike (Kish 1965, 8.2).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ Intervals of what was selected, R of m, are at level 1 - R alpha / m: the share 
 (Benjamini and Yekutieli 2005, JASA 100, 71-81).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

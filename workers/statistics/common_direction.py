@@ -10,8 +10,6 @@ Orders are alike only where the laws of the cells are. Of rare failures, few tri
 where trials grow along a row of 0.99, the values fall though the rates do not, and there is no test.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -16,8 +16,6 @@ numbers stand but nobody can say which of them the gap belongs to: `confounded`.
 no slot.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace

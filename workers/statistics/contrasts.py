@@ -8,8 +8,6 @@ way by the propagated variance, with Satterthwaite's (1946) degrees of freedom w
 summed without rounding errors, so that they are the same whoever else is there, and in any order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property

@@ -13,8 +13,6 @@ factor and Student's t as Cameron and Miller 2015 advise for few clusters). Degr
 where there are several sets.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -21,8 +21,6 @@ variance of the trials counts as known in its interval. All intervals are those 
 1962, 8.4): nu s^2 over the quantiles of the chi-squared law.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -5,8 +5,6 @@ Beta(k + 1/2, n - k + 1/2), integrated over theta with p = sin^2 theta, where it
 (Berger 1985, section 3.3.3); values with standard errors have normal ones. Equal cells are one group.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

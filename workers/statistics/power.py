@@ -8,8 +8,6 @@ is chi-squared with m - 2 degrees of freedom; it takes the larger p of homogenei
 averaged over quantiles of W.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -7,8 +7,6 @@ Kerbosch 1973, with pivots).
 Dependence of an order, and of the claim that one name is first, on the choice of method, policy and benchmarks.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 

@@ -14,8 +14,6 @@ exact law counts the orders within blocks; because it is symmetric in the treatm
 sorted, which leaves few states.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -6,8 +6,6 @@ Statistical Methods in Medical Research 25, 1774-1778): Wilson's (1927) of a pro
 side. With normal errors it is Fieller's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import stdtrit
 

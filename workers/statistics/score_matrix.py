@@ -1,7 +1,5 @@
 """Score matrix: the names that are compared, and the slots over which."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

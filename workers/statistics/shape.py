@@ -10,8 +10,6 @@ rise and then a fall, is shown not to account for it, and the other one fits.
 Plateau of a series: its longest run of cells that are alike.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache

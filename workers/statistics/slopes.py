@@ -15,8 +15,6 @@ the interval comes from those of the two fitted ends and their correlation: the 
 (Zou 2008, American Journal of Epidemiology 168, 212-224), which stays within the bounds.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

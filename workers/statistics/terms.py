@@ -3,8 +3,6 @@
 Values as integers of their last submitted decimal, so that ties are exact: 0.7000000000000028 ties with 0.7.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -7,8 +7,6 @@ half of alpha is that of the slope, which tells falling from rising; where it sh
 both leave. So it holds the crossing with probability 1 - alpha or more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

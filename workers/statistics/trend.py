@@ -8,8 +8,6 @@ ordering could have been significant, for it would not cover. With one series bo
 stratified Mann–Kendall test with its exact null law, so that ragged rows cannot make a trend.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

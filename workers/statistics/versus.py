@@ -13,8 +13,6 @@ degrees of freedom of its own: Welch's F (1951, Biometrika 38, 330-336), which i
 vanishes as the degrees of freedom grow.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

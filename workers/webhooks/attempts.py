@@ -5,8 +5,6 @@ Signatures of what is sent, by Standard Webhooks 1.0 (https://www.standardwebhoo
 What is sent, by format: Standard Webhooks, CloudEvents 1.0 (structured), Slack and Discord.
 """
 
-from __future__ import annotations
-
 import hmac
 import random
 import re

@@ -6,8 +6,6 @@ registry has none but the one that looks what is due. A thread that ends in the 
 Upkeep of deliveries: old ones are deleted, and webhooks that nobody woke are.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 import uuid

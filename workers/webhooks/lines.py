@@ -6,8 +6,6 @@ import of a million grids is a number, not a million rows for each webhook. What
 and people write to a webhook's row too, and each statement behind the lock sees what they committed.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections import deque

@@ -4,8 +4,6 @@ from results_registry.adapters.transformers import RegistryCallback
 Trainer(…, callbacks=[RegistryCallback(experiment="fine-tuning", benchmark="MMLU", model="Qwen-2.5 3B")])
 """
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any

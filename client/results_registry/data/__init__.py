@@ -1,7 +1,5 @@
 """Read whatever a job holds as `axes` and `values` (or `cells`), for `log_grid` and `log_cells`, by duck typing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 All are known by what they have: no library is imported.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

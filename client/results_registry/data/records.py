@@ -1,7 +1,5 @@
 """Read dictionaries: records (and tidy frames, by columns), nested by level, keyed by coordinates; item outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

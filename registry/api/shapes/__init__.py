@@ -1,8 +1,6 @@
 """The shapes of answers, as JSON Schema: what a caller may rely on. Fields may be added; one whose
 meaning changes gets another name."""
 
-from __future__ import annotations
-
 from registry.api.shapes.grids import CELLS, GRIDS, ITEMS, STATISTICS_FEEDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
 from registry.api.shapes.projects import CLAIMS, PROJECTS

@@ -1,7 +1,5 @@
 """Shapes of grids and revisions, of the cells and item outcomes in them, and of the feeds of a project."""
 
-from __future__ import annotations
-
 from registry.api.shapes.words import (
     AT,
     AT_ABOUT,

@@ -1,7 +1,5 @@
 """Shapes of headers and parameters that several operations share."""
 
-from __future__ import annotations
-
 from registry.api.shapes.words import (
     PRINTABLE,
     TEXT,

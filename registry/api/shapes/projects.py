@@ -1,7 +1,5 @@
 """Shapes of projects with their tokens, shares, aliases, names and audit log, and of their claims."""
 
-from __future__ import annotations
-
 from registry.api.shapes.words import (
     ANY,
     COUNT,

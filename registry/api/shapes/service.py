@@ -1,7 +1,5 @@
 """Shapes about the service itself, such as problems, health and limits, and of each event with its data."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 from registry.api.shapes.words import (

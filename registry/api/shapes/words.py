@@ -1,7 +1,5 @@
 """Build JSON Schemas in a few words; `registry.api.fields` and all shapes are written with these functions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Shape = dict[str, Any]

@@ -1,7 +1,5 @@
 """Amendment of a stored grid: apply new cells, giving the grid of the next revision."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Collection of faults and warnings while a submission is read."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

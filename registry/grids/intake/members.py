@@ -2,8 +2,6 @@
 the third.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

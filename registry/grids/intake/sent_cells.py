@@ -6,8 +6,6 @@ Find what a proportion cannot be: off the lattice k / n of its n trials, or with
 printed with d decimals is on the lattice when some whole k has |scale k / n - value| <= 10^-d / 2.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Read outcomes of items as they are sent, for the cells of a grid. Pure functions; faults carry JSON pointers."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ The HTTP schema has checked the shape of the incoming mapping: field names, type
 meaning is checked here: levels, blocks, bounds, trials, and statements about the whole grid.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 `registry up` builds on `Home`, `Supervisor`, `Postgres` and `Valkey`; tests and benches need only `embedded_servers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Dump a database to a file and load it back, by PostgreSQL's own programs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Home directory of one registry on a laptop: its data, sockets, logs and locks."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

@@ -1,7 +1,5 @@
 """Embedded PostgreSQL and Valkey as child processes: found, initialised, and started on unix sockets of this user."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

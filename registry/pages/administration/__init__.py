@@ -3,8 +3,6 @@
 What is done here is done by `registry.operations`, as by the API.
 """
 
-from __future__ import annotations
-
 from flask import Flask
 
 from registry.pages.administration import (

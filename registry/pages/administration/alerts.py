@@ -1,7 +1,5 @@
 """Settings of gates: forms that set and delete baselines and answer alerts. `registry.pages.gates` shows both."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

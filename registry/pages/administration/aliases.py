@@ -1,8 +1,6 @@
 """Settings of names: aliases, which make names count as one and are suggested for those that look alike, and suites,
 which are benchmarks that are ranked together."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

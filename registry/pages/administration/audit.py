@@ -1,7 +1,5 @@
 """Settings: the audit log, by act, actor and day."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

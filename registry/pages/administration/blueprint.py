@@ -4,8 +4,6 @@ A form is carried out when it comes from a page of this registry (`same_origin`)
 session. The roles are looked up with each request.
 """
 
-from __future__ import annotations
-
 import hmac
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Settings: deleted grids, who deleted which and when, and the way back."""
 
-from __future__ import annotations
-
 import uuid
 from typing import Any
 

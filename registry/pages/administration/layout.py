@@ -1,7 +1,5 @@
 """Frame of all settings: a `Section` shows its page, reads its forms, carries them out and answers."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence

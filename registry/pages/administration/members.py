@@ -1,7 +1,5 @@
 """Settings of access: members, who sign in without a token; tokens, shown once; the visitor's account."""
 
-from __future__ import annotations
-
 import hmac
 import uuid
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Settings of projects: make and restore them; change the name and the readers of one, or delete it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from marshmallow import Schema, fields

@@ -1,7 +1,5 @@
 """Settings of share links: make one for a path, copy it, revoke it."""
 
-from __future__ import annotations
-
 import uuid
 from string import punctuation
 from typing import Any

@@ -1,7 +1,5 @@
 """Settings of webhooks: make, test, rotate, enable, remove them; see what they were sent, and send it again."""
 
-from __future__ import annotations
-
 import hmac
 import uuid
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """Estimates with their intervals as a forest plot: a row each, from a ranking or from a comparison of two models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The frame of a chart: the range of its axes, its title and notes, and the picture as PNG."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

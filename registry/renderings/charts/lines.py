@@ -4,8 +4,6 @@ A gap is a gap, a lone point a marker, names stand at the ends of their lines. T
 run of neighbours as a line of its own, so that gaps stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Paint that all charts share: colours, dashes, markers, places of names, and the options that a caller gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

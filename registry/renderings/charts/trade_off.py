@@ -4,8 +4,6 @@ A point for each name, its two intervals as a cross, and as steps the front: the
 quantities. The texts are those of `renderings/trade_off.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ cividis: Nuñez, Anderton & Renslow 2018, PLOS ONE 13(7), e0199239. Blues: Color
 Contrast: WCAG 2.2, "relative luminance".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -4,8 +4,6 @@ Read from the fonts' own tables of characters ("cmap", formats 4 and 12 of OpenT
 an empty box for a letter.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 import unicodedata

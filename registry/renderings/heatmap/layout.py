@@ -1,7 +1,5 @@
 """Lay out a heat map: the place and size of all its parts, its colour bar and its legend."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The panels of a heat map, with the cells that are marked."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

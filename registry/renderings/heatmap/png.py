@@ -1,7 +1,5 @@
 """A picture as PNG: the SVG, drawn by resvg with the font that comes with the registry."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -6,8 +6,6 @@ tell from them are outlined with dashes. A grid beyond `panels.MOST_NUMBERS` cel
 kilobytes.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

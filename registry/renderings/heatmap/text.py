@@ -1,7 +1,5 @@
 """Text in a picture: its width, its line breaks, the characters that a font has."""
 
-from __future__ import annotations
-
 import unicodedata
 from html import escape
 

@@ -5,8 +5,6 @@ brackets in a name as paths; the names of the axes are titles. Numbers come as t
 write 83.0 as 83.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

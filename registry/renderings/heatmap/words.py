@@ -1,7 +1,5 @@
 """Texts of a picture: its title, its notes, and its description for those who cannot see it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from registry.renderings.grid import decimals_shown

@@ -1,7 +1,5 @@
 """The verdict on two models beside the ranking that they were picked from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

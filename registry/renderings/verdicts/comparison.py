@@ -1,7 +1,5 @@
 """The verdicts on a comparison of two grids, and of two models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from registry.renderings.numbers import p_value

@@ -1,7 +1,5 @@
 """The verdict on a grid: its best cell and what ties with it, where it rises and falls, and what was never measured."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

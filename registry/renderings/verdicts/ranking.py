@@ -1,7 +1,5 @@
 """The verdict on a ranking: who is first, from whom the tests do not separate it, and where that could turn."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 

@@ -1,7 +1,5 @@
 """Columns that several tables share, their types, and the metadata that joins all tables."""
 
-from __future__ import annotations
-
 import os
 import time
 import uuid

@@ -1,7 +1,5 @@
 """Tables of what is judged: claims with their judgements; baselines, verdicts on contenders and alerts."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     Boolean,
     CheckConstraint,

@@ -3,8 +3,6 @@
 Tables of item outcomes: what came out of each question behind the cells of a revision.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,

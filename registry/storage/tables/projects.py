@@ -1,7 +1,5 @@
 """Tables of projects and people: who may do what in which project, what was done, and responses that are kept."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     ARRAY,
     CheckConstraint,

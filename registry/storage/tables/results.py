@@ -1,8 +1,6 @@
 """Tables of what workers compute (statistics, cached results and pair sums, what makes them due, who computes), and of
 events: what was done, in the order in which a project tells it, and to whom it is delivered."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     REAL,
     BigInteger,

@@ -1,7 +1,5 @@
 """What the tests in Debian's Chromium share: a served application, and a script in Node that drives the browser."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

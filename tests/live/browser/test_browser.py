@@ -5,8 +5,6 @@ Needs chromium and node on the machine, `npm ci` in this directory, and for pape
 (poppler-utils); what is missing is named and left out.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

@@ -3,8 +3,6 @@
 Needs node on the machine and `npm ci` in tests/live/browser/provider; without them these tests are left out.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ A short share of `bench/calibration.py`, whose full count `docs/calibration.md` 
 it lies beyond its limit by more than four Monte Carlo errors.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from operator import attrgetter
 

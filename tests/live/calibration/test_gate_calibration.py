@@ -1,7 +1,5 @@
 """Gates keep their error rates: false alarms, wrong passes, and the power that enumeration says."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

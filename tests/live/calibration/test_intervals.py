@@ -1,7 +1,5 @@
 """Intervals that no scenario of `bench` counts hold the truth as often as they say; those of a chart, too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """What a few drawn grids show of claims, and laws that any have, over many more of them."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """A served registry with the seed heatmaps, for programs that speak HTTP for themselves."""
 
-from __future__ import annotations
-
 import pytest
 
 from registry.demo import demo_grids

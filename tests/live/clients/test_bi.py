@@ -1,7 +1,5 @@
 """SQL tools as a role of the schema `bi`: they see the projects that they were given, and nothing else."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import subprocess

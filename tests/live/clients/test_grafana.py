@@ -1,7 +1,5 @@
 """Grafana's data library, run in Node on our dashboard and our answers: the matrix is exact, gaps have no colour."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`registry mcp`, asked by the client of the protocol's own SDK over standard input and output."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """The queries of docs/recipes/mirror.md, by DuckDB over a mirror."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The OpenAPI document as programs of others read it: valid, and the same by YAML 1.2 as by JSON."""
 
-from __future__ import annotations
-
 from flask import Flask
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from ruamel.yaml import YAML

@@ -1,7 +1,5 @@
 """The action for GitHub, and the recipes for pipelines, as their runners would take and run them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

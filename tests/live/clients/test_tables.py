@@ -1,7 +1,5 @@
 """pandas, Polars and DuckDB read the feed over HTTP, each with its own requests, and see exactly the seeds."""
 
-from __future__ import annotations
-
 import io
 import re
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """A Vega-Lite specification is drawn by Vega: every one compiles, and shows what the page shows."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from typing import Any

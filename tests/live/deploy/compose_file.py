@@ -1,7 +1,5 @@
 """The compose file as the tests read it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import yaml

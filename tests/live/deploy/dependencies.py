@@ -1,7 +1,5 @@
 """What the distributions need: as `pyproject.toml` says, as `deploy/` pins it, and as this environment has it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, distribution

@@ -4,8 +4,6 @@ The file is STATE, JSON: `images`, `containers` by number with service and image
 fails, or an image that never gets ready) and `said`, every command.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

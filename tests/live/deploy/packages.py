@@ -7,8 +7,6 @@ Where there is uv it also asks the index whether each pinned dependency has a wh
 The tests of `test_packages.py` do the same with the packages that their own environment has.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

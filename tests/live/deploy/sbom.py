@@ -5,8 +5,6 @@
 installs the versions of `deploy/requirements.txt` into an empty environment, and describes that.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

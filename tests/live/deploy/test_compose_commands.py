@@ -1,7 +1,5 @@
 """The commands of the compose file, started as they stand there: only their environment is the test's."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import http.client

@@ -1,7 +1,5 @@
 """The compose file against its schema, and what it must keep to. No container engine is needed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

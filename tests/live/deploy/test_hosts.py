@@ -1,7 +1,5 @@
 """The figures of `deploy/try-hosts`, from events that are written here by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

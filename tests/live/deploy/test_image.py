@@ -1,7 +1,5 @@
 """The Dockerfile, and how gunicorn is set up in the image."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The rules for Prometheus and the dashboard: they parse, mean what they say, and name metrics that there are."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The configuration of nginx. Where nginx is installed it runs, before web processes that are no more than sockets."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """The distributions that are built here, installed and used; dependencies are those of this environment."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sysconfig

@@ -1,7 +1,5 @@
 """The papers say what is so: settings, make targets, decisions, dependencies, and one version everywhere."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shutil

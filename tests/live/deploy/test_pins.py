@@ -1,7 +1,5 @@
 """The pinned versions: allowed by the package, complete, the same in both files, and with hashes for the image."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, version

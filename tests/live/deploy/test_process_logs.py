@@ -1,7 +1,5 @@
 """What the processes write in their production shape is JSON, line by line, from the start to the stop."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

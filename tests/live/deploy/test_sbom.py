@@ -1,7 +1,5 @@
 """The bill of materials has every package of an environment, and the papers every license."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import venv

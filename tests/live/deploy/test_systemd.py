@@ -1,7 +1,5 @@
 """The units for machines without containers, against the compose file and systemd's own check."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import re

@@ -1,7 +1,5 @@
 """deploy/upgrade before an engine that only pretends. On a real one: deploy/try-compose."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a grid holds, by the plainest code that can be written, to hold against what the registry serves."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

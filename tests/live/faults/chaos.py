@@ -3,8 +3,6 @@
 `make chaos SEED=7 SECONDS=60` is the same.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

@@ -3,8 +3,6 @@
 It shares no code with the registry, and knows of it what a user knows: README, `openapi.yaml`, answers.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

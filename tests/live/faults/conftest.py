@@ -1,7 +1,5 @@
 """A running registry with short leases, for the tests that break it and leave it whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

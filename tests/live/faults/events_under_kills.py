@@ -8,8 +8,6 @@ project behind its cursor, which is the last line of its log. Afterwards positio
 exactly once, nothing else is, and all readers of a project have the same log.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import itertools

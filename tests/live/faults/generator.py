@@ -4,8 +4,6 @@ Every write is unlike every other: its number is in a label (publications) or in
 revision that is found afterwards belongs to exactly one write.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """The history of a run: every write with its attempts and answers, every read with what it had to contain."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

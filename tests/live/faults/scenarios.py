@@ -1,7 +1,5 @@
 """Short stories, each the one in which a certain broken promise shows; the product comes through all of them."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import random

@@ -1,7 +1,5 @@
 """F1, chaos: twelve kinds of fault, one every three seconds, while eight clients write and read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.live.faults.chaos import chaos

@@ -1,7 +1,5 @@
 """A worker dies before each statement and each commit of its conclusions; the core tries some of them."""
 
-from __future__ import annotations
-
 from tests.house import Project
 from tests.workers.test_told_results import told_once_at_every
 

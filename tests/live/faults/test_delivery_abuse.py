@@ -1,7 +1,5 @@
 """F4, delivery abuse: doorbells that come twice, late or as nonsense, and grids that kill who computes them."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

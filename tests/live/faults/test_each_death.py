@@ -1,7 +1,5 @@
 """Power-off: whatever dies, every acknowledged publication is there and gets its statistics."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import defaultdict

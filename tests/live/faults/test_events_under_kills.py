@@ -1,7 +1,5 @@
 """A feed whose writers, sequencers and readers are killed tells each act once, to all readers in one order."""
 
-from __future__ import annotations
-
 from registry.settings import Settings
 from tests.live.faults import events_under_kills
 from tests.live.faults.events_under_kills import Run

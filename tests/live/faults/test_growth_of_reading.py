@@ -1,7 +1,5 @@
 """What takes time in proportion to what it is given, measured: on an idle machine, and again before it fails."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import string

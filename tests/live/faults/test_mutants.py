@@ -1,7 +1,5 @@
 """The checker is worth something: it tells each mutant from the product, in the story where the difference shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path

@@ -3,8 +3,6 @@
 Slow clients and a frozen database are tested in `tests/live/processes`.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 

@@ -1,7 +1,5 @@
 """F8, `registry backup` under load: it holds what was acknowledged before; what was pending is computed there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """HTTP as a job speaks it: the standard library, one connection a thread, no answer means "unknown"."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """One system that runs for all tests which only use it, and servers of its own for each test that breaks something."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """PgBouncer in front of a test's server, in either of its modes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The registry as it runs: web, worker and dispatcher as processes on servers of their own, and how to break them."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

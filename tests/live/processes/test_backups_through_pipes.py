@@ -1,7 +1,5 @@
 """A backup and its restore through pipes, where no file can be written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

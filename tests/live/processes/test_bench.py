@@ -1,7 +1,5 @@
 """The programs of bench/ run to their ends, with tiny sizes on servers of their own; no figure is judged."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

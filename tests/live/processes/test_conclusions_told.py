@@ -1,8 +1,6 @@
 """A correction is published, and whoever listens hears what it means: a claim flips and an alert opens, at a hook with
 a signature and in a stream, whatever is killed on the way."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

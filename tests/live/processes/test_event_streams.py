@@ -1,7 +1,5 @@
 """Streams of events on both servers: others are served beside them, they end with the process, nothing is missed."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """`registry up` as somebody meets it for the first time: an empty directory, the printed lines, Ctrl-C."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

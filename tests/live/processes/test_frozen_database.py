@@ -3,8 +3,6 @@
 A broker that goes away takes no worker with it.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The worker that a dispatcher starts when nobody answers: one child process, which computes what is due."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

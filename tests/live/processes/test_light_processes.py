@@ -1,7 +1,5 @@
 """What processes of a service import: nothing that they do not use, nothing from the directory they are started in."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

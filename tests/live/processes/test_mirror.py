@@ -1,7 +1,5 @@
 """registry mirror, whoever is killed, and following until it is told to end: as processes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Behind PgBouncer, in session and in transaction mode: everything works, and the limits are in force."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Commands as processes: closed pipes, Ctrl-C, real terminals, completion by the environment."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

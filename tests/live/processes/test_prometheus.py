@@ -1,7 +1,5 @@
 """Prometheus itself scrapes a running registry: what a lab's monitoring would see."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

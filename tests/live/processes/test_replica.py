@@ -1,7 +1,5 @@
 """Reads from a streaming replica: never older than what their client has written, and never said to be current."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The web server as it is run: what it lets through to the application, what it refuses, and what a body costs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Clients that send as slowly as they can: the others are answered, and the slow ones are shown the door."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import time

@@ -1,7 +1,5 @@
 """A process that is told to end: what it has begun is finished, what is new is refused, nobody waits for long."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import os

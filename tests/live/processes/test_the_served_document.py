@@ -1,7 +1,5 @@
 """The served OpenAPI document, held against the running service by schemathesis: strangers and an administrator."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The grammar of claims: one normal form for one statement, and a pointer to every fault."""
 
-from __future__ import annotations
-
 import copy
 import random
 import uuid

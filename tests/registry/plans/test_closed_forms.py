@@ -1,7 +1,5 @@
 """Closed forms and the score interval against published numbers, those of others, and enumeration."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

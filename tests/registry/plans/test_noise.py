@@ -1,7 +1,5 @@
 """The noise of a cell, against scipy and formulas."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Renderers as the interface uses them: they take JSON documents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from difflib import unified_diff

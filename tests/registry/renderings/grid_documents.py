@@ -1,7 +1,5 @@
 """Documents of grids, as the interface answers them, and as rows of `registry.operations.export`."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Lines and trade-offs as SVG, parsed again: points where the numbers say, gaps that are gaps, names apart."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import combinations, pairwise, product

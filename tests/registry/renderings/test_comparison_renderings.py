@@ -1,7 +1,5 @@
 """What people and programs read of a comparison, whole; the comparisons were written down by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.registry.renderings.documents import comparison_csv, comparison_markdown, comparison_text

@@ -1,7 +1,5 @@
 """A column of CSV means one thing, whatever the axes of a grid are called."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Grids of every degenerate shape, with the statistics that the workers make of them, through every rendering."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """However many cells a grid has, a feed holds a block of its rows."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A picture has a glyph for every character, or names it."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 import pytest

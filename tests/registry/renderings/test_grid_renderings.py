@@ -1,7 +1,5 @@
 """What people and programs read of a grid, whole."""
 
-from __future__ import annotations
-
 import csv
 import io
 

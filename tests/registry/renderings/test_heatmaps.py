@@ -1,7 +1,5 @@
 """Heatmaps as SVG, PNG and Vega-Lite: nothing unmeasured has a colour, nothing is clipped, big grids stay small."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Odd grids read as a referee reads them: nothing false, nothing twice, nothing about what was not measured."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

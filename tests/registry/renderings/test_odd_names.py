@@ -1,7 +1,5 @@
 """No name and no number is too odd to be rendered, and CSV gives the same doubles back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """What people and programs read of a ranking, whole; the rankings were written down by hand."""
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentences about rankings that a referee would leave: nothing false, nothing about what was not measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What people and programs read of statistics, whole; the statistics were written down by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A heatmap as a table: each number under its own headings, or no table; what is not shown is counted."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """Verdicts: every status has its sentence, and every number of a sentence is one of the document."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

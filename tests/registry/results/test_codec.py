@@ -1,7 +1,5 @@
 """A document is written and read without a loss, byte by byte, and of other versions as far as it is understood."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The front, and who is called behind, against brute force."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Looks of lines: which of sixteen each name has."""
 
-from __future__ import annotations
-
 from registry.views.lines import looks_of
 
 ORDER = [f"m{number}" for number in range(40)]

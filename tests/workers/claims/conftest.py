@@ -1,7 +1,5 @@
 """What tests of claims share."""
 
-from __future__ import annotations
-
 import pytest
 
 from workers.claims import trials

@@ -1,7 +1,5 @@
 """Grids of the seeds and of tests as facts, and claims about them judged without a server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

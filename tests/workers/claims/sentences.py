@@ -4,8 +4,6 @@ Each row has the beginning of a sentence, its verdict as posted, and that beyond
 deny the first: for those, the noise was not worked out by hand. `sentences.json` says of each what decides it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

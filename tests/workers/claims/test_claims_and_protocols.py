@@ -1,7 +1,5 @@
 """Claims put grids together only where their protocols allow it, and spend alpha on every look."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Claims at the edges: cells of nothing or everything, ties, one cell, sides that cannot be compared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The noise of repeats is that of each cell by itself, and a posted error of 0 is none at all."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -7,8 +7,6 @@ before any was judged; none was changed afterwards. `id` finds the sentence. Wor
 *poorly* and *difficult* as the lowest.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 """Sentences that people wrote about the demo's grids, and statements near them (`statements.json`). Each verdict was
 found by hand from the numbers beside it."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import lru_cache

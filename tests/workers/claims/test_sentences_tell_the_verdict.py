@@ -1,7 +1,5 @@
 """The sentence of a judgement agrees with its verdict, and its numbers with what decided it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Onsets, isolated peaks, interactions, gaps of gaps and sweet spots against their definitions, written out
 with numpy and scipy."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 from typing import Any

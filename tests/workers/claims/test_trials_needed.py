@@ -1,7 +1,5 @@
 """The trials that would decide a claim within the noise, against closed forms; simulations are in `bench/scenarios`."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Laws that verdicts keep on any grid and claim: of negation and of parts, of names and scales, and of what is not
 measured."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What is decided of noisy cells holds for every value that noise leaves possible."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace

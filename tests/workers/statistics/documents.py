@@ -1,7 +1,5 @@
 """Statistics as the JSON documents that are stored and served."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

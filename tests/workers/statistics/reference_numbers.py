@@ -1,7 +1,5 @@
 """The reference numbers that the tests assert: made by other libraries (`sources` in the file names them)."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """Tables of means, bests and counts are those that their definitions give, and their intervals those of scipy; how
 often intervals are wrong is counted in `bench/scenarios`."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Rankings of many names at once: the orders that exact rankings have, and those of other libraries."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

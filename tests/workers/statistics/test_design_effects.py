@@ -1,7 +1,5 @@
 """Repeats that vary by more than their trials explain make the errors of trials larger."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The gap between two grids, against statsmodels, scipy and enumeration."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import statistics

@@ -1,7 +1,5 @@
 """Coverage and peaks of whole grids against the reference numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from registry.grids.grid import Axis, Grid, Level, Metric

@@ -1,8 +1,6 @@
 """Comparisons item by item, against enumeration, scipy and published formulas; how often they are wrong
 is counted in `bench/scenarios`."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

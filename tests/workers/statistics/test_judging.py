@@ -1,7 +1,5 @@
 """Verdicts as set inclusions, against the definition on a lattice of numbers and Kleene's truth tables."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

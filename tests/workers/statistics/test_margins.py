@@ -1,7 +1,5 @@
 """What is within a margin, by counts and by pairs of them: against scipy, enumeration and likelihoods."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Differences, their errors and what follows from them, against hand computations and scipy."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

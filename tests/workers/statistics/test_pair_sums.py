@@ -1,7 +1,5 @@
 """Sums of pairs are exact whole numbers, all at once as one by one, and a ranking from them says what it leaves out."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """What noise leaves of a peak, against the reference numbers."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Properties of rankings: what must not change an order does not."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import product

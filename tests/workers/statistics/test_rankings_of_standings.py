@@ -1,7 +1,5 @@
 """Rankings against the reference numbers, and what they say of standings that have no order."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The score test over slots, against one pair of samples at a time, by hand, and by enumeration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

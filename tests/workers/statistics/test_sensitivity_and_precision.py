@@ -1,7 +1,5 @@
 """Shares of variance, adjusted means, implied trials and trends over whole grids."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Series against the reference numbers, and the traps that other libraries fall into."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

@@ -1,7 +1,5 @@
 """Series whose noise is known, and breaks and levels, against the reference numbers."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from functools import cache

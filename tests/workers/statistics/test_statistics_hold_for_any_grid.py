@@ -1,7 +1,5 @@
 """Properties: what must not change does not, and what must be plain is."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

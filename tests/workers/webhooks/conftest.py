@@ -1,7 +1,5 @@
 """A project whose webhooks may send to this machine, and what it takes to have them sent."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A receiver of webhooks on this machine, that answers what a test says."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import threading

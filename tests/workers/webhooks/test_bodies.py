@@ -1,7 +1,5 @@
 """What is sent, in each format: signed, thin, bounded, and without anything that a chat would act on."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime

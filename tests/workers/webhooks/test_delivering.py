@@ -1,7 +1,5 @@
 """Events reach webhooks: each, at least once, in order until one fails, and as often as it takes."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """What a webhook missed is sent when somebody asks for it, what it took is not; what is settled is kept for a time."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

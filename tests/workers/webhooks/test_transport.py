@@ -1,7 +1,5 @@
 """Requests go only where they may, and nothing that a receiver does holds a thread or memory."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import socket

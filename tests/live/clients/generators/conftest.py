@@ -1,7 +1,5 @@
 """The document as it is served, the tools that read it, and a registry that computes while clients wait."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

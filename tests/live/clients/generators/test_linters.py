@@ -1,7 +1,5 @@
 """Redocly and Spectral with their recommended rules find nothing in the document."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

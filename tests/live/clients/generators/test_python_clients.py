@@ -1,7 +1,5 @@
 """openapi-python-client and datamodel-code-generator: what they generate works against a registry."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """openapi-typescript with openapi-fetch, and @hey-api/openapi-ts: what they generate compiles strictly and works."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Training loops of others: transformers as it is installed, driven by its own CallbackHandler as its Trainer does."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from typing import Any
 

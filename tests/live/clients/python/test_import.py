@@ -1,7 +1,5 @@
 """The client in a job's environment: the wheel of `client/`, in a Python that has nothing else."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Inspect finds the hook by its entry point: what it evaluates is in the registry, or waits in the spool."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

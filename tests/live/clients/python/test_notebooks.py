@@ -1,7 +1,5 @@
 """Notebooks show what was read back as tables and heatmaps: every value, every hole, and nothing that could run."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from typing import Any
 

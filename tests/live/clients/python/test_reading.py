@@ -1,7 +1,5 @@
 """What was published comes back as plain values, as pandas and as xarray."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """`registry watch` pushes what is written into a folder, also what changes, and goes on after a file at fault."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What is sent is accepted by the libraries of Standard Webhooks, for Python and for JavaScript."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ runs the steps that are named, with those that they need before them, or all; en
 should be. Prior containers of the composition are not expected.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 

@@ -1,7 +1,5 @@
 """Containers of the trial, as the engine tells of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """What is tried, a function each: it does something to the composition and yields a row for each thing seen."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

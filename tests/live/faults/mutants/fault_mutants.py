@@ -4,8 +4,6 @@ None of them is ever a part of the product. `sitecustomize.py` beside this file 
 started with this directory on their path; the tests prove that the checker tells each of them from the product.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

@@ -1,7 +1,5 @@
 """Python imports this module when it starts with this directory on its path: it patches what FAULTS_MUTANT names."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib.abc import MetaPathFinder

@@ -1,7 +1,5 @@
 """The examples do what their readers will do, against a registry that answers."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Jobs as processes, and what nights do to them: servers that die, full disks, signals, storms of 429."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -1,7 +1,5 @@
 """`registry sync`: what dead jobs left goes out in order, once, and the exit status says how it went."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A `registry up` in miniature as a process of its own, and ways to look at all that it started."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

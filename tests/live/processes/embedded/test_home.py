@@ -1,7 +1,5 @@
 """A home belongs to one registry at a time, and to nobody else; its logs do not grow without end."""
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

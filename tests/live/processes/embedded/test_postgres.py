@@ -1,7 +1,5 @@
 """PostgreSQL under the conditions of other people's machines."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

@@ -1,7 +1,5 @@
 """The supervisor as a process: what it starts, restarts and stops, and what is left when it is killed."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal
