@@ -1,4 +1,4 @@
-"""One item to its registry: a grid is POSTed, cells are PATCHed into theirs, which is made if it is not there.
+"""Send an item of the spool to its registry: a grid is POSTed, cells are PATCHed into theirs, made if it is not there.
 
 A curve of more steps than an axis may have levels: thinned evenly, so that the whole course of it is kept.
 """

@@ -1,4 +1,5 @@
-"""Answers to questions about an experiment or a revision: a stored document, or a promise of one."""
+"""Answer a question about an experiment or a revision with its stored document, or promise one and have it computed;
+the rows are read and written in `registry/operations/cached_results.py`."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Queries of pages: the API's own schemas, without empty form fields."""
+"""Read the query of a page by the API's own schemas, without empty form fields; say how an answer stands."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Types of what baselines find by themselves: stored verdicts, and the alerts that follow from them."""
+"""Types of the verdicts that baselines store (`workers/gates/`), and of the alerts that these open."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

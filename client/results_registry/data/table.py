@@ -1,7 +1,8 @@
-"""The table between a caller's data and a publication: cells at coordinates, in their order.
+"""The table that `blocks.py` and `records.py` make of a caller's data, and that becomes a publication: cells at
+coordinates, in their order.
 
-One value, one level: from whatever a job's libraries hold to what JSON can say. The axes as a caller declares them:
-names, levels by name, or the registry's own form.
+A value or level of a job's libraries becomes what JSON can say; axes are declared by names, by levels, or in the
+registry's own form.
 """
 
 from __future__ import annotations
