@@ -11,7 +11,7 @@ from bench.scenarios import Chance, Outcome, Scenario
 from registry.grids.grid import Axis, Grid, Level
 from registry.results.gates import Per, Policy
 from registry.views.trade_offs import Standing, places_of
-from workers.statistics.comparison import cell_gaps
+from workers.statistics.comparison import cell_gaps, gap_of_all_cells
 from workers.statistics.matching import NO_ITEMS, matched, pairs_of
 from workers.statistics.proportions import wilson
 from workers.statistics.score_test import Strata
@@ -48,6 +48,17 @@ def cells_told_apart(trials: int, chance: Chance, rates: np.ndarray | None = Non
     assert found is not None
     cells = cell_gaps(found, 100.0, "higher", 0.05, pairs_of(found, NO_ITEMS, 100.0, by_trials=True))
     return int(any(cell.p_holm is not None and cell.p_holm < 0.05 for cell in cells)), 1
+
+
+def printed_cell_told_apart(trials: int, least: float, most: float, chance: Chance) -> Outcome:
+    """Whether two grids of one equal cell, each printed in whole percent, are shown to differ."""
+    rate = chance.uniform(least, most)
+    grids = [
+        Grid(ACCURACY, (axis(1),), (float(round(100 * chance.binomial(trials, rate) / trials)),), trials=trials)
+        for _ in range(2)
+    ]
+    found = gap_of_all_cells(*grids)
+    return int(found.test is not None and found.test.p is not None and found.test.p < 0.05), 1
 
 
 def axis(cells: int) -> Axis:
@@ -112,6 +123,10 @@ def _scenarios() -> Iterator[Scenario]:
     for trials in (12, 18):  # the score test is not exact: enumerated, 6.4 and 6.5 % of these
         told = partial(cells_told_apart, trials, rates=np.array([0.5]))
         yield Scenario("the only cell of equal grids is shown to differ", f"n {trials}, p .5", "at_most", 0.07, told)
+    for trials, least, most in ((400, 0.98, 1.0), (1_000, 0.98, 1.0), (1_000, 0.5, 1.0), (2_000, 0.5, 1.0)):
+        setting = f"n {trials:,} in whole percent, p {least:g} to {most:g}"
+        told = partial(printed_cell_told_apart, trials, least, most)
+        yield Scenario("the only cell of equal grids is shown to differ", setting, "at_most", 0.06, told)
     for benchmarks, n, p in ((12, 20, 0.5), (12, 30, 0.4), (20, 50, 0.5)):
         setting = f"{benchmarks} benchmarks of one cell, each by itself, n {n}, p {p:g}"
         run = partial(false_alarm, Scene(benchmarks, 1, n, (p, p)), "benchmark")

@@ -76,7 +76,7 @@ def noise_of_pairs(connection: Connection, pairs: Iterable[tuple[Revision, Revis
 
 
 def _noise(mine: Grid, theirs: Grid) -> PairNoise:
-    mine, theirs = with_effect(mine), with_effect(theirs)
+    mine, theirs = with_effect(mine, theirs), with_effect(theirs, mine)
     cells = _by_place(mine), _by_place(theirs)
     sides = [
         (grid, held[key])

@@ -23,7 +23,7 @@ _EXACT = 500
 """Degrees of freedom from which on the expansion has eight digits, far out too."""
 _HALVINGS = 60
 _UPPER = 0.975
-_ROUNDED, _DIGITS = math.log(10.0), 10
+_ROUNDED, _ROUNDED_NEAR_ENDS, _DIGITS = math.log(10.0), math.log(4.0), 10
 
 
 @lru_cache(maxsize=1024)
@@ -72,25 +72,34 @@ def trials_of(grid: Grid, place: int) -> float | None:
     return float(given) if given else None
 
 
-def effect_of(grid: Grid) -> float | None:
+def effect_of(grid: Grid, beside: Grid | None = None) -> float | None:
     """The design effect of a grid: as posted or else as repeats show, and what rounding adds; None where nothing is."""
     whole = grid.metric.proportion_of
     if whole is None:
         return grid.design_effect
-    shown, rounding = grid.design_effect or _effect_of_repeats(grid, whole), _effect_of_rounding(grid, whole)
+    shown = grid.design_effect or _effect_of_repeats(grid, whole)
+    rounding = _effect_of_rounding(_by_trials(grid), whole, _by_trials(beside) if beside else [])
     return (shown or 1.0) + rounding if rounding else shown
 
 
-def _effect_of_rounding(grid: Grid, whole: float) -> float:
+def _by_trials(grid: Grid) -> list[tuple[float, float]]:
     cells = [(value, trials_of(grid, place)) for place, value in enumerate(grid.values)]
-    known = [(value, trials) for value, trials in cells if value is not None and trials]
-    step = 10.0 ** -decimals([round(value, _DIGITS) for value, _ in known]) / whole
-    evidence = math.fsum(math.log(step * n) for value, n in known if 0 < value < whole and step * n > 1)
-    if not known or evidence <= _ROUNDED:
+    return [(value, trials) for value, trials in cells if value is not None and trials]
+
+
+def _effect_of_rounding(known: list[tuple[float, float]], whole: float, beside: list[tuple[float, float]]) -> float:
+    if not known:
         return 0.0
     shares = [((value / whole * n + 0.5) / (n + 1), n) for value, n in known]
     variance = math.fsum(share * (1 - share) / n for share, n in shares) / len(shares)
+    step = _printed_step(known, whole, variance) or _printed_step(known + beside, whole, variance)
     return step**2 / (12 if variance > step**2 else 4) / variance
+
+
+def _printed_step(known: list[tuple[float, float]], whole: float, variance: float) -> float:
+    step: float = 10.0 ** -decimals([round(value, _DIGITS) for value, _ in known]) / whole
+    evidence = math.fsum(math.log(step * n) for value, n in known if 0 < value < whole and step * n > 1)
+    return step if evidence >= (_ROUNDED if variance > step**2 else _ROUNDED_NEAR_ENDS) - 1e-9 else 0.0
 
 
 def _effect_of_repeats(grid: Grid, whole: float) -> float | None:
@@ -109,9 +118,9 @@ def _effect_of_repeats(grid: Grid, whole: float) -> float | None:
     return ratio * (t_quantile(_UPPER, df) / quantile(_UPPER)) ** 2 if ratio > 1 else None
 
 
-def with_effect(grid: Grid) -> Grid:
-    """The grid with its design effect as if that had been posted."""
-    effect = effect_of(grid)
+def with_effect(grid: Grid, beside: Grid | None = None) -> Grid:
+    """The grid with its design effect as if that had been posted; `beside` is one that it is compared with."""
+    effect = effect_of(grid, beside)
     return grid if effect == grid.design_effect else replace(grid, design_effect=effect)
 
 

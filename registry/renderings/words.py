@@ -197,8 +197,8 @@ _SENTENCES = {
     ),
     "exact_errors": "posted standard errors are taken as exact; those of few or of skewed results are themselves noisy",
     "rounded_values": (
-        "values are printed more coarsely than one of their trials: errors are larger by what that may hide, most near "
-        "the ends of the scale; publish more digits"
+        "values look printed more coarsely than one of their trials: errors are larger by what that may hide, most "
+        "near the ends of the scale; publish more digits"
     ),
     "equal_scatter": (
         "what the axes leave is taken to scatter alike in all cells, whose noise is not known in each; one noisy row "

@@ -30,7 +30,7 @@ Assumptions = Annotated[
     tuple[str, ...],
     "What the tests take for granted, by name: independent_trials (no design_effect was posted), "
     "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), rounded_values "
-    "(values are printed more coarsely than one trial, and errors are larger by what that adds), nearest_counts "
+    "(values look printed more coarsely than one trial, and errors are larger by what that adds), nearest_counts "
     "(values are no whole counts out of their trials, and stand for the nearest ones), independent_levels "
     "(no noise is known: a slow drift looks like a trend), "
     "equal_noise (of repeats: sets of best cells, steps of three cells and more, thresholds, axes and interactions "

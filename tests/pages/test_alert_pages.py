@@ -44,7 +44,7 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     for told in (
         "A contender passes when it is shown not to be worse by more than 3 points, over all benchmarks.",
         "A contender with the same scores and trials cannot be shown to pass. At equal scores",
-        "D is better than the baseline main: +10.00 (90 % interval 6.6",
+        "D is better than the baseline main: +10.00 (90 % interval 6.5",
     ):
         assert told in policy, told
     # What fails comes first, the largest loss first, and each sentence stands once.

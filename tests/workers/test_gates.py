@@ -221,10 +221,15 @@ def test_a_verdict_on_fewer_cells_says_so(judged: Judged) -> None:
     assert found["sentence"].endswith(f" {told}")
 
 
+def printed_error(*shares: float) -> float:
+    """Of a difference of shares of 900 trials in whole percent: 81 such pairs for one that is whole by chance."""
+    return math.sqrt(sum(1e4 * p * (1 - p) / 900 + 1 / 12 for p in shares))
+
+
 def test_each_verdict_is_what_one_sided_ends_show(judged: Judged) -> None:
     for value, margin in MARGINS.items():
         found = judged("ends", f"m{margin:g}", f"{value:g}")
-        se = 100 * math.sqrt(sum(p * (1 - p) for p in (0.7, value / 100)) / 900)
+        se = printed_error(0.7, value / 100)
         assert found["gap"] == pytest.approx(value - 70)
         assert found["low"] == pytest.approx(value - 70 - Z * se, abs=0.02)
         assert found["high"] == pytest.approx(value - 70 + Z * se, abs=0.02)
@@ -239,7 +244,7 @@ def test_each_verdict_is_what_one_sided_ends_show(judged: Judged) -> None:
 def test_an_inconclusive_verdict_says_what_decides_it(judged: Judged) -> None:
     """-2 points with 3 allowed: 1 point from the limit; (1.645 + 0.842) se / 1, squared, times 900 trials."""
     needed = judged("ends", "m3", "68")["trials_needed"]
-    se = 100 * math.sqrt((0.7 * 0.3 + 0.68 * 0.32) / 900)
+    se = printed_error(0.7, 0.68)
     assert needed["effect"] == pytest.approx(1.0)
     assert needed["factor"] == pytest.approx((2.486475 * se) ** 2, rel=0.01)
     assert needed["trials"] == pytest.approx(900 * (2.486475 * se) ** 2, rel=0.01)

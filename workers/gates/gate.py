@@ -418,7 +418,7 @@ def _side(benchmark: str, baseline: Any, contender: Any, both: Both) -> Side | s
     """Both sides on a benchmark, or why nothing is judged there."""
     grids = grid_of(baseline), grid_of(contender)
     tables = Table.of(grids[0]), Table.of(grids[1])
-    found = matched(*tables, (effect_of(grids[0]), effect_of(grids[1])))
+    found = matched(*tables, (effect_of(*grids), effect_of(*grids[::-1])))
     if found is None:
         named = (", ".join(axis.name for axis in table.axes) or "none" for table in tables)
         return "the axes of the baseline are {}, those of the contender {}".format(*named)

@@ -240,7 +240,7 @@ def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, mea
         reason = "values of different experiments are not comparable (an alias joins two names of one experiment)"
         return replace(frame, status="not_comparable", reason=reason)
     tables = Table.of(baseline), Table.of(contender)
-    effects = effect_of(baseline), effect_of(contender)
+    effects = effect_of(baseline, contender), effect_of(contender, baseline)
     found = matched(*tables, effects)
     if found is None:
         return replace(frame, status="not_comparable", reason="the grids have not the same axes")
@@ -257,7 +257,7 @@ def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, mea
     frame = replace(frame, agreement=agreement(found))
     if odd is None:
         frame = measure(frame, found, item_pairs(found, baseline, items), baseline)
-        words = dict.fromkeys(word for grid in sides for word in assumed_of_effect(grid))
+        words = dict.fromkeys(word for both in (sides, sides[::-1]) for word in assumed_of_effect(*both))
         frame = replace(frame, assumes=(*frame.assumes, *words))
     return judged(frame, odd)
 

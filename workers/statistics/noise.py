@@ -36,7 +36,7 @@ from workers.statistics.terms import FloatArray, IntArray, decimals_of
 
 Kind = Literal["trials", "stderr", "repeats"]
 _TAIL = 0.025
-_ROUNDED = math.log(10.0)
+_ROUNDED, _ROUNDED_NEAR_ENDS = math.log(10.0), math.log(4.0)
 
 
 @dataclass(frozen=True)
@@ -142,21 +142,28 @@ def binomial_errors(
     return np.asarray(np.sqrt(share * (1 - share) * effect / n) * whole, dtype=np.float64)
 
 
-def effect_of(grid: Grid) -> float | None:
-    """The design effect of a grid, as `known_effect` has it."""
+def effect_of(grid: Grid, beside: Grid | None = None) -> float | None:
+    """The design effect of a grid, as `known_effect` has it; `beside` is one that it is compared with."""
     parts = grid.values, grid.trials, grid.sd, grid.repeats
-    return known_effect(grid.design_effect, grid.metric.proportion_of, *parts)
+    return known_effect(grid.design_effect, grid.metric.proportion_of, *parts, beside)
 
 
-def assumed_of_effect(grid: Grid) -> tuple[str, ...]:
+def assumed_of_effect(grid: Grid, beside: Grid | None = None) -> tuple[str, ...]:
     """What is assumed of the trials of a grid whose errors are larger than binomial ones though nobody said so."""
-    effect, rounding = effect_of(grid), effect_of_rounding(grid.values, grid.trials, grid.metric.proportion_of)
+    effect = effect_of(grid, beside)
+    rounding = effect_of_rounding(grid.values, grid.trials, grid.metric.proportion_of, beside)
     of_repeats = grid.design_effect is None and (effect or 1.0) > 1.0 + rounding
     return (OF_REPEATS,) * of_repeats + (ROUNDED,) * (rounding > 0)
 
 
 def known_effect(
-    posted: float | None, whole: float | None, values: Any, trials: Any, sd: Any, repeats: Any
+    posted: float | None,
+    whole: float | None,
+    values: Any,
+    trials: Any,
+    sd: Any,
+    repeats: Any,
+    beside: Grid | None = None,
 ) -> float | None:
     """How many times the binomial variance the cells of a grid have: as posted, else as repeats show, and what rounding
     adds; None where that is all known to be nothing. Trials are those of `effect_of_repeats`."""
@@ -165,33 +172,48 @@ def known_effect(
     shown = posted
     if posted is None and sd is not None and repeats is not None:
         shown = effect_of_repeats(values, trials, sd, repeats, whole)
-    rounding = effect_of_rounding(values, trials, whole)
+    rounding = effect_of_rounding(values, trials, whole, beside)
     return (shown or 1.0) + rounding if rounding else shown
 
 
-def effect_of_rounding(values: Any, trials: Any, whole: float | None) -> float:
+def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Grid | None = None) -> float:
     """What rounding adds to the binomial variance, as a multiple of it, where values are printed more coarsely than one
-    trial; 0 unless as many scores as there are between none and all would rarely, in fewer than one of ten, stand on
-    such steps by chance.
+    trial; 0 unless as many scores as there are between none and all would rarely stand on such steps by chance: in one
+    of ten at most, or of four where cells vary by no more than a step. So a single cell in whole percent counts from
+    1,000 trials on, and near 100 from 400 on, the fewest of which the test tells 99 from 100. Scores `beside` them
+    count too: 100 percent alone shows nothing of its printing.
 
     A step d adds d^2 / 12 where cells vary by more than it, and at most d^2 / 4, half of them on either side (Popoviciu
     1935); the variance is the mean over the cells.
     """
     if whole is None or trials is None:
         return 0.0
-    y = np.array(values, dtype=np.float64).ravel()
-    n = np.broadcast_to(np.array(trials, dtype=np.float64).ravel(), y.shape)
-    known = np.isfinite(y) & (n > 0)
-    y, n = y[known], n[known]
+    y, n = _by_trials(values, trials)
     if not y.size:
-        return 0.0
-    step = 10.0 ** -decimals_of(y) / whole
-    inside = (y > 0) & (y < whole) & (step * n > 1)
-    if np.sum(np.log(step * n[inside])) <= _ROUNDED:
         return 0.0
     share = (y / whole * n + 0.5) / (n + 1)
     variance = float(np.mean(share * (1 - share) / n))
+    step = _printed_step(y, n, whole, variance)
+    if not step and beside is not None and beside.trials is not None:
+        others = _by_trials(beside.values, beside.trials)
+        step = _printed_step(np.append(y, others[0]), np.append(n, others[1]), whole, variance)
     return step**2 / (12 if variance > step**2 else 4) / variance
+
+
+def _by_trials(values: Any, trials: Any) -> tuple[FloatArray, FloatArray]:
+    """The measured values that have trials, and these."""
+    y = np.array(values, dtype=np.float64).ravel()
+    n = np.broadcast_to(np.array(trials, dtype=np.float64).ravel(), y.shape)
+    known = np.isfinite(y) & (n > 0)
+    return y[known], n[known]
+
+
+def _printed_step(y: FloatArray, n: FloatArray, whole: float, variance: float) -> float:
+    """The step of shares that are printed more coarsely than one trial; 0 where they are not known to be."""
+    step = float(10.0 ** -decimals_of(y) / whole)
+    inside = (y > 0) & (y < whole) & (step * n > 1)
+    needed = _ROUNDED if variance > step**2 else _ROUNDED_NEAR_ENDS
+    return step if np.sum(np.log(step * n[inside])) >= needed - 1e-9 else 0.0
 
 
 def effect_of_repeats(values: Any, trials: Any, sd: Any, repeats: Any, whole: float) -> float | None:

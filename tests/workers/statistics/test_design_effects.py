@@ -10,6 +10,8 @@ from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.plans.noise import effect_of as without_library
+from registry.results.terms import ROUNDED
+from workers.statistics.comparison import gap
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
@@ -53,7 +55,10 @@ def test_where_trials_explain_repeats_or_an_effect_is_posted_it_is_not_estimated
         ([99.0, 100.0, 99.0, 100.0], 1000, 5.596),  # 1 + .005 ** 2 over the mean of p q / n at 990.5, 1000.5 of 1001
         ([50.0, 51.0, 52.0], 1000, 1.0334),  # 1 + .01 ** 2 / 12 over .2498 / 1000
         ([50.1, 51.0, 52.0], 1000, None),
-        ([50.0], 1000, None),
+        ([50.0], 1000, 1.0334),  # one in ten scores of 1000 trials is a whole percent
+        ([50.0], 900, None),
+        ([99.0], 400, 1.9012),  # one in four of 400: 1 + .005 ** 2 over p q / n at 396.5 of 401
+        ([99.0], 390, None),
         ([100.0, 0.0], 100_000, None),
     ],
 )
@@ -61,6 +66,19 @@ def test_rounding_that_is_coarser_than_a_trial_makes_errors_larger(values, trial
     levels = tuple(Level(str(place), None) for place in range(len(values)))
     grid = Grid(PERCENT, (Axis("Task", "nominal", levels),), tuple(values), trials)
     assert effect_of(grid) == (effect and pytest.approx(effect, rel=1e-3))
+
+
+def test_what_stands_beside_a_saturated_cell_shows_how_it_was_printed() -> None:
+    axes = (Axis("Task", "nominal", (Level("a", None),)),)
+    full, near = (Grid(PERCENT, axes, (value,), 1000) for value in (100.0, 99.0))
+    assert effect_of(full) is None
+    # .005 ** 2 over p q / n at 1000.5 of 1001.
+    assert effect_of(full, near) == pytest.approx(1 + 0.005**2 / (0.5 * 1000.5 / 1001**2 / 1000), rel=1e-9)
+    assert without_library(full, near) == pytest.approx(effect_of(full, near), rel=1e-9)
+    found = gap(full, near)
+    assert found.test is not None
+    assert (found.test.p or 0.0) > 0.05
+    assert ROUNDED in found.assumes
 
 
 @given(
