@@ -20,6 +20,13 @@ class Keyword:
     value: str | int
 
 
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """So many significant digits of a number tell all that it is asked for."""
+
+    count: int
+
+
 class Presence(Enum):
     """When a field is missing in a document; a field without one is always there."""
 
@@ -47,7 +54,8 @@ Count = Annotated[int, Keyword("minimum", 0)]
 Identifier = Annotated[str, Keyword("format", "uuid")]
 Instant = Annotated[str, Keyword("format", "date-time")]
 Digest = Annotated[str, Keyword("pattern", "^sha256:[0-9a-f]{64}$")]
-P = Annotated[float | None, "A p-value; null where there is none, and `status` says why."]
+PValue = Annotated[float, Digits(4)]
+P = Annotated[PValue | None, "A p-value; null where there is none, and `status` says why."]
 KnownNoise = Literal["trials", "stderr", "repeats", "unknown"]
 Noise = Annotated[
     KnownNoise,
