@@ -62,7 +62,7 @@ Noise = Annotated[
     "What the tests rest on. A posted standard error goes before trials; repeats are runs whose spread is known.",
 ]
 Detectable = Annotated[
-    float | None,
+    Annotated[float, Digits(3)] | None,
     "The smallest true value that is found significant with probability 80 %: (z of 1 - alpha/2 + z of 0.8) standard "
     "errors, in the metric's unit, for a step between trials with the continuity of Fisher's test; null without noise, "
     "and where the scale has no room for it.",
