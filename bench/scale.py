@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select, text
+from sqlalchemy import TextClause, func, select, text
 
 from bench import load
 from bench.figures import Figure, show
@@ -160,13 +160,23 @@ def one_more(found: System, size: Size, rounds: int) -> tuple[list[float], float
     return times, time.perf_counter() - begun
 
 
-def disk(found: System) -> dict[str, int]:
-    query = text(
-        "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND relnamespace = "
-        "'public'::regnamespace"
-    )
+_SIZES = text("""
+    SELECT relname AS name, pg_total_relation_size(oid) AS whole FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+""")
+_PARTS = text("""
+    SELECT relname AS name, pg_relation_size(oid) AS whole FROM pg_class
+    WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace
+    UNION ALL SELECT relname || ', toast', pg_total_relation_size(reltoastrelid) FROM pg_class
+    WHERE reltoastrelid <> 0 AND relnamespace = 'public'::regnamespace
+""")
+"""Each table, what is stored outside of its rows, and each index by itself."""
+
+
+def disk(found: System, sizes: TextClause = _SIZES) -> dict[str, int]:
+    """Bytes by name."""
     with found.database.reading() as connection:
-        return {row[0]: row[1] for row in connection.execute(query)}
+        return {row.name: row.whole for row in connection.execute(sizes)}
 
 
 def grown(found: System, size: Size, have: int, most: float, reads: int, rounds: int) -> Iterator[Figure]:
@@ -207,20 +217,37 @@ def statistics_on_disk(found: System) -> float:
     return float(size / rows / CELLS)
 
 
-def with_trials(grids: int) -> Iterator[Figure]:
-    """Bytes a cell of grids whose cells have trials, on servers of their own: what is there before does not count."""
+def with_trials(grids: int, kind: str, most: float) -> Iterator[Figure]:
+    """Bytes a cell of grids whose cells have trials, a tenth of them revised, on servers of their own: what is there
+    before does not count. Tables, what is stored outside of their rows, and indexes are named beside it."""
     with system(workers=False) as found:
-        before = sum(disk(found).values())
-        load.publish(found, grids, 2, 0, BATCH if grids >= 2 * BATCH else 0)
-        cells = CELLS * _grids(found)
-        bare = (sum(disk(found).values()) - before) / cells
-        while derive_due(found.database, found.settings):
-            pass
-        tables = disk(found)
-        whole = (sum(tables.values()) - before) / cells
-        beside = ", ".join(f"{one} {tables[one] / cells:.1f}" for one in ("statistics", "stored_revisions", "events"))
-        yield Figure("disk a cell with trials, without statistics", bare, "B")
-        yield Figure("disk a cell with trials, with statistics", whole, "B", beside=beside)
+        empty = disk(found, _PARTS)
+        _publish_with_trials(found, kind, range(grids))
+        bare = sum(disk(found, _PARTS).values()) - sum(empty.values())
+        _derive_all(found)
+        _publish_with_trials(found, kind, range(0, grids, 10), seed=1)
+        _derive_all(found)
+        each = {name: (size - empty[name]) / grids / CELLS for name, size in disk(found, _PARTS).items()}
+        largest = sorted(each.items(), key=lambda one: -one[1])
+        beside = ", ".join(f"{name} {size:.2f}" for name, size in largest if size >= 0.1)
+        named = f"disk a cell with trials, first axis {kind}"
+        yield Figure(f"{named}, without statistics", bare / grids / CELLS, "B", at_most=40.0)
+        yield Figure(f"{named}, with statistics", sum(each.values()), "B", at_most=most, beside=beside)
+
+
+def _publish_with_trials(found: System, kind: str, numbers: Sequence[int], seed: int = 0) -> None:
+    first = {"nominal": AXES[0], "numeric": {"name": "Layers", "kind": "numeric", "levels": list(range(7))}}[kind]
+    path, connection = f"/api/v1/projects/{found.project}/grids/batch", found.connection()
+    for start in range(0, len(numbers), BATCH):
+        some = [load.grid(one, seed) | {"axes": [first, AXES[1]]} for one in numbers[start : start + BATCH]]
+        status, answer = load.post(connection, found, path, json.dumps(some).encode())
+        if status != 200 or b'"problem"' in answer:
+            raise RuntimeError(f"{status}: {answer[:300]!r}")
+
+
+def _derive_all(found: System) -> None:
+    while derive_due(found.database, found.settings):
+        pass
 
 
 def measure(
@@ -247,7 +274,8 @@ def measure(
         yield Figure("disk a cell with statistics", bare + told, "B", at_most=40.0)
         for have, grids in zip((0, *thousands), thousands, strict=False):
             yield from grown(found, Size("thousand", 1_000, grids), have, 50.0, reads, rounds)
-    yield from with_trials(trials)
+    yield from with_trials(trials, "nominal", 60.0)
+    yield from with_trials(trials, "numeric", 100.0)
 
 
 if __name__ == "__main__":

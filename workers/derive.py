@@ -2,6 +2,7 @@
 tasks (`app.py`) and the inline worker call it.
 """
 
+import math
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,8 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.errors import TryLater
 from registry.grids.grid import Metric
 from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
-from registry.results.codec import compressed, to_document, to_short_document
+from registry.results.codec import to_document, to_short_document
+from registry.results.columns import packed
 from registry.results.courses import Series
 from registry.results.statistics import GridStatistics, SeriesThresholds
 from registry.settings import Settings
@@ -37,6 +39,7 @@ _WRITTEN_EVERY = 0.1
 _SHIFT_SECONDS = 3.0
 """Seconds for which one wake-up keeps a worker: far below Celery's time limits, and below the grace of a supervisor
 that stops it."""
+_LEAST_DIGITS, _MOST_DIGITS = 5, 9
 _GRIDS_TOGETHER = 32
 _CELLS_TOGETHER = 5_000
 """Grids, and cells, that are computed together: beyond, the arrays leave the cache and readers wait for nothing."""
@@ -253,10 +256,19 @@ def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
         "revision": revision.number,
         "methods_version": METHODS_VERSION,
         "etag": f"{revision.number}-{digest[:16]}-s{METHODS_VERSION}",
-        "document": compressed(document),
-        "facts": to_short_document(facts_of_statistics(found)),
+        "document": packed(document),
+        "facts": to_short_document(facts_of_statistics(found), told_digits(revision.values, found)),
         "computed_at": computed_at,
     }
+
+
+def told_digits(values: Sequence[float | None], found: GridStatistics) -> int:
+    """The significant digits of statistics: two more than the largest value has as it was posted, five to nine."""
+    largest = max((abs(value) for value in values if value is not None), default=0.0)
+    if not largest or found.precision is None or found.precision.decimals is None:
+        return _MOST_DIGITS
+    whole = math.floor(math.log10(largest)) + 1
+    return min(max(whole + found.precision.decimals + 2, _LEAST_DIGITS), _MOST_DIGITS)
 
 
 def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> dict[str, Any]:
@@ -270,7 +282,8 @@ def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> di
         **more,
         "metric": revision.metric,
         "axes": revision.axes,
-        **to_short_document(found),
+        **to_short_document(found, told_digits(revision.values, found)),
+        "params": to_document(found.params),  # as they were asked
     }
 
 

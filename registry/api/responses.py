@@ -15,7 +15,7 @@ from flask import Response, after_this_request, g, request
 
 from registry.api.request_policy import UNCOUNTED
 from registry.errors import NotAcceptable, TooLarge, TooManyRequests
-from registry.results.codec import Result, from_document
+from registry.results.codec import Result, from_bytes, from_document, is_served
 
 MEDIA = {
     "json": "application/json",
@@ -153,12 +153,14 @@ def take_turn(places: threading.BoundedSemaphore = _large_answers) -> None:
 
 
 def send_stored(document: bytes | memoryview | None, tag: str) -> Response:
-    """A stored JSON document, kept compressed: its very bytes to callers who take gzip.
+    """A stored JSON document: its very bytes to callers who take gzip, if they are that.
 
     None stands for the document that the caller has already.
     """
     if document is None or not_modified(tag):
         return common(Response(status=304), tag)
+    if not is_served(document):
+        return json_answer(from_bytes(document), tag=tag)
     compressed = accepts_gzip()
     response = Response(bytes(document) if compressed else gzip.decompress(document), content_type=MEDIA["json"])
     if compressed:

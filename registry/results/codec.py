@@ -18,12 +18,14 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type
 
 import orjson
 
-from registry.results.terms import Presence
+from registry.results.columns import unpacked
+from registry.results.terms import Digits, Presence
 
 Result = TypeVar("Result")
 Reader = Callable[[Any], Any]
 _Number = Callable[[float], float | None]
-_Field = tuple[str, str, bool, bool]
+_Field = tuple[str, str, bool, _Number | None]
+_GZIP = b"\x1f"
 _AS_THEY_ARE = frozenset({type(None), str, bool, int})
 
 
@@ -32,20 +34,25 @@ def to_document(value: Any) -> Any:
     return _document(value, _exact)
 
 
-def to_short_document(value: Any) -> Any:
-    """The same with nine significant digits of each number that is not whole, but for the levels of axes: they are
-    names. Numbers of a million and more, of which so few digits might tell too little, stay as they are."""
-    return _document(value, _nine_digits)
+def to_short_document(value: Any, digits: int = 9) -> Any:
+    """The same with so many significant digits of each number that is not whole, or those that its type says, but for
+    the levels of axes: they are names. Numbers of a million and more, of which so few digits might tell too little,
+    stay as they are."""
+    return _document(value, _of_digits(digits))
 
 
 def _exact(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _nine_digits(value: float) -> float | None:
-    if value.is_integer() or abs(value) >= 1e6:
-        return _exact(value)
-    return float(f"{value:.9g}") if math.isfinite(value) else None
+@lru_cache(maxsize=16)
+def _of_digits(digits: int) -> _Number:
+    def shortened(value: float) -> float | None:
+        if value.is_integer() or abs(value) >= 1e6:
+            return _exact(value)
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+    return shortened
 
 
 def _document(value: Any, number: _Number) -> Any:
@@ -66,13 +73,13 @@ def _document(value: Any, number: _Number) -> Any:
 def _written(value: Any, fields: tuple[_Field, ...], number: _Number) -> dict[str, Any]:
     """A dataclass as a dict; scalars are most of it, and take the short way."""
     found: dict[str, Any] = {}
-    for name, wire, omitted, is_level in fields:
+    for name, wire, omitted, own in fields:
         item = getattr(value, name)
         kind = type(item)
         if kind is float:
-            found[wire] = _exact(item) if is_level else number(item)
+            found[wire] = number(item) if own is None or number is _exact else own(item)
         elif kind not in _AS_THEY_ARE:
-            found[wire] = _document(item, _exact if is_level else number)
+            found[wire] = _document(item, number if own is None or number is _exact else own)
         elif item is not None or not omitted:
             found[wire] = item
     return found
@@ -80,21 +87,25 @@ def _written(value: Any, fields: tuple[_Field, ...], number: _Number) -> dict[st
 
 @lru_cache(maxsize=256)
 def _fields_of(kind: Hashable) -> tuple[_Field, ...]:
-    """The fields of a dataclass: the name, how it is written, whether it is left out where it is `None`, and whether
-    it holds levels of an axis; none of any other type."""
+    """The fields of a dataclass: the name, how it is written, whether it is left out where it is `None`, and how short
+    documents write its numbers, if its type says so; none of any other type."""
     if not dataclasses.is_dataclass(kind):
         return ()
     hints = get_type_hints(kind, include_extras=True)
     return tuple(
-        (field.name, wire_name(field), presence_of(hint := hints[field.name]) is Presence.OMITTED, _holds_levels(hint))
+        (field.name, wire_name(field), presence_of(hint := hints[field.name]) is Presence.OMITTED, _own_number(hint))
         for field in dataclasses.fields(cast(Any, kind))
     )
 
 
-def _holds_levels(hint: Any) -> bool:
-    """Whether a type is a level, which is a number or a name, or what holds nothing else."""
+def _own_number(hint: Any) -> _Number | None:
+    """How short documents write numbers of a type: exactly if it is a level, which is a number or a name, or holds
+    nothing else; with the digits that it says; `None`: with those of the document."""
     inside = get_args(hint)
-    return {str, float} <= set(inside) or any(_holds_levels(one) for one in inside)
+    if {str, float} <= set(inside):
+        return _exact
+    said = (_of_digits(one.count) if isinstance(one, Digits) else _own_number(one) for one in inside)
+    return next((one for one in said if one is not None), None)
 
 
 def presence_of(hint: Any) -> Presence | None:
@@ -128,9 +139,16 @@ def compressed(document: Mapping[str, Any]) -> bytes:
 
 
 def from_bytes(stored: bytes | memoryview) -> dict[str, Any]:
-    """The JSON document in stored bytes."""
+    """The JSON document in stored bytes, of `compressed` or of `columns.packed`."""
+    if not is_served(stored):
+        return unpacked(stored)
     document: dict[str, Any] = orjson.loads(gzip.decompress(stored))
     return document
+
+
+def is_served(stored: bytes | memoryview) -> bool:
+    """Whether stored bytes are those that a caller who takes gzip is sent."""
+    return bytes(stored[:1]) == _GZIP
 
 
 def read(kind: type[Result], stored: bytes | memoryview, parts: Collection[str] | None = None) -> Result:

@@ -15,6 +15,7 @@ from registry.results.terms import (
     Noise,
     P,
     Place,
+    PValue,
     Reason,
     Status,
 )
@@ -199,7 +200,7 @@ class Series:
         "than that of `ols`: levels that scatter are no trend.",
     ]
     q: Annotated[
-        float | None,
+        PValue | None,
         "`trend_p` after Benjamini and Hochberg over the series of this grid along this axis, and no less than "
         "`opened` has for the axis: the direction follows from it.",
     ]
@@ -242,7 +243,7 @@ class Change:
         "set: size alone makes no step sharp.",
     ]
     p: P
-    p_holm: Annotated[float | None, "Holm over all steps of the grid along this axis."]
+    p_holm: Annotated[PValue | None, "Holm over all steps of the grid along this axis."]
     interval: Annotated[
         Interval | None,
         "Newcombe's with trials, z or t with errors, Welch's where a series has two repeated cells; null without. Of a "
@@ -266,7 +267,7 @@ class LargestStep:
 
     size: Annotated[float, "In the metric's unit."]
     at: Annotated[tuple[LevelSpan, ...], "Every step of this size."]
-    p_holm: Annotated[float | None, "Holm over all steps of the grid along this axis; null without noise."]
+    p_holm: Annotated[PValue | None, "Holm over all steps of the grid along this axis; null without noise."]
     interval: Annotated[
         Interval | None,
         "At the level that picking the largest asks for (Bonferroni over the steps of the series); null without noise.",
@@ -289,9 +290,9 @@ class Onset:
     goes: Annotated[Literal["falls", "rises"], "Which way is worse."]
     margin: Annotated[float, "`params.equivalence` in the metric's unit; 0 where none is set."]
     p: Annotated[
-        float, "Of the test that one of the last two cells is not worse than the first by more than the margin."
+        PValue, "Of the test that one of the last two cells is not worse than the first by more than the margin."
     ]
-    q: Annotated[float, "Benjamini and Hochberg over the series of this grid along this axis."]
+    q: Annotated[PValue, "Benjamini and Hochberg over the series of this grid along this axis."]
     until: Annotated[
         Place | None,
         "Up to this level every cell is shown to be worse than the first by the margin at most. Null, as `by` and "

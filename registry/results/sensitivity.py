@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.results.terms import Count, Interval, LevelName, P, Reason, Status
+from registry.results.terms import Count, Interval, LevelName, P, PValue, Reason, Status
 
 AxisTest = Literal["f", "lr_logit"]
 
@@ -44,7 +44,7 @@ class AxisShare:
     share: Annotated[float, "Of the variance; all shares and the residual's sum to 1."]
     df: Annotated[int, "Degrees of freedom: its measured levels less one; fewer where cells fall apart into blocks."]
     levels: Annotated[tuple[LevelMean, ...], "The first thousand measured levels."]
-    p: Annotated[float | None, "Of the test that the levels of this axis do not differ."] = None
+    p: Annotated[PValue | None, "Of the test that the levels of this axis do not differ."] = None
     test: Annotated[
         AxisTest | None,
         "f: F against the residual. lr_logit: likelihood ratio on the logit scale, with trials; of rare outcomes the "
@@ -68,7 +68,7 @@ class LogitInteraction:
     df: Annotated[Count, "Its degrees of freedom."]
     over_noise: Annotated[float, "Chi-squared over its degrees of freedom: about 1 where the rest is noise."]
     p: Annotated[
-        float,
+        PValue,
         "Of the test that there is no interaction: by chi2; of rare outcomes the larger of that and of the likelihood "
         "ratio's.",
     ]
@@ -128,7 +128,7 @@ class BreslowDay:
     strata: Strata
     chi2: Annotated[float | None, "With Tarone's correction."] = None
     df: Annotated[int | None, "Degrees of freedom."] = None
-    p: Annotated[float | None, "The p-value of chi2."] = None
+    p: Annotated[PValue | None, "The p-value of chi2."] = None
     chi2_uncorrected: Annotated[float | None, "Without the correction."] = None
-    p_uncorrected: Annotated[float | None, "Its p-value."] = None
+    p_uncorrected: Annotated[PValue | None, "Its p-value."] = None
     reason: Reason = None

@@ -21,6 +21,7 @@ from registry.results.terms import (
     Keyword,
     LastLevel,
     Presence,
+    PValue,
     SliceDocument,
     Status,
 )
@@ -53,9 +54,9 @@ class Opened:
     adjusted p (`q`, `p_holm`, of an axis, of a common direction, of an interaction) is less than that of its axis
     here."""
 
-    p: Annotated[float | None, "That all cells are equal: Simes over the axes; null where nothing is tested."]
+    p: Annotated[PValue | None, "That all cells are equal: Simes over the axes; null where nothing is tested."]
     axes: Annotated[
-        Mapping[str, float | None],
+        Mapping[str, PValue | None],
         "That nothing differs along an axis: Simes over what is tested along it (trends; variation, steps, onsets; the "
         "common direction, the axis as a whole), and no less than `p`; null where nothing is.",
     ]

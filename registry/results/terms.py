@@ -20,6 +20,13 @@ class Keyword:
     value: str | int
 
 
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """So many significant digits of a number tell all that it is asked for."""
+
+    count: int
+
+
 class Presence(Enum):
     """When a field is missing in a document; a field without one is always there."""
 
@@ -47,14 +54,15 @@ Count = Annotated[int, Keyword("minimum", 0)]
 Identifier = Annotated[str, Keyword("format", "uuid")]
 Instant = Annotated[str, Keyword("format", "date-time")]
 Digest = Annotated[str, Keyword("pattern", "^sha256:[0-9a-f]{64}$")]
-P = Annotated[float | None, "A p-value; null where there is none, and `status` says why."]
+PValue = Annotated[float, Digits(4)]
+P = Annotated[PValue | None, "A p-value; null where there is none, and `status` says why."]
 KnownNoise = Literal["trials", "stderr", "repeats", "unknown"]
 Noise = Annotated[
     KnownNoise,
     "What the tests rest on. A posted standard error goes before trials; repeats are runs whose spread is known.",
 ]
 Detectable = Annotated[
-    float | None,
+    Annotated[float, Digits(3)] | None,
     "The smallest true value that is found significant with probability 80 %: (z of 1 - alpha/2 + z of 0.8) standard "
     "errors, in the metric's unit, for a step between trials with the continuity of Fisher's test; null without noise, "
     "and where the scale has no room for it.",

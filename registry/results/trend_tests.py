@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.results.terms import Count, Interval, P, Reason, Status
+from registry.results.terms import Count, Interval, P, PValue, Reason, Status
 
 ExactOrNormal = Literal["exact", "normal"]
 ChangeMethod = Literal["logit", "weighted", "repeats", "theil_sen", "least_squares"]
@@ -37,7 +37,7 @@ class MannKendall:
     tau: Annotated[float | None, "Kendall's tau-b, -1 to 1; null where no pair of values differs."]
     p: P
     min_attainable_p: Annotated[
-        float | None, "The smallest p that any ordering of these values could have had; null for a single point."
+        PValue | None, "The smallest p that any ordering of these values could have had; null for a single point."
     ]
     method: Annotated[ExactOrNormal, "How p was computed: by the exact null law, or by the normal tail."]
     reason: Reason = None
@@ -94,7 +94,7 @@ class Logit:
         float | None, "Pearson's; above 1 the cells vary by more than binomial noise about the line."
     ] = None
     lack_of_fit_p: Annotated[
-        float | None, "Whether the line misses the cells by more than their noise; null below 3."
+        PValue | None, "Whether the line misses the cells by more than their noise; null below 3."
     ] = None
     reason: Reason = None
 
@@ -116,7 +116,7 @@ class Weighted:
     p: P = None
     interval: Annotated[Interval | None, "Of the slope."] = None
     lack_of_fit_p: Annotated[
-        float | None, "Whether the line misses the cells by more than their noise; null below 3."
+        PValue | None, "Whether the line misses the cells by more than their noise; null below 3."
     ] = None
     reason: Reason = None
 
@@ -138,7 +138,7 @@ class Heterogeneity:
     p: P = None
     df_error: Annotated[float | None, "brown_forsythe: degrees of freedom of the errors."] = None
     q: Annotated[
-        float | None, "Benjamini–Hochberg over the series of this grid along this axis, and no less than `opened`'s p."
+        PValue | None, "Benjamini–Hochberg over the series of this grid along this axis, and no less than `opened`'s p."
     ] = None
     reason: Reason = None
 
@@ -153,7 +153,7 @@ class GridTrend:
     rows: Annotated[Count, "Series with two or more cells."]
     p: P
     min_attainable_p: Annotated[
-        float | None, "The smallest p that any orderings of these series could have had; null where there is none."
+        PValue | None, "The smallest p that any orderings of these series could have had; null where there is none."
     ]
     method: Annotated[ExactOrNormal, "How p was computed: by the exact null law, or by the normal tail."]
     reason: Reason = None
@@ -163,7 +163,7 @@ class GridTrend:
         "the sums over the series.",
     ] = "series"
     shared_p: Annotated[
-        float | None,
+        PValue | None,
         "Whether the means of the levels, over the series that have them all, miss a line by more than noise; null "
         "below two such series or three levels.",
     ] = None

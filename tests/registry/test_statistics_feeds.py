@@ -131,7 +131,7 @@ def test_the_interval_of_a_best_cell_is_of_its_own_noise(project: Project) -> No
 
 def test_coverage_counts_what_was_measured_and_a_grid_without_a_series_says_why(filled: Project) -> None:
     told = {row["experiment"]: (row["cells"], row["possible"], row["fraction"]) for row in items(filled, "coverage")}
-    assert told == {"curves": (11, 12, 0.916666667), "scores": (1, 1, 1.0), "sizes": (2, 2, 1.0)}
+    assert told == {"curves": (11, 12, 0.91667), "scores": (1, 1, 1.0), "sizes": (2, 2, 1.0)}
     [row] = [row for row in items(filled, "trends") if row["experiment"] == "scores"]
     assert (row["state"], row["along"], row["slope"], row["count"]) == ("ready", None, None, None)
     assert row["reason"] == "no axis with an order has a measured cell"

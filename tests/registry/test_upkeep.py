@@ -25,6 +25,7 @@ from registry.commands import processes as command_environment
 from registry.local import processes
 from registry.local.embedded import copying
 from registry.operations.health import health_of
+from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import (
@@ -168,7 +169,7 @@ def test_verifying_keeps_to_a_project(own: House) -> None:
 
 def bent(change: Callable[[dict[str, Any]], object], stored: bytes) -> tuple[bytes, dict[str, Any]]:
     """A stored document after a change."""
-    document = orjson.loads(gzip.decompress(stored))
+    document = from_bytes(stored)
     change(document)
     return gzip.compress(orjson.dumps(document)), document
 

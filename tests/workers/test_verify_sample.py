@@ -1,6 +1,5 @@
 """`registry verify --sample`: what it draws, what it finds in what was drawn, and what it says of the rest."""
 
-import gzip
 import json
 import re
 import uuid
@@ -9,7 +8,6 @@ from datetime import timedelta
 from itertools import combinations
 from typing import Any
 
-import orjson
 import pytest
 from click.testing import CliRunner
 from scipy.stats import chi2, hypergeom
@@ -19,6 +17,8 @@ from registry.cli import main
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from registry.query import RankingQuery
+from registry.results.codec import from_bytes
+from registry.results.columns import packed
 from registry.storage.tables import cached_results, grids, pair_sum_scopes, statistics
 from tests.house import House, Project
 from tests.registry.test_items import FIRST
@@ -67,9 +67,9 @@ def tamper(house: House, *statements: Any) -> None:
 def bend_statistics(house: House, grid_id: str) -> None:
     here = statistics.c.grid_id == grid_id
     with house.database.reading() as connection:
-        document = orjson.loads(gzip.decompress(connection.scalar(select(statistics.c.document).where(here))))
+        document = from_bytes(connection.scalar(select(statistics.c.document).where(here)))
     document["coverage"]["count"] = -1
-    tamper(house, update(statistics).where(here).values(document=gzip.compress(orjson.dumps(document))))
+    tamper(house, update(statistics).where(here).values(document=packed(document)))
 
 
 def change_value(house: House, grid_id: str) -> None:

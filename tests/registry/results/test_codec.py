@@ -34,13 +34,13 @@ def test_a_number_that_is_none_is_not_stored_as_null() -> None:
             to_bytes({"coverage": wrong})
 
 
-def test_statistics_have_nine_digits_and_levels_all_of_theirs() -> None:
+def test_statistics_have_the_digits_that_tell_something_and_levels_all_of_theirs() -> None:
     third = 1 / 3
     found = to_short_document(
-        [Change(third, 2 * third, third, True, 1.23456789012e-45, 4e6 / 3, None, float("nan")), 123456789012.0]
+        [Change(third, 2 * third, third, True, 1.23456789012e-45, 4e6 / 3, None, float("nan")), 123456789012.0], 6
     )
     assert (found[0]["from"], found[0]["to"]) == (third, 2 * third)
-    assert (found[0]["size"], found[0]["p"]) == (0.333333333, 1.23456789e-45)
+    assert (found[0]["size"], found[0]["p"]) == (0.333333, 1.235e-45)
     assert (found[0]["p_holm"], found[0]["detectable"], found[1]) == (4e6 / 3, None, 123456789012.0)
 
 
