@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from registry.renderings.sheet import Block, Heading, Lines
@@ -110,3 +110,11 @@ def shown(verdict: Verdict, about: str = "") -> ShownVerdict:
     label = "shown for these cells" if verdict.only_here else _LABELS[verdict.answer]
     answer = "open" if verdict.only_here else verdict.answer
     return ShownVerdict(answer, label, typeset(verdict.sentence), more, about, verdict.left_out)
+
+
+def with_first(part: Part, keys: int, names: Collection[str]) -> Part:
+    """A table in which these columns follow its first ones: what a narrow screen shows."""
+    order = sorted(range(len(part.heads)), key=lambda place: place >= keys and part.heads[place][0] not in names)
+    return replace(
+        part, heads=[part.heads[place] for place in order], rows=[[row[place] for place in order] for row in part.rows]
+    )

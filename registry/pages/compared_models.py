@@ -17,7 +17,7 @@ from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Invalid, NotFound, TryLater
 from registry.grids.slices import PARAMETER
 from registry.operations.plans import plan_of_models
-from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset
+from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset, with_first
 from registry.pages.choices import Field
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
@@ -97,13 +97,15 @@ def _ranking_row(asked: Asked) -> Any:
 
 
 def sides_of(asked: Asked) -> dict[str, str]:
-    """The models of both sides: those that are named, or the two that the bar has, or the first two of the ranking."""
+    """The models of both sides: those that are named, or the two that the bar has, or the first two of the ranking that
+    met."""
     named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
     chosen = request.args.getlist("model") if not named else []
     if named or len(chosen) == len(MODEL_SIDES):
         return named or dict(zip(MODEL_SIDES, chosen, strict=True))
     row = _ranking_row(asked)
-    names = [one.name for one in read(Ranking, row.document).ranking] if state_of(row) == "ready" else []
+    rows = read(Ranking, row.document).ranking if state_of(row) == "ready" else ()
+    names = [one.name for one in rows if one.component == rows[0].component]
     return dict(zip(MODEL_SIDES, names, strict=False)) if len(names) > 1 else {}
 
 
@@ -153,6 +155,7 @@ def _linked(part: Part, found: ModelComparison, project: str) -> Part:
     all of them together come first."""
     if part.kind != "table":
         return part
+    part = with_first(part, part.keys, ("difference", "interval"))
     shown, whole = found.by_benchmark[:_MOST_ROWS], found.whole
     home = f"/projects/{quote(project)}/comparisons"
     links = [carried(home, parse_qsl(urlsplit(one.href).query)) if one.href else "" for one in shown]

@@ -195,6 +195,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
         "data": seen.data,
         "slices": slice_lists(seen.whole or stored.axes, seen.wanted),
         "slice_text": slice_text(seen.wanted),
+        "slice_asked": {PARAMETER + axis: tuple(texts) for axis, texts in seen.wanted},
         "compared": _compared(seen),
         "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in _KEPT],
         "whole": {PARAMETER + axis: None for axis, _ in seen.wanted},

@@ -10,7 +10,7 @@ from flask import request
 from registry.api.cached_results import ask, progress
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.pages.bar import SIDES, carried_on, page_of_row
-from registry.pages.blocks import Part, parts_of, sections_of
+from registry.pages.blocks import Part, parts_of, sections_of, with_first
 from registry.pages.compared_models import MODEL_SIDES
 from registry.pages.drawings import MOST_IN_MATRIX, RAIL, bars_of, matrix_of, pairs_of, whiskers_of
 from registry.pages.links import LOOKS, here, results_page
@@ -79,6 +79,9 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
     listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
     lettered = len(ranking.groups) <= MOST_LETTERS and why_untested(ranking) is None
     order = [part if lettered else _unlettered(part) for part in parts_of(order_blocks(ranking))]
+    order[1:2] = [
+        with_first(one, 2, ("mean", "interval", "score")) if one.kind == "table" else one for one in order[1:2]
+    ]
     names, word = [one.name for one in ranking.ranking], group_word(ranking)
     link_two = two if ranking.by == "model" else alone if len(names) > 2 else None
     return {

@@ -115,7 +115,8 @@ def _context(
     return {
         "project": asked.project,
         "view": view,
-        "views": list(_views(project, bar, view)),
+        "views": list(_views(asked)),
+        "carried": carried_on(),
         "query": query,
         "bar": bar,
         "asked_view": named,
@@ -193,13 +194,14 @@ def _first_view(bar: Bar) -> str:
     return {0: "table", 1: "lines"}.get(len(bar.axes), "heatmaps")
 
 
-def _views(project: str, bar: Bar, current: View) -> Iterator[tuple[str, str, bool]]:
+def _views(asked: Asked) -> Iterator[tuple[str, str, bool]]:
     """Each view with its address for the same selection and whether it is this one; none that there cannot be."""
+    project, bar, current = asked.slug, asked.bar, asked.view
     for name, view in VIEWS.items():
         word = "Grids" if name == "heatmaps" and not bar.axes else view.word  # single scores have no heat maps
         if name == current.name:
             yield word, here(), True
-        elif bar.metrics and (bar.axes or name != "lines"):
+        elif bar.metrics and (bar.axes or name != "lines") and (name != "trade-off" or trade_off.has_two(asked)):
             # An axis whose levels are compared is none that lines could run along.
             kept = [
                 one for one in carried_on() if name != "lines" or not (one[0] == "by" and one[1].startswith("axis:"))
@@ -226,7 +228,11 @@ def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
 def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
     """The fields of the bar, those of the view, and those that are folded."""
     first, folded = fields_of(asked.bar, asked.view.fields, {**asked.query, **asked.foreign}, asked.wanted)
-    return first, [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
+    beside, more = [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
+    if asked.view.name in ("table", "lines"):  # their rows, columns and axes suit most, and the data come first
+        return first, [], [*beside, *more]
+    dates = [one for one in first if beside and one.parameter in ("as_of", "since")]
+    return [one for one in first if one not in dates], beside, [*dates, *more]
 
 
 def _unusual(fields: Sequence[Field]) -> Iterator[str]:

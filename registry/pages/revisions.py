@@ -12,7 +12,7 @@ from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
-from registry.pages.blocks import Part
+from registry.pages.blocks import Part, typeset
 from registry.pages.comparison import of_two_grids
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
@@ -23,7 +23,7 @@ from registry.pages.queries import state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.sharing import about_grid
 from registry.query import ComparisonQuery
-from registry.renderings.numbers import plain_number
+from registry.renderings.numbers import intervals, places_of, plain_number, signed
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import isolated, label, place, said
 from registry.results.codec import read
@@ -64,7 +64,7 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
             "compared": to(f"/projects/{stored.project}/comparisons", **_sides(before, after)) if question else "",
             "state_word": state,
             "difference_bins": range(DIFFERENCES),
-            "lists": [_changed(document), *(_listed(document, kind) for kind in ("added", "removed"))],
+            "lists": [_changed(document, compared), *(_listed(document, kind) for kind in ("added", "removed"))],
             "others": list(changes_of(before, after, MEMBERS)),
             "json": data_path(f"/grids/{grid}/difference", row.visibility, [("from", str(a)), ("to", str(b))]),
             "csv": [(number, _cells_of(grid, row.visibility, number)) for number in (a, b)],
@@ -97,15 +97,26 @@ def _map(before: dict[str, Any], after: dict[str, Any], compared: Comparison | N
     return heatmap_of(documents[1], show="difference", baseline=documents[0], comparison=compared)
 
 
-def _changed(document: dict[str, Any]) -> tuple[str, int, Part]:
-    """The first cells that changed, a row each of their fields that did."""
+def _changed(document: dict[str, Any], compared: Comparison | None) -> tuple[str, int, Part]:
+    """The first cells that changed, a row each of their fields that did; values with their difference, if compared."""
     cells = document["changed"][:_LISTED]
-    rows = [
-        ["" if more else place(one["at"]) or "the score", *told]
-        for one in cells
-        for more, told in enumerate(differing(one["from"], one["to"]))
-    ]
+    gaps = compared.cells if compared else ()
+    places = places_of([one.gap for one in gaps])
+    told_of = intervals([one.interval for one in gaps], places)
+    sizes = {
+        place(one.at): [typeset(signed(one.gap, places)), typeset(" ".join(told.split()).replace("[ ", "["))]
+        for one, told in zip(gaps, told_of, strict=True)
+    }
+    rows, sized = [], False
+    for one in cells:
+        for more, told in enumerate(differing(one["from"], one["to"])):
+            size = sizes.get(place(one["at"])) if told[0] == "value" else None
+            sized = sized or bool(size)
+            rows.append(["" if more else place(one["at"]) or "the score", *told, *(size or ["", ""])])
     heads = [("Cell", False), ("what changed", False), ("before", True), ("after", True)]
+    if sized:
+        heads += [("difference", True), ("interval", True)]
+    rows = [row[: len(heads)] for row in rows]
     return "changed", len(cells), Part("table", heads=heads, rows=rows, keys=1)
 
 

@@ -77,6 +77,15 @@ def _offered(asked: Asked) -> tuple[Metrics, Labels]:
     return [(f"{OF_METRIC}{one}", one) for one in metrics], counted
 
 
+def has_two(asked: Asked) -> bool:
+    """Whether there are two quantities: a second metric, or a label of models that is a number."""
+    if len(asked.bar.metrics) > 1:
+        return True
+    with parts().database.reading() as connection:
+        labels = number_labels(connection, asked.project.id, "model", Filters(experiment=[asked.query["experiment"]]))
+    return any(count > FEW for _, count in labels)
+
+
 def elsewhere(asked: Asked) -> Iterator[tuple[str, str]]:
     """The other experiments of the project that have several metrics, with the address of their trade-offs."""
     with parts().database.reading() as connection:

@@ -165,7 +165,8 @@ def beside_ranking(found: Aggregates, ranking: Ranking) -> Iterator[str]:
     not the same."""
     if found.value != "count" and found.slots.total:
         shared = None if found.missing == "available" else found.slots.shared
-        yield from beside_slots(ranking, shared, "table", "entry", "entries")
+        some = found.set_aside or found.left_out.empty
+        yield from beside_slots(ranking, shared, "table", "entry", "entries with cells" if some else "entries")
 
 
 def beside_slots(

@@ -82,7 +82,12 @@ def protocol_line(protocol: Protocol | None) -> Iterator[str]:
 
 def place(at: Mapping[str, Any], without: str | None = None) -> str:
     """A coordinate, `Type 2, Length 1`."""
-    return ", ".join(f"{isolated(name)} {isolated(spoken(level))}" for name, level in at.items() if name != without)
+    return ", ".join(_at(name, spoken(level)) for name, level in at.items() if name != without)
+
+
+def _at(name: str, level: str) -> str:
+    """A level with the name of its axis, once: `Type 4` of the axis Type has it."""
+    return isolated(level if level.startswith(f"{name} ") else f"{isolated(name)} {isolated(level)}")
 
 
 def isolated(text: str) -> str:

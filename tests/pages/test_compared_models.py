@@ -185,3 +185,11 @@ def test_two_models_that_are_as_good_over_all_and_differ_by_benchmark_are_said_t
         f"/projects/{public.slug}/results?view=compare&experiment=e&metric=accuracy&contender_model=A&baseline_model=B"
     )
     assert "The difference is not the same on all benchmarks (Cochran's Q, p 0.0113)." in visitor.computed(pair).text
+
+
+def test_without_two_models_that_share_cells_the_view_asks_for_them(demo: Demo, guest: Browser) -> None:
+    """The models of Qwen were measured on a benchmark each."""
+    address = "/projects/demo/results?view=compare&experiment=type-by-length&metric=accuracy"
+    guest.read(address)
+    demo.house.compute()
+    assert "Name two models" in guest.read(address).text

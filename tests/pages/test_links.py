@@ -193,7 +193,7 @@ def test_every_link_on_a_results_page_keeps_the_selection(answered: Demo, guest:
         for form in [parse_qs(urlsplit(one).query) for one in forms(page) if "view=" in one]:
             assert {name: form.get(name) for name in SELECTED} == SELECTED, view
         open_ += tabs
-    assert seen == {"ranking", "table", "lines", "heatmaps", "trade-off", "compare"}
+    assert seen == {"ranking", "table", "lines", "heatmaps", "compare"}, "one metric trades nothing off"
 
 
 def test_a_share_of_a_view_opens_this_view_and_no_other(strange: Project) -> None:

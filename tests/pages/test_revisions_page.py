@@ -14,7 +14,7 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "a cell whose trials alone changed shows its trials": (
         {"trials": 400},
         {"trials": [[200, 400], [400, 400]]},
-        ["1 cell changed Cell what changed before after type a, length 1 trials 400 200 The grid"],
+        ["1 cell changed Cell what changed before after type a, length 1 trials 400 200 Revision 2 minus"],
     ),
     "a cell shows each field that differs and what was not there": (
         {},
@@ -96,5 +96,9 @@ def test_a_revision_tells_noise_from_change(public: Project, visitor: Browser, l
     assert "revision 2" in page.text
     assert 'class="verdict shown"' not in visitor.get(f"{grid}/revisions/1..2").get_data(as_text=True)
     assert "better than the earlier revision" in page.text
+    assert f"difference interval type a, length 1 value 40.5 {later} +{later - 40.5:.1f}" in page.text
     [link] = page.links("/comparisons?")
+    assert 'name="contender_revision" inputmode="numeric" size="4" value="2"' in visitor.get(link).get_data(
+        as_text=True
+    )
     assert visitor.read(link).text.count("95 %")

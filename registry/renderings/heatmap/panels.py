@@ -46,7 +46,7 @@ def marks_of(document: GridDocument, values: Sequence[float | None], statistics:
 def _marks(document: GridDocument, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
     direction = document["metric"]["direction"]
     measured = [value for value in values if value is not None]
-    if direction is None or not measured:
+    if direction is None or len(measured) < 2:
         return Marks(frozenset(), frozenset(), "")
     peak = max(measured) if direction == "higher" else min(measured)
     best = frozenset(index for index, value in enumerate(values) if value == peak)
@@ -66,8 +66,6 @@ def _marks(document: GridDocument, values: Sequence[float | None], statistics: S
 def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measured: int) -> Marks:
     """The marks where a set of cells holds the best one."""
     size = within.size
-    if measured == 1:
-        return Marks(best, frozenset(), "")
     sure = f"{level_of(within)} confidence"
     if size == measured:
         return Marks(best, frozenset(), f"Each of the {size:,} cells may be the best, with {sure}, so none is dashed.")

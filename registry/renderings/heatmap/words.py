@@ -100,12 +100,12 @@ def _measured(cells: int, missing: int) -> Iterator[str]:
 def _best(document: GridDocument, planes: Planes) -> Iterator[str]:
     """The best value and the first of its cells."""
     best = sorted(planes.marks.best)
-    if best and len(planes.values) > 1:
+    if best:
         where = [place(coordinate(document, index)) for index in best[:3]]
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
         decimals = decimals_shown(document, planes.values)
         yield f"Best: {fixed(planes.values[best[0]], decimals)} at {'; '.join(where)}{more}."
-    elif best:
+    elif len(planes.values) == 1 and planes.values[0] is not None:
         yield f"It is {fixed(planes.values[0], decimals_shown(document, planes.values))}."
 
 
