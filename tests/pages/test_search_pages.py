@@ -40,7 +40,7 @@ def test_each_kind_of_result_is_counted_and_leads_to_all_of_them(many: Project, 
     assert f"{home}/models/maker/model-0-instruct" in page.links()
     assert "50 of 1,000 grids are on this page" in visitor.read(f"{home}/grids?q=model+instruct").text
     names = visitor.read(f"{home}/models?q=model+instruct")
-    assert "100 of 125 models with these words are on this page" in names.text
+    assert "100 of 125 names of models with these words are on this page" in names.text
     # A label is found with how many grids have it.
     page = visitor.read(f"{home}/search?q=r999")
     assert "1 of 1 label" in page.text

@@ -78,13 +78,16 @@ class Estimate:
 
     @property
     def decimals(self) -> int | None:
-        """One decimal fewer than tables have, if no number becomes 0 by that."""
+        """One decimal fewer than tables have, if no number becomes 0 by that, and no end of the interval what the
+        difference is written as."""
         ends = (self.interval.low, self.interval.high) if self.interval else ()
         numbers = [self.difference, *ends]
         most = places_of(numbers)
         if not most:
             return most
-        return most if any(one and not float(fixed(one, most - 1)) for one in numbers) else most - 1
+        gone = any(one and not float(fixed(one, most - 1)) for one in numbers)
+        alike = any(one != numbers[0] and fixed(one, most - 1) == fixed(numbers[0], most - 1) for one in ends)
+        return most if gone or alike else most - 1
 
     @property
     def size(self) -> str:

@@ -320,9 +320,9 @@ def _lead(ranking: Ranking) -> Iterator[str]:
 
 
 def _groups(ranking: Ranking) -> Iterator[str]:
-    """How many groups the tests leave, where letters name them."""
+    """How many groups the tests leave, where letters name them and all met: others may differ without a test."""
     count = len(ranking.groups)
-    if count <= MOST_LETTERS:
+    if count <= MOST_LETTERS and not ranking.never_met:
         shared = sum(map(len, ranking.groups)) > len({name for group in ranking.groups for name in group})
         groups = counted(count, "group", "groups")
         yield f"The tests separate the {plural_of(ranking.by)} into {groups}{', which overlap' if shared else ''}."
@@ -414,6 +414,8 @@ def _fewer(ranking: Ranking, claimed: int) -> tuple[str, tuple[str, ...]]:
     name, than = isolated(worst.benchmark), f"than {_of_them(worst.shown)}"
     if len(lost) == 1:
         return f"; with {name} left out, {than}", ()
+    if all(one.shown == worst.shown for one in lost):
+        return f"; {than} with any one of {len(lost):,} {group_word(ranking)}s left out", ()
     every = ranking.stability.without
     listed = every if len(every) <= _ALL_WITHOUT else lost
     each = tuple(
