@@ -325,10 +325,9 @@ def test_who_is_best_on_a_suite_at_long_contexts_and_since_when_is_answered_in_f
 ) -> None:
     asked = only(seen, "question")
     assert asked["clicks"] == 4
-    label, sentence = asked["first"].split("\n")[:2]
-    assert label == "Who is best: shown for these cells"
-    assert sentence.startswith("Longhorn is better than Shorty by 30.0 points")
-    assert "at Context at least 64000" in sentence
+    told = "Who is best: shown for these cells Longhorn is better than Shorty by 30.0 points"
+    assert " ".join(asked["first"].split()).startswith(told)
+    assert "at Context at least 64000" in asked["first"]
     assert "suite=reasoning" in asked["url"]
     assert "What changed" in asked["text"]
 
