@@ -20,7 +20,7 @@ from registry.storage.keys import key_of, of_current
 from registry.storage.statistics_jobs import requeue_statistics
 from registry.storage.tables import cached_results, derivations, grids, invalidations, job_counts, processes, projects
 
-SCHEMA = "0023"
+SCHEMA = "0024"
 """Oldest migration that this code works with."""
 
 

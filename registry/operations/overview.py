@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, and_, case, func, select, text, tuple_
+from sqlalchemy import Connection, and_, case, func, not_, select, text, tuple_
 
 from registry.operations.cached_results import invalidated
 from registry.operations.find import Filters, conditions
 from registry.query import TARGETS, RankingQuery, query_of
 from registry.storage.keys import of_current
-from registry.storage.tables import cached_results, derivations, grids, projects, revisions
+from registry.storage.tables import aliases, cached_results, derivations, grids, projects, revisions
 
 MOST_SCOPES = 2_000
 """Experiments with a metric that are counted one by one; beyond them the rest is only said to be there."""
@@ -138,6 +138,28 @@ def entries_of(
     for row in connection.execute(query):
         entry = Entry(row.id, row.benchmark, row.model, row.variant, row.cell_count, math.prod(row.sizes))
         found.setdefault((row.experiment, row.metric), []).append(entry)
+    return found
+
+
+def lacking_of(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, scopes: Sequence[Scope]
+) -> Mapping[str, Sequence[str]]:
+    """The benchmarks of each of these experiments of which no grid fulfils the filters; an alias is the name that it
+    stands for."""
+    same = (aliases.c.project_id == project_id, aliases.c.kind == "benchmark", aliases.c.alias == grids.c.benchmark)
+    benchmark = func.coalesce(aliases.c.name, grids.c.benchmark)
+    query = (
+        select(grids.c.experiment, benchmark.label("benchmark"))
+        .select_from(grids.outerjoin(aliases, and_(*same)))
+        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None), benchmark != "")
+        .where(grids.c.experiment.in_({one.experiment for one in scopes}))
+        .group_by(grids.c.experiment, benchmark)
+        .having(not_(func.bool_or(and_(*conditions(connection, project_id, filters)))))
+        .order_by(benchmark)
+    )
+    found: dict[str, list[str]] = {}
+    for row in connection.execute(query):
+        found.setdefault(row.experiment, []).append(row.benchmark)
     return found
 
 

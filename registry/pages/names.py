@@ -1,7 +1,6 @@
 """Pages of names: those in use of a kind, and one name with what was measured of it and where it ranks."""
 
 import itertools
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,8 +15,15 @@ from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
 from registry.operations.find import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
-from registry.operations.overview import MOST_SCOPES, Standing, entries_of, scopes_of, standings_of, usual_rankings
-from registry.operations.scope_options import name_counts
+from registry.operations.overview import (
+    MOST_SCOPES,
+    Standing,
+    entries_of,
+    lacking_of,
+    scopes_of,
+    standings_of,
+    usual_rankings,
+)
 from registry.pages.blocks import typeset
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
@@ -108,8 +114,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         cells = itertools.accumulate(one.possible for one in listed)
         small = [one.id for one, until in zip(listed, cells, strict=True) if until <= _CELLS]
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
-        shown = {one.experiment for one in scopes[:_SCOPES]} if kind == "model" else set()
-        lacking = {one: _lacking(connection, row.id, one, name) for one in shown}
+        lacking = lacking_of(connection, row.id, filters, scopes[:_SCOPES]) if kind == "model" else {}
 
     def context() -> dict[str, Any]:
         return {
@@ -153,15 +158,6 @@ def show_name(project: str, kind: str, name: str) -> Response:
         ],
         context,
     )
-
-
-def _lacking(connection: Connection, project_id: uuid.UUID, experiment: str, model: str) -> list[str]:
-    """The benchmarks of an experiment of which the model has no grid."""
-    every, of_model = (
-        [one for one, _ in name_counts(connection, project_id, "benchmark", filters)[0]]
-        for filters in (Filters(experiment=[experiment]), Filters(experiment=[experiment], model=[model]))
-    )
-    return [one for one in every if one not in of_model]
 
 
 def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Any]) -> list[tuple[str, str, Means]]:

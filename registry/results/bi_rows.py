@@ -6,7 +6,7 @@ A row has the columns of its view after those that name the grid, in their order
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from registry.results.terms import At, Place
+from registry.results.terms import At, Place, PValue
 
 
 class CoverageRow(NamedTuple):
@@ -28,8 +28,8 @@ class TrendRow(NamedTuple):
     slope: float | None
     slope_low: float | None
     slope_high: float | None
-    p: float | None
-    q: float | None
+    p: PValue | None
+    q: PValue | None
     direction: str
     onset_until: Place | None
     onset_by: Place | None

@@ -62,7 +62,8 @@ def _document(value: Any, number: _Number) -> Any:
     if kind is float:
         return number(value)
     if isinstance(value, (tuple, list)):
-        return [_document(item, number) for item in value]
+        own = _row_numbers(cast(Hashable, kind)) or [None] * len(value)
+        return [_document(item, _chosen(number, one)) for item, one in zip(value, own, strict=True)]
     if fields := _fields_of(cast(Hashable, kind)):
         return _written(value, fields, number)
     if isinstance(value, Mapping):
@@ -77,9 +78,9 @@ def _written(value: Any, fields: tuple[_Field, ...], number: _Number) -> dict[st
         item = getattr(value, name)
         kind = type(item)
         if kind is float:
-            found[wire] = number(item) if own is None or number is _exact else own(item)
+            found[wire] = _chosen(number, own)(item)
         elif kind not in _AS_THEY_ARE:
-            found[wire] = _document(item, number if own is None or number is _exact else own)
+            found[wire] = _document(item, _chosen(number, own))
         elif item is not None or not omitted:
             found[wire] = item
     return found
@@ -96,6 +97,18 @@ def _fields_of(kind: Hashable) -> tuple[_Field, ...]:
         (field.name, wire_name(field), presence_of(hint := hints[field.name]) is Presence.OMITTED, _own_number(hint))
         for field in dataclasses.fields(cast(Any, kind))
     )
+
+
+@lru_cache(maxsize=256)
+def _row_numbers(kind: Any) -> tuple[_Number | None, ...]:
+    """How short documents write the columns of a `NamedTuple`; none of any other type."""
+    hints = get_type_hints(kind, include_extras=True) if hasattr(kind, "_fields") else {}
+    return tuple(map(_own_number, hints.values()))
+
+
+def _chosen(number: _Number, own: _Number | None) -> _Number:
+    """How a number is written that has a way of its own: in that, but for exact documents."""
+    return number if own is None or number is _exact else own
 
 
 def _own_number(hint: Any) -> _Number | None:

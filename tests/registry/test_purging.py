@@ -11,12 +11,19 @@ from sqlalchemy import func, select, text, update
 
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_claims, purge_projects, purge_shapes
+from registry.results.columns import unpacked
 from registry.storage.tables import claims, derivations, grids, idempotency_keys, metadata, projects
 from tests.house import House, Project, publication
 from tests.registry.test_audit_log import acts
 from tests.workers.feed import feed
 from workers import derive
 from workers.jobs.leases import claim
+
+
+def laid_open(table: str, held: bytes) -> str:
+    if table == "statistics":
+        return str(unpacked(held))
+    return (gzip.decompress(held) if held.startswith(b"\x1f\x8b") else held).decode(errors="replace")
 
 
 def everything(house: House) -> str:
@@ -34,9 +41,7 @@ def everything(house: House) -> str:
                     continue
                 for value in row:
                     if isinstance(value, memoryview | bytes):
-                        held = bytes(value)
-                        packed = held.startswith(b"\x1f\x8b")
-                        parts.append((gzip.decompress(held) if packed else held).decode(errors="replace"))
+                        parts.append(laid_open(table.name, bytes(value)))
                     else:
                         parts.append(str(value))
     return "\n".join(parts)

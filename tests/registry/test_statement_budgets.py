@@ -144,7 +144,7 @@ PAGES = {
     "/projects/{few}": (15, 0),
     "/projects/{slug}/search?q=type": (20, 0),
     "/projects/{slug}/models": (6, 0),
-    "/projects/{slug}/models/a": (18, 0),  # two of each of its experiments ask for the benchmarks that it lacks
+    "/projects/{slug}/models/a": (14, 0),
     # One of them reads the names of the experiment, by which the page hears of its events.
     "/" + RANKING: (24, 0),
 }

@@ -48,7 +48,12 @@ statistics = Table(
     Column("revision", Integer, primary_key=True),
     Column("methods_version", Text, nullable=False),
     Column("etag", Text, nullable=False),
-    Column("document", LargeBinary, nullable=False, comment="the finished JSON answer, gzip"),
+    Column(
+        "document",
+        LargeBinary,
+        nullable=False,
+        comment="the finished answer in columns, deflated; JSON, gzip, before 0.3.0",
+    ),
     facts(),
     instant("computed_at"),
     of_project(),
