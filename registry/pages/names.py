@@ -1,7 +1,8 @@
 """Pages of names: those in use of a kind, and one name with what was measured of it and where it ranks."""
 
 import itertools
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, redirect, request
@@ -17,6 +18,7 @@ from registry.operations.find import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
 from registry.operations.overview import (
     MOST_SCOPES,
+    Entry,
     Standing,
     entries_of,
     lacking_of,
@@ -110,9 +112,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         standings = standings_of(connection, row.id, kind, called, scopes[:_SCOPES]) if kind in RANKED else []
         rankings = usual_rankings(connection, row.id, scopes[:_SCOPES]) if kind == "benchmark" else {}
         means = [_mean(connection, project, one, called) for one in standings]
-        listed = [one for scope in entries.values() for one in scope if kind == "model"][:_TOLD]
-        cells = itertools.accumulate(one.possible for one in listed)
-        small = [one.id for one, until in zip(listed, cells, strict=True) if until <= _CELLS]
+        small = _told(entries) if kind == "model" else []
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
         lacking = lacking_of(connection, row.id, filters, scopes[:_SCOPES]) if kind == "model" else {}
 
@@ -143,21 +143,15 @@ def show_name(project: str, kind: str, name: str) -> Response:
             ),
         }
 
-    return page(
-        "name.html",
-        [
-            row.updated_at,
-            scopes,
-            akin,
-            entries,
-            standings,
-            means,
-            tags,
-            lacking,
-            [one.etag for one in rankings.values()],
-        ],
-        context,
-    )
+    found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking]
+    return page("name.html", [*found, *(one.etag for one in rankings.values())], context)
+
+
+def _told(entries: Mapping[Any, Sequence[Entry]]) -> list[uuid.UUID]:
+    """The first grids of a model, whose verdicts its page tells."""
+    listed = [one for scope in entries.values() for one in scope][:_TOLD]
+    cells = itertools.accumulate(one.possible for one in listed)
+    return [one.id for one, until in zip(listed, cells, strict=True) if until <= _CELLS]
 
 
 def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Any]) -> list[tuple[str, str, Means]]:
