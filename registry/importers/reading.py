@@ -281,7 +281,10 @@ def with_warnings(found: ImportedGrid) -> dict[str, Any]:
     own = found.submission.get("warnings")
     sent = list(own) if isinstance(own, list) else []
     room = MOST_WARNINGS - len(sent)
-    notes = [_bounded(note) for note in found.notes]
+    notes = [
+        {name: text if name == "code" else _printable(text)[:_LONGEST_DETAIL] for name, text in note.document().items()}
+        for note in found.notes
+    ]
     if len(notes) > room:
         rest = len(notes) - max(room - 1, 0)
         more = {"code": "more_warnings", "detail": f"and {rest} more, which the import named"}
@@ -307,9 +310,3 @@ def _file_name(source: Source) -> str:
 def _printable(text: str) -> str:
     plain = text.encode("utf-8", "replace").decode()
     return "".join(one if one.isprintable() or ord(one) > 159 else "\ufffd" for one in plain)
-
-
-def _bounded(note: Note) -> dict[str, str]:
-    return {
-        name: text if name == "code" else _printable(text)[:_LONGEST_DETAIL] for name, text in note.document().items()
-    }

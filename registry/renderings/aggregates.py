@@ -18,7 +18,7 @@ from registry.renderings.words import (
     slice_line,
     spoken,
 )
-from registry.results.aggregates import Aggregates, DimensionLevels, Entry, RowMean
+from registry.results.aggregates import Aggregates, DimensionLevels, Entry
 from registry.results.ranking import Ranking
 from registry.results.terms import Place
 
@@ -39,7 +39,7 @@ def aggregates_csv(found: Aggregates) -> str:
     asked = {"suite": found.suite, "slice": ", ".join(slice_line(found.slice, short=True))}
     also = {name: said for name, said in asked.items() if said}
     names = [dimension_name(name) for name in found.group_by]
-    labels, means = labels_of(found), {one.level: _mean_numbers(one) for one in found.rows}
+    labels, means = labels_of(found), {one.level: [one.mean, *ends(one.mean_interval)] for one in found.rows}
     marks = {one.level: [bool(one.adjusted)] for one in found.rows} if any(one.adjusted for one in found.rows) else {}
     nothing: list[float | None] = [None, None, None]
     rows = (
@@ -68,10 +68,6 @@ def _numbers(one: Entry) -> list[str | float | None]:
         *((other.low, other.high) if other else (None, None)),
         *((spread.sd, spread.low, spread.high) if spread else (None, None, None)),
     ]
-
-
-def _mean_numbers(one: RowMean) -> list[float | None]:
-    return [one.mean, *ends(one.mean_interval)]
 
 
 def dimension_name(dimension: str) -> str:

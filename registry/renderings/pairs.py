@@ -21,7 +21,18 @@ def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "b
     apart = [pair for pair in pairs if not _met(pair)]
     if met:
         yield Heading("Pairs, a minus b", 2)
-        yield _pair_table(met)
+        yield Table(
+            [
+                Column("a", [pair.a for pair in met]),
+                Column("b", [pair.b for pair in met]),
+                Column("slots", [str(pair.n_common) for pair in met], True),
+                Column("wins", [str(pair.wins) for pair in met], True),
+                Column("ties", [str(pair.ties) for pair in met], True),
+                Column("losses", [str(pair.losses) for pair in met], True),
+                *_estimates(met),
+                Column("Holm p", [p_value(attainable_p(pair)) for pair in met], True),
+            ]
+        )
         tests = list(dict.fromkeys(named_test(pair.test) for pair in met if pair.test))
         whole = names is None or len(pairs) == names * (names - 1) // 2
         over = counted(_tested(met), "pair", "pairs") if whole else f"every tested pair of all {names:,} names"
@@ -36,21 +47,6 @@ def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "b
 
 def _met(pair: Pair) -> bool:
     return pair.status != "not_comparable" and bool(pair.n_common)
-
-
-def _pair_table(pairs: Sequence[Pair]) -> Table:
-    return Table(
-        [
-            Column("a", [pair.a for pair in pairs]),
-            Column("b", [pair.b for pair in pairs]),
-            Column("slots", [str(pair.n_common) for pair in pairs], True),
-            Column("wins", [str(pair.wins) for pair in pairs], True),
-            Column("ties", [str(pair.ties) for pair in pairs], True),
-            Column("losses", [str(pair.losses) for pair in pairs], True),
-            *_estimates(pairs),
-            Column("Holm p", [p_value(attainable_p(pair)) for pair in pairs], True),
-        ]
-    )
 
 
 def _estimates(pairs: Sequence[Pair]) -> Iterator[Column]:

@@ -44,7 +44,7 @@ def _legend(axes: Mapping[str, AxisShare], *, is_raised: bool) -> Iterator[str]:
     yield "raw: mean of the level's cells, its interval from their noise if that is known, else their scatter"
     if any(level.mean is not None for axis in axes.values() for level in axis.levels):
         yield "adjusted: as if the level had every cell, by the additive model"
-    if _has_logit(axes):
+    if any(level.logit_mean is not None for axis in axes.values() for level in axis.levels):
         yield "on the logit scale: by the additive model of log-odds fitted to the trials, within the bounds of a share"
     if any(level.out_of_bounds for axis in axes.values() for level in axis.levels):
         yield f"{_OUTSIDE} outside the metric's bounds, as no mean can be: an extrapolation to unmeasured cells"
@@ -91,10 +91,6 @@ def _residual(residual: Residual | None, p: str, alpha: float) -> Iterator[Block
 def _times(over: float) -> str:
     """A ratio to three digits; what arithmetic leaves of 0 is 0."""
     return f"{over:.3g}" if over > 1e-9 else "0"
-
-
-def _has_logit(axes: Mapping[str, AxisShare]) -> bool:
-    return any(level.logit_mean is not None for axis in axes.values() for level in axis.levels)
 
 
 def _means(name: str, levels: Sequence[LevelMean]) -> Table:

@@ -5,7 +5,7 @@ import io
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,15 +94,11 @@ def folds(widths: Sequence[int], keys: int, gap: int, width: int) -> list[list[i
 def aligned(column: Column) -> list[str]:
     """The heading and the cells of a column, padded to one display width."""
     cells = [one_line(cell) for cell in column.cells]
-    name, pad = one_line(column.name), _pad(column.numeric)
+    name, pad = one_line(column.name), (right if column.numeric else left)
     if column.numeric:
         cells = on_the_point(cells)
     width = max(map(display_width, [name, *cells]))
     return [pad(cell, width) for cell in [name, *cells]]
-
-
-def _pad(numeric: bool) -> Callable[[str, int], str]:
-    return right if numeric else left
 
 
 def on_the_point(cells: Sequence[str]) -> list[str]:
