@@ -22,6 +22,8 @@ Missing = Literal["matched", "available"]
 """Statistics of levels over the coordinates that all of them have, or each over its own."""
 OLD_MISSING: Mapping[str, Missing] = {"observed": "available"}
 Stat = Literal["mean", "min", "max", "range", "first", "last", "sd"]
+Coordinates = tuple[tuple[tuple[str, str], ...], ...]
+"""Each an axis and a level by axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +153,8 @@ class Extreme:
     all of its neighbours, which are one level away on some ordered axes."""
 
     which: Literal["max", "min"]
-    at: tuple[tuple[tuple[str, str], ...], ...]
-    """Each a coordinate, axis and level by axis; for levels of an axis, of that axis alone."""
+    at: Coordinates
+    """For levels of an axis each of that axis alone."""
     of: str = "cell"
     stat: Stat = "mean"
     along: str = ""
@@ -262,7 +264,7 @@ class SweetSpot:
     """The best coordinate for several grids at once, by the mean distance from the best of each, is among those
     named."""
 
-    at: tuple[tuple[tuple[str, str], ...], ...]
+    at: Coordinates
 
 
 @dataclass(frozen=True, slots=True)

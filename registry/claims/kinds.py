@@ -1,23 +1,22 @@
-"""The kinds of statements: the fields of each, how they are read, and which of them it cannot do without."""
+"""The kinds of statements: the fields of each, which are those of its class and read by their types."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from registry.claims.claim import (
     OLD_MISSING,
-    Cells,
     Compare,
+    Coordinates,
     Coverage,
     Effect,
-    Extreme,
     IllPosed,
-    Lie,
+    Missing,
+    Number,
+    Quantifier,
     Rank,
-    Stable,
-    Step,
-    SweetSpot,
-    Trend,
-    Value,
+    Says,
 )
 from registry.claims.reading import (
     Reader,
@@ -39,10 +38,7 @@ from registry.claims.reading import (
     text,
 )
 from registry.grids.intake.faults import Report
-
-_STATS = ("mean", "min", "max", "range", "first", "last", "sd")
-_MISSING = choice("matched", "available", old=OLD_MISSING)
-_CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "change")
+from registry.grids.slices import Slice
 
 
 class Kind(NamedTuple):
@@ -73,108 +69,44 @@ def _at(given: Any, pointer: str, report: Report) -> tuple[Any, ...]:
     return tuple(sorted(set(_PLACES(given, pointer, report))))
 
 
-KINDS: Mapping[str, Kind] = {
-    "value": Kind(Value, {"of": choice(*_CELL_OF), "is": stated, "along": text}, ("is",)),
-    "cells": Kind(Cells, {"is": stated, "cells_hold": quantifier}, ("is",)),
-    "extreme": Kind(
-        Extreme,
-        {
-            "which": choice("max", "min"),
-            "of": text,
-            "stat": choice(*_STATS),
-            "along": text,
-            "at": _at,
-            "alone": flag,
-            "missing": _MISSING,
-            "isolated": amount,
-        },
-        ("which", "at"),
-    ),
-    "trend": Kind(
-        Trend,
-        {
-            "along": text,
-            "goes": choice("up", "down", "flat", "up_down", "down_up", "not_monotone"),
-            "monotone": flag,
-            "strictly": flag,
-            "turn": level,
-            "margin": amount,
-        },
-        ("along", "goes"),
-    ),
-    "step": Kind(
-        Step,
-        {
-            "along": text,
-            "from": level,
-            "to": level,
-            "goes": choice("up", "down"),
-            "size": stated,
-            "largest": flag,
-            "onset": level,
-            "margin": amount,
-        },
-        ("along", "goes"),
-    ),
-    "lie": Kind(
-        Lie,
-        {
-            "matching": stated,
-            "lowest": count,
-            "highest": count,
-            "inside": list_of(selection, 100),
-            "cells_hold": quantifier,
-        },
-        ("inside",),
-    ),
-    "stable": Kind(Stable, {"along": text, "within": amount}, ("along", "within")),
-    "compare": Kind(
-        Compare,
-        {
-            "left": selection,
-            "right": selection,
-            "is": choice("higher", "lower", "better", "worse", "equal"),
-            "by": stated_with_unit,
-            "margin": amount,
-            "everywhere": quantifier,
-            "of": choice("mean", "gap"),
-            "ahead": selection,
-            "behind": selection,
-        },
-        ("left", "right", "is"),
-    ),
-    "rank": Kind(
-        Rank,
-        {
-            "by": text,
-            "name": level,
-            "place": _place,
-            "top": flag,
-            "stat": choice(*_STATS),
-            "along": text,
-            "high_first": flag,
-            "missing": _MISSING,
-            "alone": flag,
-        },
-        ("by", "name"),
-    ),
-    "effect": Kind(
-        Effect,
-        {"axes": list_of(text, 4), "is": choice("present", "small", "none"), "within": amount, "interaction": flag},
-        ("axes", "is"),
-    ),
-    "sweet_spot": Kind(SweetSpot, {"at": _at}, ("at",)),
-    "coverage": Kind(
-        Coverage,
-        {
-            "axis": text,
-            "is": choice("levels", "span", "ragged", "most", "last_below", "cells"),
-            "levels": levels,
-            "level": level,
-            "number": finite,
-            "count": stated,
-        },
-        ("is",),
-    ),
-    "ill_posed": Kind(IllPosed, {"because": any_text}, ()),
+_BY_TYPE: Mapping[Any, Reader] = {
+    str: text,
+    str | None: level,
+    bool: flag,
+    bool | None: flag,
+    int | None: count,
+    int | Literal["last"]: _place,
+    float: amount,
+    float | None: amount,
+    Number: stated,
+    Number | None: stated,
+    Quantifier: quantifier,
+    Quantifier | None: quantifier,
+    Missing: choice(*get_args(Missing), old=OLD_MISSING),
+    Slice: selection,
+    tuple[Slice, ...]: list_of(selection, 100),
+    tuple[str, ...]: levels,
+    Coordinates: _at,
 }
+_BY_FIELD: Mapping[tuple[type, str], Reader] = {
+    (Compare, "by"): stated_with_unit,
+    (Rank, "name"): level,
+    (Effect, "axes"): list_of(text, 4),
+    (Coverage, "number"): finite,
+    (IllPosed, "because"): any_text,
+}
+"""Fields of which the type does not say how they are read."""
+
+
+def _kind(says: Any) -> Kind:
+    hints, found = get_type_hints(says), {}
+    for one in fields(says):
+        hint = hints[one.name]
+        known = _BY_FIELD.get((says, one.name)) or _BY_TYPE.get(hint)
+        found[one.name.rstrip("_")] = known or choice(*get_args(hint))
+    return Kind(says, found, tuple(one.name.rstrip("_") for one in fields(says) if one.default is MISSING))
+
+
+_CLASSES: Sequence[Any] = get_args(Says)
+KINDS: Mapping[str, Kind] = {re.sub("(?<!^)(?=[A-Z])", "_", one.__name__).lower(): _kind(one) for one in _CLASSES}
+"""Each by the name of its class: `sweet_spot` is `SweetSpot`."""
