@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of
 from registry.renderings.ranking import MARK, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, tidy
+from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.verdicts.ranking import all_share
 from registry.renderings.words import (
     about,
@@ -57,17 +57,8 @@ def aggregates_csv(found: Aggregates) -> str:
 
 
 def _numbers(one: Entry) -> list[str | float | None]:
-    interval, other, spread = one.interval, one.new_benchmarks, one.spread
-    return [
-        one.value,
-        one.n,
-        one.cells,
-        one.over,
-        *((interval.level, interval.low, interval.high) if interval else (None, None, None)),
-        one.interval_reason or "",
-        *((other.low, other.high) if other else (None, None)),
-        *((spread.sd, spread.low, spread.high) if spread else (None, None, None)),
-    ]
+    found = [*members(one, "value", "n", "cells", "over"), *members(one.interval, "level", "low", "high")]
+    return [*found, one.interval_reason or "", *ends(one.new_benchmarks), *members(one.spread, "sd", "low", "high")]
 
 
 def dimension_name(dimension: str) -> str:

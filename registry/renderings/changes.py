@@ -18,7 +18,7 @@ from registry.renderings.numbers import (
 )
 from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.trends import named
 from registry.renderings.words import counted, isolated, label, measure, place, places
 from registry.results.courses import Change, LargestStep, LevelSpan, Series
@@ -191,12 +191,6 @@ def csv(document: Statistics) -> str:
 
 
 def _row(one: Series, step: Change, axes: Sequence[str]) -> list[Any]:
-    interval, largest = step.interval, [kind for kind, _ in _largest(one, step)]
-    cells = [one.along, *(one.at.get(name) for name in axes), step.from_, step.to, step.size]
-    cells += [step.sharp, " ".join(largest) or None, step.p]
-    cells += [
-        step.p_holm,
-        *((interval.low, interval.high, interval.level) if interval else [None] * 3),
-        step.detectable,
-    ]
-    return [harmless(cell) for cell in cells]
+    largest = " ".join(kind for kind, _ in _largest(one, step)) or None
+    cells = [one.along, *(one.at.get(name) for name in axes), step.from_, step.to, step.size, step.sharp, largest]
+    return [*cells, step.p, step.p_holm, *members(step.interval, "low", "high", "level"), step.detectable]

@@ -19,7 +19,7 @@ from registry.renderings.numbers import (
     signed,
 )
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, tidy
+from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import (
     assumptions,
@@ -56,9 +56,8 @@ def comparison_csv(document: Comparison) -> str:
 
 def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
     found = [*(cell.at.get(axis) for axis in axes), cell.baseline, cell.contender, cell.gap]
-    flips = cell.items.flips if cell.items else None
     found += [cell.better, *ends(cell.interval), cell.p, cell.p_holm, cell.test]
-    return [*found, *(getattr(flips, name) if flips else None for name in _FLIPS)]
+    return [*found, *members(cell.items and cell.items.flips, *_FLIPS)]
 
 
 def page(document: Comparison) -> Iterator[Block]:
@@ -163,9 +162,7 @@ def _margin(axis: str, levels: Sequence[LevelGap]) -> Table:
     ]
     if levels[0].wins is not None:
         columns += [
-            Column("wins", [str(level.wins) for level in levels], True),
-            Column("ties", [str(level.ties) for level in levels], True),
-            Column("losses", [str(level.losses) for level in levels], True),
+            Column(name, [str(getattr(level, name)) for level in levels], True) for name in ("wins", "ties", "losses")
         ]
     return Table(
         [

@@ -5,7 +5,7 @@ from typing import Any
 
 from registry.renderings.numbers import UNDEFINED, ends, ends_of, intervals, level_of, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, tidy
+from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.verdicts.comparison import model_comparison_verdict
 from registry.renderings.words import (
     about,
@@ -25,7 +25,6 @@ from registry.results.comparison import (
     BenchmarkHeterogeneity,
     ComparedModel,
     ModelComparison,
-    PairedGrid,
     WholeGap,
 )
 from registry.results.pairs import Pair
@@ -45,15 +44,13 @@ def model_comparison_csv(document: ModelComparison) -> str:
 
 
 def _row(one: BenchmarkGap) -> list[Any]:
-    found: list[Any] = [one.benchmark, one.status, *_grid(one.baseline), *_grid(one.contender)]
-    found += [one.n_common, one.wins, one.ties, one.losses, one.mean, one.median]
-    if (test := one.test) is None:
-        return [*found, *[None] * len(_TEST)]
-    return [*found, test.name, test.difference, *ends(test.interval), test.p, test.p_holm, test.detectable]
-
-
-def _grid(side: PairedGrid | None) -> list[Any]:
-    return [side.grid, side.revision, side.variant] if side else [None, None, None]
+    found = [one.benchmark, one.status, *members(one.baseline, *_GRID), *members(one.contender, *_GRID)]
+    found += [*members(one, *_NUMBERS), *members(one.test, "name", "difference")]
+    return [
+        *found,
+        *members(one.test and one.test.interval, "low", "high"),
+        *members(one.test, "p", "p_holm", "detectable"),
+    ]
 
 
 def page(document: ModelComparison) -> Iterator[Block]:

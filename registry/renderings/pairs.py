@@ -13,6 +13,8 @@ _LISTED = 40
 _SHOWS = "could show (Holm)"
 """As strictly as Holm asks of the first of all pairs; what a pair could show by itself is less."""
 
+_SCORE = ("wins", "ties", "losses")
+
 
 def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "benchmark") -> Iterator[Block]:
     """A table of the pairs that met, and the names of those that did not; of `names` names these may be some. `group`
@@ -26,9 +28,10 @@ def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "b
                 Column("a", [pair.a for pair in met]),
                 Column("b", [pair.b for pair in met]),
                 Column("slots", [str(pair.n_common) for pair in met], True),
-                Column("wins", [str(pair.wins) for pair in met], True),
-                Column("ties", [str(pair.ties) for pair in met], True),
-                Column("losses", [str(pair.losses) for pair in met], True),
+                *(
+                    Column(name, [str(getattr(pair, name)) for pair in met], True)
+                    for name in ("wins", "ties", "losses")
+                ),
                 *_estimates(met),
                 Column("Holm p", [p_value(attainable_p(pair)) for pair in met], True),
             ]

@@ -6,7 +6,7 @@ from registry.renderings.numbers import UNDEFINED, fixed, level_of, p_value, pla
 from registry.renderings.precision import places_posted
 from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import axis_columns, isolated, label, measure, places
 from registry.results.peaks import Best, LevelBest, Peaks, RunnerUp
 from registry.results.statistics import Statistics
@@ -143,7 +143,7 @@ def csv(document: Statistics) -> str:
     axes = list(dict.fromkeys(name for _, _, entry in found for at in entry.at for name in at))
     head = (document.grid, document.revision)
     rows = (
-        [harmless(cell) for cell in (*head, of, level, *(at.get(name) for name in axes), entry.value)]
+        [*head, of, level, *(at.get(name) for name in axes), entry.value]
         for of, level, entry in found
         for at in entry.at
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from registry.renderings.numbers import UNDEFINED, fixed, level_of, places_of, rough
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table
+from registry.renderings.table import Column, Table, members
 from registry.renderings.words import about
 from registry.results.grid import PostedMetric
 from registry.results.peaks import Peaks
@@ -51,30 +51,13 @@ FLOORS = ("benchmark", "model", "variant", "at", "runs", "mean", "sd", "limit", 
 def rows_of_floors(document: RepeatNoise) -> tuple[tuple[str, ...], list[list[object]]]:
     """The names of columns, and a row a floor."""
     at = [", ".join(f"{axis} {level}" for axis, level in one.at.items()) for one in document.floors]
-    return FLOORS, [
-        [
-            one.benchmark,
-            one.model,
-            one.variant,
-            here,
-            one.runs,
-            one.mean,
-            one.sd,
-            one.limit,
-            one.finds,
-            one.questions_sd,
-        ]
-        for one, here in zip(document.floors, at, strict=True)
-    ]
+    rows = zip(document.floors, at, strict=True)
+    return FLOORS, [[*members(one, *FLOORS[:3]), here, *members(one, *FLOORS[4:])] for one, here in rows]
 
 
 def _row(one: BenchmarkNoise) -> list[object]:
-    spread, ratio = _ends(one.between), _ends(one.ratio)
-    return [one.benchmark, one.cells, *spread, None if one.within is None else one.within.value, *ratio]
-
-
-def _ends(found: RepeatSpread | None) -> list[float | None]:
-    return [None] * 3 if found is None else [found.value, found.low, found.high]
+    spread, ratio = (members(found, "value", "low", "high") for found in (one.between, one.ratio))
+    return [one.benchmark, one.cells, *spread, *members(one.within, "value"), *ratio]
 
 
 def _spread(found: RepeatSpread | None) -> str:

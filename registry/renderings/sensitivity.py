@@ -6,7 +6,7 @@ from typing import Any
 
 from registry.renderings.numbers import UNDEFINED, ends, fixed, intervals, named_interval, p_value, places_by_row
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.table import Column, Table, tidy
+from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.words import label, measure, said
 from registry.results.sensitivity import AxisShare, LevelMean, Residual, Sensitivity
 from registry.results.statistics import Statistics
@@ -146,6 +146,5 @@ def csv(document: Statistics) -> str:
     return tidy(_HEADER, rows, only=document.slice)
 
 
-def _cells(levels: Sequence[LevelMean]) -> Iterator[list[Any]]:
-    for one in levels:
-        yield [one.level, one.raw_mean, one.mean, one.logit_mean, one.out_of_bounds, *ends(one.interval)]
+def _cells(levels: Sequence[LevelMean]) -> list[list[Any]]:
+    return [[one.level, *members(one, *_MEANS), *ends(one.interval)] for one in levels]

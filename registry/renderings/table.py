@@ -181,6 +181,11 @@ def tidy(
     return out.getvalue()
 
 
+def members(found: Any, *names: str) -> list[Any]:
+    """Members of a value for a row of CSV, None for each of no value."""
+    return [None if found is None else getattr(found, name) for name in names]
+
+
 def harmless(value: Any) -> Any:
     """Text that a spreadsheet will not run as a formula, by a leading apostrophe; truth as JSON writes it; a number
     stays as it is."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from registry.renderings.numbers import UNDEFINED, level_of, plain_number
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.words import label, measure, place, slice_line
 from registry.results.courses import Crossing, CrossingInterval, Threshold
 from registry.results.statistics import SeriesThresholds, Thresholds
@@ -18,16 +18,14 @@ _COLUMNS = ("level", "side", "first_failing", "first_reaching", "sustained_from"
 
 def thresholds_csv(document: Thresholds) -> str:
     """One row a series and level; the crossings in one field, `falling 3.4; rising 7.1`."""
-    rows = ([harmless(cell) for cell in _row(one, found)] for one, found in _crossings(document))
+    rows = (_row(one, found) for one, found in _crossings(document))
     return tidy(["along", "at", *_COLUMNS, "crossings", "low", "high"], rows, only=document.slice)
 
 
 def _row(one: SeriesThresholds, found: Threshold) -> list[Any]:
     at = ", ".join(f"{name} {label(level)}" for name, level in one.at.items())
-    cells = [one.along, at, found.level, found.side, found.first_failing, found.first_reaching]
-    cells += [found.sustained_from, found.sustained_until, found.recovers]
-    cells.append("; ".join(f"{cross.direction} {cross.at!r}" for cross in found.crossings))
-    return [*cells, *((found.interval.low, found.interval.high) if found.interval else (None, None))]
+    crossings = "; ".join(f"{cross.direction} {cross.at!r}" for cross in found.crossings)
+    return [one.along, at, *members(found, *_COLUMNS), crossings, *members(found.interval, "low", "high")]
 
 
 def _crossings(document: Thresholds) -> list[tuple[SeriesThresholds, Threshold]]:

@@ -20,7 +20,7 @@ from registry.renderings.numbers import (
 from registry.renderings.precision import places_posted
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.statistics_columns import MEASURED
-from registry.renderings.table import Column, Table, harmless, tidy
+from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.words import direction, isolated, label, lasting, measure, slope_per, times_interval
 from registry.results.courses import Series
@@ -319,8 +319,7 @@ def csv(document: Statistics) -> str:
 
 def _row(document: Statistics, one: Series, axes: Sequence[str]) -> list[Any]:
     told = cells_of(one)
-    cells = [document.grid, document.revision, one.along, *map(one.at.get, axes), *(told[name] for name in COLUMNS)]
-    return [harmless(cell) for cell in cells]
+    return [document.grid, document.revision, one.along, *map(one.at.get, axes), *(told[name] for name in COLUMNS)]
 
 
 def cells_of(one: Series) -> dict[str, Any]:
