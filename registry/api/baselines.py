@@ -16,7 +16,7 @@ from registry.api.fields import Body, Choice, Few, Matching, Name, Number, Whole
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed
 from registry.api.responses import expected_tags, json_answer
-from registry.api.schemas import GRID_ID, NamesParameters, PageParameters, about
+from registry.api.schemas import GRID_ID, NamesParameters, PageParameters, about, cursor_of, number_of_revision
 from registry.api.smorest import Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import baselines
@@ -151,7 +151,7 @@ class BaselineIn(Body):
 
 
 class BaselineParameters(Schema):
-    policy_version = Whole(1, 2**31 - 1, text=True, metadata=about("An older version; the current one if not given."))
+    policy_version = number_of_revision("An older version; the current one if not given.")
 
 
 class GateParameters(Schema):
@@ -160,7 +160,7 @@ class GateParameters(Schema):
 
 class VerdictsParameters(PageParameters):
     contender = Name(metadata=about("Only verdicts on this model."))
-    cursor = Matching("[1-9][0-9]{0,8}", "is not a cursor of this list", metadata=about("`next` of the page before."))
+    cursor = cursor_of("[1-9][0-9]{0,8}")
 
 
 blp = Blueprint("baselines", "What contenders are judged against.")

@@ -41,15 +41,25 @@ class Part:
 
 def answer_to(question: Query, project: str, form: str, renderers: Renderers, part: Part | None = None) -> Response:
     """The answer to a question, or a part of it, in the form that is wanted; while it is pending `202` in JSON."""
-    mark = "" if part is None else part.mark
-    known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
-    question, row = ask(question, project, known, usual_wait(form))
+    question, row = ask(question, project, tags_known(form, part), usual_wait(form))
     if not settled(row) or not answered(row):
         return unanswered(question, row, form)
+    return stored_answer(row, form, renderers, part)
+
+
+def tags_known(form: str, part: Part | None) -> list[str]:
+    """The tags of documents of which the caller has a part in this form."""
+    end = tagged(part.mark if part else "", form)
+    return [tag.removesuffix(end) for tag in known_tags() if tag.endswith(end)]
+
+
+def stored_answer(row: Any, form: str, renderers: Renderers, part: Part | None) -> Response:
+    """The stored document, or a part of it, in the form that is wanted."""
+    tag = row.etag + (part.mark if part else "")
     if row.document is None or (form == "json" and part is None):
-        return send_stored(row.document, tagged(row.etag + mark, form))
+        return send_stored(row.document, tagged(tag, form))
     document = from_bytes(row.document)
-    return rendered(form, document if part is None else part.select(document), renderers, row.etag + mark)
+    return rendered(form, part.select(document) if part else document, renderers, tag)
 
 
 def unanswered(question: Query, row: Any, form: str) -> Response:

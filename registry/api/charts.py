@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.pictures import scale_of_png
 from registry.api.responses import dumps
-from registry.api.schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters, about
+from registry.api.schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters, about, name_or_axis
 from registry.grids.grid import Direction
 from registry.query import SLOT_POLICIES
 from registry.renderings.charts.forest import Forest, forest_svg, forest_vega
@@ -56,12 +56,7 @@ class LinesParameters(SelectedParameters, SharedSlotsParameters, ChartParameters
         load_default="",
         metadata=about("The axis that the lines run along; if not given, the one in order with the most levels."),
     )
-    by = Matching(
-        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
-        "is model, variant, benchmark or axis:<name>",
-        load_default="model",
-        metadata=about("What has a line: `model`, `variant`, `benchmark` or `axis:<name>`."),
-    )
+    by = name_or_axis(about("What has a line: `model`, `variant`, `benchmark` or `axis:<name>`."))
 
 
 def _quantity(which: str, example: str) -> Any:

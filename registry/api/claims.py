@@ -8,7 +8,7 @@ from flask import Response
 
 from registry.api import examples
 from registry.api.cached_results import ask, settled
-from registry.api.context import enter, parts
+from registry.api.context import parts, project_for
 from registry.api.long_poll import preference, unready
 from registry.api.request_body import sent_json
 from registry.api.responses import MEDIA, json_answer
@@ -36,8 +36,7 @@ BODY = {
 def judged(project: str) -> Response:
     """The judgement of the sent claim, or of each of a list; nothing is stored but the answer, which is kept until its
     grids change."""
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    row = project_for(project, "reader")
     sent = sent_json()
     claims = read_claims(sent)
     with parts().database.reading() as connection:

@@ -10,13 +10,14 @@ from sqlalchemy import Connection
 from registry.api.cached_results import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.context import enter, parts
-from registry.api.fields import Matching, Name, Share, Whole
+from registry.api.fields import Matching, Name, Share
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import (
     GRID_ID,
     OfOthersParameters,
     about,
     fields_wanted,
+    number_of_revision,
 )
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint, ready
@@ -46,8 +47,8 @@ class ComparisonParameters(Schema):
     fields = fields_wanted()
     baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=True)
     contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=True)
-    baseline_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
-    contender_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
+    baseline_revision = number_of_revision("The current one if not given.")
+    contender_revision = number_of_revision("The current one if not given.")
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
 
 

@@ -2,9 +2,11 @@
 
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
+from urllib.parse import urlencode
 
 from flask import current_app, g, request
 from sqlalchemy import Connection
@@ -150,10 +152,23 @@ def owned_delivery(connection: Connection, delivery_id: uuid.UUID, needs: Role) 
     return row
 
 
+@contextmanager
+def entered(slug: str, needs: Role = "reader") -> Iterator[tuple[Connection, Any]]:
+    """A connection to read by, and the row of a project that the caller may use in this role."""
+    with parts().database.reading() as connection:
+        yield connection, enter(connection, slug, needs)
+
+
 def project_for(slug: str, needs: Role) -> Any:
     """Like `enter`, on a connection of its own."""
-    with parts().database.reading() as connection:
-        return enter(connection, slug, needs)
+    with entered(slug, needs) as (_, row):
+        return row
+
+
+def asked_query(**changed: str) -> str:
+    """The query of this request with these parameters in place of its own; who reads by a link reads on by it."""
+    query = [(name, text) for name, text in request.args.items(multi=True) if name not in changed]
+    return urlencode([*query, *changed.items(), *([("share", g.share)] if "share" in g else [])])
 
 
 def grid_row(connection: Connection, grid_id: uuid.UUID, needs: Role, revision: int | None = None) -> Any:

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
-from flask import Response, g, request
+from flask import Response, request
 from marshmallow import fields
 
-from registry.api.context import caller, enter, parts
+from registry.api.context import asked_query, caller, entered, parts
 from registry.api.event_streams import Permit, open_stream
 from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.long_poll import place_to_wait, preference
@@ -126,8 +125,7 @@ def list_events(query: dict[str, Any], project: str, suffix: str | None = None) 
     Events of tokens, shares and webhooks are left out unless the caller administers the project.
     """
     form = wanted_form(suffix, FORMS)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         who = caller(connection)
         permit = Permit.of(connection, who, row)
     hidden = () if who.role_in(row.project_id) == "admin" else OF_ADMINISTRATION
@@ -185,7 +183,7 @@ def _answer(asked: _Asked, stretch: Stretch, form: str) -> Response:
     head = asked.cursor(stretch.head.position)
     # Who becomes an administrator sees more at the same head.
     tag = tagged(head if asked.wanted.without else f"{head}.all", form)
-    following = _address_behind(asked.cursor(stretch.next))
+    following = f"{request.path}?{asked_query(after=asked.cursor(stretch.next))}"
     if not_modified(tag):
         return common(Response(status=304), tag)
     response = send(_written(asked, stretch, form), form=form, tag=tag)
@@ -200,10 +198,3 @@ def _written(asked: _Asked, stretch: Stretch, form: str) -> bytes:
         return dumps([to_document(cloud_event(one, address)) for one in events])
     cursors = {"next": asked.cursor(stretch.next), "head": asked.cursor(stretch.head.position)}
     return dumps({"items": [to_document(one) for one in events], **cursors})
-
-
-def _address_behind(cursor: str) -> str:
-    query = [(name, value) for name, value in request.args.items(multi=True) if name != "after"]
-    # Who reads by a link reads on by it.
-    link = [("share", g.share)] if "share" in g else []
-    return f"{request.path}?{urlencode([*query, ('after', cursor), *link])}"

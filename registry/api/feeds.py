@@ -10,7 +10,7 @@ from flask import Response, request, stream_with_context
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
-from registry.api.context import enter, grid_row, parts
+from registry.api.context import grid_row, parts, project_for
 from registry.api.exports import Export, send_export, send_stream
 from registry.api.responses import MEDIA, dumps, wanted_form
 from registry.api.schemas import CellsParameters, FeedParameters, StatisticsTableParameters, WholeGridsParameters
@@ -75,8 +75,7 @@ def read_feed(query: dict[str, Any], project: str, suffix: str | None = None) ->
     """
     filters, wanted = filters_of(query, FeedParameters, also=("at.",)), read_slice(request.args.lists())
     form = wanted_form(suffix, FORMS)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    row = project_for(project, "reader")
     with parts().database.snapshot() as connection:
         check_filters(connection, row.id, filters)
         joined = joined_names(connection, row.id) if query["names"] == "joined" else None
@@ -167,8 +166,7 @@ def export_grids(query: dict[str, Any], project: str) -> Response:
     The oldest grid first, never paged. A line is what `getGrid` answers, and can be sent to `publishGrids`. The grids
     are at least as new as the events up to `Registry-Events-Cursor`.
     """
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    row = project_for(project, "reader")
     with parts().database.snapshot() as connection:
         head = head_of(connection, row.id).position
         selection = select_cells(connection, row.id, Filters(ids=query["grid"]))
@@ -219,8 +217,7 @@ def read_statistics(query: dict[str, Any], project: str, suffix: str | None = No
     statistic = query["part"]
     _refuse_slices(statistic)
     filters, form = filters_of(query, StatisticsTableParameters), wanted_form(suffix, FORMS)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    row = project_for(project, "reader")
     with parts().database.snapshot() as connection:
         check_filters(connection, row.id, filters)
         joined = joined_names(connection, row.id) if query["names"] == "joined" else None

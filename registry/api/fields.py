@@ -257,13 +257,23 @@ class Share(fields.Field[float]):
         return _between(self.LEAST, self.MOST)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
-        try:
-            found = float(value)
-        except (TypeError, ValueError):
-            found = 0.0
-        if not self.LEAST <= found <= self.MOST or "_" in str(value):
+        found = self._read(value)
+        if found is None or not self.LEAST <= found <= self.MOST:
             raise ValidationError("must be a number above 0 and below 1, and not within 1e-9 of either")
         return found
+
+    def _read(self, value: Any) -> float | None:
+        try:
+            return None if "_" in str(value) else float(value)
+        except (TypeError, ValueError):
+            return None
+
+
+class ShareOfOne(Share):
+    """The same as a JSON number."""
+
+    def _read(self, value: Any) -> float | None:
+        return number(value)
 
 
 class Quantity(Number):

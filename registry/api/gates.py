@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.baselines import NAME, NAME_RULE, GateParameters, VerdictsParameters
 from registry.api.cached_results import answer_to, answered, ask, settled
-from registry.api.context import actor, asks, authorize_body, enter, parts
+from registry.api.context import actor, asks, authorize_body, enter, entered, parts
 from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
@@ -19,7 +19,7 @@ from registry.api.paging import page, read_key, write_key
 from registry.api.publication import read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import expected_tags, json_answer, of_values, wanted_form
-from registry.api.schemas import PageParameters, about
+from registry.api.schemas import ID, PageParameters, about, cursor_of
 from registry.api.smorest import Blueprint, ready, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline, tag_of
@@ -108,9 +108,6 @@ def list_all_verdicts(query: dict[str, Any], project: str, baseline: str) -> Res
     return page(found, query["limit"], lambda one: to_document(verdict_of(one)), lambda one: str(one.number))
 
 
-_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-
-
 class AlertChange(Body):
     """What an alert was: real, or dismissed for a reason."""
 
@@ -132,9 +129,7 @@ class AlertChange(Body):
 class AlertsParameters(PageParameters):
     state = fields.List(Choice(*get_args(AlertState)), load_default=list, metadata=about("Only these; repeat for OR."))
     baseline = Matching(NAME, f"the name of a baseline {NAME_RULE}", metadata=about("Only alerts of this baseline."))
-    cursor = Matching(
-        f"[0-9a-f]{{1,14}}~{_ID}", "is not a cursor of this list", metadata=about("`next` of the page before.")
-    )
+    cursor = cursor_of(f"[0-9a-f]{{1,14}}~{ID}")
 
 
 alerts_blp = Blueprint("alerts", "What contenders were shown to lose.")
@@ -151,8 +146,7 @@ def list_all_alerts(query: dict[str, Any], project: str) -> Response:
     after: Any = read_key(query["cursor"], "opened_at") if "cursor" in query else None
     filters = {"state": query["state"]} if query["state"] else {}
     filters |= {"baseline": [query["baseline"]]} if "baseline" in query else {}
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         found = list_alerts(connection, row.id, filters, after, query["limit"] + 1)
     return page(found, query["limit"], document, lambda one: write_key(one.opened_at, one.id))
 

@@ -11,7 +11,7 @@ from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples, publication, serializers
-from registry.api.context import actor, caller, enter, grid_row, owned, parts
+from registry.api.context import actor, caller, enter, entered, grid_row, owned, parts
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
@@ -144,8 +144,7 @@ def find(query: dict[str, Any], project: str) -> Response:
     """
     filters = replace(filters_of(query, FindParameters, also=(PARAMETER,)), at=read_slice(request.args.lists()))
     after = read_key(query["cursor"], query["sort"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         if filters.deleted != "exclude":
             _check_token(caller(connection), row)
         wanted = Page(query["sort"], after, query["limit"])

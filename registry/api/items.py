@@ -17,7 +17,7 @@ from registry.api.fields import Body, Matching, Name, Whole, name_shape
 from registry.api.grid_fields import Cells
 from registry.api.idempotency import idempotent_write
 from registry.api.responses import json_answer
-from registry.api.schemas import RevisionParameters, about
+from registry.api.schemas import RevisionParameters, about, number_of_revision
 from registry.api.smorest import Blueprint, reply
 from registry.grids.intake.levels import has_control
 from registry.grids.intake.sent_items import read_items
@@ -109,7 +109,7 @@ class ItemsParameters(RevisionParameters):
     against = fields.UUID(
         metadata=about("Another grid: with the items that came out otherwise than there, in `flips`.")
     )
-    against_revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision of the other grid."))
+    against_revision = number_of_revision("An older revision of the other grid.")
 
 
 blp = Blueprint("items", "What came out of each item behind a cell.")

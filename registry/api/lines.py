@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import Part, answer_to, answered, ask, settled, unanswered
 from registry.api.charts import FORMS, LinesParameters, TradeOffParameters, renderers
-from registry.api.context import enter, parts
+from registry.api.context import enter, entered, parts
 from registry.api.long_poll import usual_wait
 from registry.api.responses import dumps, not_modified, of_values, send, tagged, wanted_form
 from registry.api.selections import QUANTITIES, faults_of, selected, slice_of_request, slices_of_request
@@ -242,8 +242,7 @@ def read_trade_off(query: dict[str, Any], project: str, suffix: str | None = Non
     """
     form = wanted_form(suffix, FORMS)
     slices, selection = slices_of_request(query, TradeOffParameters), selected(query, project)
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         asked = ask_trade_off(connection, row.id, query, selection, slices)
     answer = answer_of(asked, project, usual_wait(form))
     if answer.found is None:

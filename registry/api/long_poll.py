@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from flask import Response, g, request
 
-from registry.api.context import parts
+from registry.api.context import asked_query, parts
 from registry.api.responses import json_answer, patience
 from registry.errors import Failed, Pending
 
@@ -93,9 +93,8 @@ def asked_address() -> str:
     """Address of the JSON form of this request: its path without a form's suffix, and its query."""
     form = (request.view_args or {}).get("suffix")
     path = quote(request.path.removesuffix(f".{form}") if form else request.path)
-    # Who reads by a link comes back by it.
-    query = [*request.args.items(multi=True), *([("share", g.share)] if "share" in g else [])]
-    return f"{path}?{urlencode(query)}" if query else path
+    query = asked_query()
+    return f"{path}?{query}" if query else path
 
 
 def note_preference(response: Response) -> Response:

@@ -10,7 +10,7 @@ from marshmallow import ValidationError
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
-from registry.api.context import actor, enter, parts
+from registry.api.context import actor, entered
 from registry.api.fields import Name
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed, page, read_text, write_text
@@ -76,8 +76,7 @@ def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
     their levels and measured cells in place of aliases, and take no `q`.
     """
     after = read_text(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         given = query | (of_suite(connection, row.id, query) if query["suite"] else {})
         options: dict[str, Any] = {"filters": Filters(**{name: given[name] for name in FILTERED}), "after": after}
         if "q" in query:
@@ -130,8 +129,7 @@ def read_suite(project: str, suite: str) -> Response:
 
     With its benchmarks.
     """
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         return json_answer(serializers.suite(suites.find_suite(connection, row.id, suite)))
 
 

@@ -247,7 +247,7 @@ def drop_unused(document: dict[str, Any]) -> None:
     fresh = set(_references([document["paths"], document.get("webhooks", {})]))
     while fresh:
         used |= fresh
-        fresh = set(_references(looked_up(document, {"$ref": one}) for one in fresh)) - used
+        fresh = set(_references([looked_up(document, {"$ref": one}) for one in fresh])) - used
     kept = {
         kind: {
             name: one
@@ -261,7 +261,10 @@ def drop_unused(document: dict[str, Any]) -> None:
 
 def name_texts(document: dict[str, Any]) -> None:
     """Put the schema of a name, and that of one that may be empty, under `components`: many parameters are one."""
-    texts = Counter(_key(one) for one in _plain_texts([document])).most_common(2)
+    plain = (
+        one for one in _mappings(document) if one.get("type") == "string" and one.keys() >= {"maxLength", "pattern"}
+    )
+    texts = Counter(_key({key: one[key] for key in one if key in _OF_TEXT}) for one in plain).most_common(2)
     named = {key: "Name" if b"minLength" in key else "NameOrEmpty" for key, _ in texts}
 
     def change(schema: Schema) -> Schema:
@@ -282,8 +285,8 @@ def refer_to_properties(document: dict[str, Any], least: int) -> None:
     bytes at least."""
     schemas = document["components"]["schemas"]
     names: dict[bytes, str] = {}
-    counted = Counter(_key(one) for _, one in _properties([document]))
-    for name, one in _properties([document]):
+    counted = Counter(_key(one) for _, one in _properties(document))
+    for name, one in _properties(document):
         key = _key(one)
         if (counted[key] - 1) * (len(key) - _REFERENCE) >= least and key not in names:
             names[key] = _free("".join(word.capitalize() for word in name.split("_")), [*schemas, *names.values()])
@@ -303,33 +306,28 @@ _REFERENCE = 45
 """Bytes of a reference to a component, roughly."""
 
 
-def _properties(nodes: Any) -> Iterator[tuple[str, Schema]]:
-    for node in nodes:
-        if isinstance(node, Mapping):
-            if isinstance(node.get("properties"), Mapping):
-                yield from node["properties"].items()
-            yield from _properties(node.values())
-        elif isinstance(node, (list, tuple)):
-            yield from _properties(node)
+def _mappings(node: Any) -> Iterator[Mapping[str, Any]]:
+    """Every mapping in a node, each before those in it."""
+    if isinstance(node, Mapping):
+        yield node
+        node = list(node.values())
+    for inner in node if isinstance(node, list) else ():
+        yield from _mappings(inner)
+
+
+def _properties(document: Any) -> Iterator[tuple[str, Schema]]:
+    for node in _mappings(document):
+        if isinstance(node.get("properties"), Mapping):
+            yield from node["properties"].items()
 
 
 _OF_TEXT = ("type", "minLength", "maxLength", "pattern")
 
 
-def _plain_texts(nodes: Any) -> Iterator[Schema]:
-    for node in nodes:
-        if isinstance(node, Mapping):
-            if node.get("type") == "string" and node.keys() >= {"maxLength", "pattern"}:
-                yield {key: one for key, one in node.items() if key in _OF_TEXT}
-            yield from _plain_texts(node.values())
-        elif isinstance(node, (list, tuple)):
-            yield from _plain_texts(node)
-
-
 def say_in_place(document: dict[str, Any], longest: int) -> None:
     """Put each schema of at most so many bytes that one place refers to in that place."""
     schemas = document["components"]["schemas"]
-    counted = Counter(_references([document]))
+    counted = Counter(_references(document))
     short = {f"{_SCHEMAS}{name}": one for name, one in schemas.items() if len(_key(one)) <= longest}
     moved = {reference: one for reference, one in short.items() if counted[reference] == 1}
 
@@ -348,12 +346,8 @@ def say_in_place(document: dict[str, Any], longest: int) -> None:
     document |= {part: said(document[part]) for part in ("paths", "webhooks")}
 
 
-def _references(nodes: Any) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, Mapping):
-            if isinstance(node.get("$ref"), str):
-                yield node["$ref"]
-            yield from node.get("discriminator", {}).get("mapping", {}).values()
-            yield from _references(node.values())
-        elif isinstance(node, (list, tuple)):
-            yield from _references(node)
+def _references(document: Any) -> Iterator[str]:
+    for node in _mappings(document):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        yield from node.get("discriminator", {}).get("mapping", {}).values()

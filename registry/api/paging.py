@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
-from flask import Response, g, request
+from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api.context import enter, parts
+from registry.api.context import asked_query, enter, parts
 from registry.api.responses import dumps, send
 from registry.operations.auth import Role
 from registry.operations.find import Key
@@ -105,8 +104,5 @@ def page(
     body = dumps({"items": [write(row) for row in shown], "next": cursor, **doubts, **(more or {})})
     response = send(body, tag=sha256(body).hexdigest()[:16])
     if cursor is not None:
-        query = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]
-        # Who reads by a link reads on by it.
-        link = [("share", g.share)] if "share" in g else []
-        response.headers["Link"] = f'<{request.path}?{urlencode([*query, ("cursor", cursor), *link])}>; rel="next"'
+        response.headers["Link"] = f'<{request.path}?{asked_query(cursor=cursor)}>; rel="next"'
     return response

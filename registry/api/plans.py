@@ -16,8 +16,8 @@ from registry.api import examples
 from registry.api.baselines import reached
 from registry.api.cached_results import answered, ask, settled
 from registry.api.comparisons import comparison_asked, models_asked
-from registry.api.context import asks, enter, parts
-from registry.api.fields import Body, Choice, Name, Number, PostedClaim, Whole
+from registry.api.context import asks, enter, entered, parts
+from registry.api.fields import Body, Choice, Name, Number, PostedClaim, ShareOfOne, Whole
 from registry.api.long_poll import unready
 from registry.api.responses import json_answer
 from registry.api.schemas import GRID_ID, about, many_names
@@ -53,20 +53,6 @@ _TAKES = {
 _WITHOUT = {"claim": ("alpha", "one_sided"), "gate": ("alpha", "one_sided", "budget")}
 """Settings that a kind has of its own, and those that it does not take."""
 _POWER = 0.8
-_LEAST, _MOST = 1e-9, 1 - 1e-9
-
-
-class ShareOfOne(Number):
-    """A JSON number above 0 and below 1, far enough from both for a quantile."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(least=_LEAST, most=_MOST, **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_options: Any) -> float:
-        found = self._read(value)
-        if found is None or not _LEAST <= found <= _MOST:
-            raise ValidationError("must be a number above 0 and below 1, and not within 1e-9 of either")
-        return found
 
 
 class PlanQuestion(Body):
@@ -203,13 +189,11 @@ def below(pointer: str) -> Iterator[None]:
 
 def plan_of_claim(sent: Any, project: str, power: float, means: Means) -> Response:
     """What decides a claim beyond noise; `202` until it is computed."""
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        with below("/question/claim"):
-            claim = read_claim(sent, "")
-            if power <= claim.alpha:
-                raise Invalid([Fault("/alpha", "must be below the power of the plan")])
-            [asked] = questions_of(connection, row.id, [("", claim)]).asked
+    with entered(project) as (connection, row), below("/question/claim"):
+        claim = read_claim(sent, "")
+        if power <= claim.alpha:
+            raise Invalid([Fault("/alpha", "must be below the power of the plan")])
+        [asked] = questions_of(connection, row.id, [("", claim)]).asked
     with below("/question/claim"):
         query, found = ask(_with_power(asked, power), project)
     if not settled(found) or not answered(found):

@@ -7,7 +7,7 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import examples, serializers
-from registry.api.context import actor, caller, enter, parts, project_for
+from registry.api.context import actor, caller, entered, parts, project_for
 from registry.api.idempotency import idempotent_write, made, written
 from registry.api.paging import listed, page
 from registry.api.problems import registry_error
@@ -216,8 +216,7 @@ def read_experiment(project: str, experiment: str) -> Response:
     What people wrote about it, and how much it holds. An alias finds the experiment that it stands for. 404 for one
     that has no grid and that nothing was written about.
     """
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         found = find_experiment(connection, row.id, experiment)
     return json_answer(serializers.experiment(found, row.slug), tag=found.etag)
 

@@ -10,13 +10,14 @@ from marshmallow import INCLUDE, ValidationError, validates_schema
 
 from registry.api.cached_results import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
-from registry.api.fields import AsOf, Choice, Matching, Name, Share
+from registry.api.fields import AsOf, Choice, Name, Share
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import (
     SelectedParameters,
     SharedSlotsParameters,
     about,
     fields_wanted,
+    name_or_axis,
 )
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint, ready, reply
@@ -39,14 +40,11 @@ _MISSING = (
 
 class RankingParameters(SelectedParameters, SharedSlotsParameters):
     fields = fields_wanted()
-    by = Matching(
-        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
-        "is model, variant, benchmark or axis:<name>",
-        load_default="model",
-        metadata=about(
+    by = name_or_axis(
+        about(
             "`model`, `variant`, `axis:<name>`, or `benchmark`: on which one values are best, over the models that"
             " benchmarks share; the hardest is last."
-        ),
+        )
     )
     method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
     missing = Choice(*MISSING, old=OLD_WORDS["missing"], load_default="matched", metadata=about(_MISSING))

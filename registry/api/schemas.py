@@ -162,15 +162,16 @@ class PageParameters(Schema):
 
 
 _NEXT = about("`next` of the page before.")
-_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
-def _cursor(pattern: str) -> Any:
+def cursor_of(pattern: str) -> Any:
+    """The place in a list of which cursors match this pattern."""
     return Matching(pattern, "is not a cursor of this list", metadata=_NEXT)
 
 
 class ProjectsParameters(PageParameters):
-    cursor = _cursor(SLUG)
+    cursor = cursor_of(SLUG)
     deleted = Choice(
         "exclude",
         "only",
@@ -184,11 +185,11 @@ class DeletedProjectParameters(Schema):
 
 
 class ByIdParameters(PageParameters):
-    cursor = _cursor(_ID)
+    cursor = cursor_of(ID)
 
 
 class NamesParameters(PageParameters):
-    cursor = _cursor("[0-9a-f]{1,1600}")
+    cursor = cursor_of("[0-9a-f]{1,1600}")
 
 
 def _words(text: str) -> Any:
@@ -197,6 +198,14 @@ def _words(text: str) -> Any:
 
 def many_names(text: str) -> Any:
     return fields.List(Name(empty=True), load_default=list, metadata=about(text))
+
+
+def name_or_axis(metadata: Any) -> Any:
+    """A kind of name, or an axis; `model` if not given."""
+    wanted = "is model, variant, benchmark or axis:<name>"
+    return Matching(
+        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}", wanted, load_default="model", metadata=metadata
+    )
 
 
 class OfNames(Schema):
@@ -215,7 +224,7 @@ class NamesInUseParameters(OfNames, NamesParameters):
 
 
 class RevisionsParameters(PageParameters):
-    cursor = _cursor("[1-9][0-9]{0,8}")
+    cursor = cursor_of("[1-9][0-9]{0,8}")
 
 
 _SINCE = (
@@ -239,7 +248,7 @@ class FindParameters(Filtered, PageParameters):
             " as updated then: with `updated_since` a mirror sees what went. Needs a token of the project."
         ),
     )
-    cursor = _cursor(f"[0-9a-f]{{1,1600}}~{_ID}")
+    cursor = cursor_of(f"[0-9a-f]{{1,1600}}~{ID}")
 
     id = Matching(
         "[0-9a-f][0-9a-f-]{3,35}",
@@ -292,22 +301,22 @@ class WholeGridsParameters(Schema):
     )
 
 
+def number_of_revision(text: str, example: int | None = None, **options: Any) -> Any:
+    """A parameter that is the number of a revision, or of a version."""
+    return Whole(1, 2**31 - 1, text=True, metadata=about(text, example), **options)
+
+
 class RevisionParameters(Schema):
-    revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
+    revision = number_of_revision("An older revision.")
 
 
 class DifferenceParameters(Schema):
-    a = Whole(1, 2**31 - 1, text=True, required=True, data_key="from", metadata=about("The revision before.", 1))
-    b = Whole(1, 2**31 - 1, text=True, required=True, data_key="to", metadata=about("The revision after.", 2))
+    a = number_of_revision("The revision before.", 1, required=True, data_key="from")
+    b = number_of_revision("The revision after.", 2, required=True, data_key="to")
 
 
 class DeleteParameters(Schema):
-    revision = Whole(
-        1,
-        2**31 - 1,
-        text=True,
-        metadata=about("A precondition: deleted only if this is the current revision, 412 else."),
-    )
+    revision = number_of_revision("A precondition: deleted only if this is the current revision, 412 else.")
 
 
 class CellsParameters(RevisionParameters):

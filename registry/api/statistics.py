@@ -9,12 +9,12 @@ from flask import Response
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 from sqlalchemy import Connection
 
-from registry.api.cached_results import Part, Renderers, answer_to, part_asked
+from registry.api.cached_results import Part, Renderers, answer_to, part_asked, stored_answer, tags_known
 from registry.api.context import caller, owned, parts
-from registry.api.fields import Choice, Name, Quantity, Share, Whole
+from registry.api.fields import Choice, Name, Quantity, Share
 from registry.api.long_poll import unready, usual_wait, waited
-from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
-from registry.api.schemas import about, fields_wanted
+from registry.api.responses import of_values, wanted_form
+from registry.api.schemas import about, fields_wanted, number_of_revision
 from registry.api.selections import slice_of_request
 from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid, NotFound
@@ -28,7 +28,6 @@ from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings import statistics as renderings
 from registry.renderings.sheet import forms
 from registry.renderings.thresholds import page, thresholds_csv
-from registry.results.codec import from_bytes
 from registry.results.statistics import Statistics, Thresholds
 
 HEAD = (
@@ -148,7 +147,7 @@ class StatisticsParameters(Schema):
         metadata=about("With `part=thresholds`: where the series cross these levels; may be repeated."),
     )
     fields = fields_wanted()
-    revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
+    revision = number_of_revision("An older revision.")
     along = Name(metadata=about("Only the series along this axis."))
     alpha = Share(metadata=about("The level of tests and intervals, 0.05 if not given." + _ON_DEMAND))
     sharp_change = Quantity(
@@ -203,8 +202,7 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None =
     chosen = _chosen(part, query, form)
     if wanted or settings_of(query) or "detail" in query:
         return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
-    mark = chosen.mark if chosen else ""
-    known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
+    known = tags_known(form, chosen)
 
     def look() -> Any:
         with parts().database.reading() as connection:
@@ -225,10 +223,7 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, suffix: str | None =
         return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
     if row.etag is None:
         return unready(row, {"grid": grid, "revision": row.revision}, form)
-    if row.document is None or (chosen is None and form == "json"):
-        return send_stored(row.document, tagged(row.etag + mark, form))
-    document = from_bytes(row.document)
-    return rendered(form, chosen.select(document) if chosen else document, _renderers(part), row.etag + mark)
+    return stored_answer(row, form, _renderers(part), chosen)
 
 
 def _chosen(part: str, query: Mapping[str, Any], form: str) -> Part | None:

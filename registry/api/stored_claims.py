@@ -12,7 +12,7 @@ from marshmallow import Schema, fields
 from sqlalchemy import Connection
 
 from registry.api.claims import BODY, blp, judged, read_claims
-from registry.api.context import actor, authorize_body, caller, enter, owned_claim, parts
+from registry.api.context import actor, authorize_body, caller, enter, entered, owned_claim, parts
 from registry.api.fields import Choice, Matching
 from registry.api.idempotency import idempotency_key, idempotent_write, written
 from registry.api.long_poll import preference, waited
@@ -152,8 +152,7 @@ def list_all(query: dict[str, Any], project: str) -> Response:
     named = {name: tuple(query.get(name, ())) for name in ("verdict", "state", "experiment", "source")}
     filters = ClaimFilters(**named)
     after = uuid.UUID(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
+    with entered(project) as (connection, row):
         found = list_claims(connection, row.id, filters, after, query["limit"] + 1)
         counts = count_verdicts(connection, row.id, filters)
     return page(found, query["limit"], _listed, lambda one: str(one.id), more={"counts": counts})

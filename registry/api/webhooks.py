@@ -11,13 +11,13 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.context import actor, enter, parts
 from registry.api.events import PATTERNS
-from registry.api.fields import Body, Choice, Few, Instant, Matching, Name, name_shape
+from registry.api.fields import Body, Choice, Few, Instant, Name, name_shape
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import listed, page
 from registry.api.problems import registry_error
 from registry.api.responses import expected_tags, json_answer
-from registry.api.schemas import ByIdParameters, PageParameters, about
+from registry.api.schemas import ID, ByIdParameters, PageParameters, about, cursor_of
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.destinations import LONGEST_URL, read_destination
 from registry.errors import Conflict
@@ -36,7 +36,6 @@ from registry.results.codec import to_document
 from registry.results.webhooks import FILTERS, DeliveryState, Format, Recovery, WebhookState
 from registry.settings import Settings
 
-_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _MOST_TEXTS = 100
 
 
@@ -146,7 +145,7 @@ class DeliveriesParameters(PageParameters):
     state = fields.List(
         Choice(*get_args(DeliveryState)), load_default=list, metadata=about("Only these; repeat for OR.")
     )
-    cursor = Matching(_ID, "is not a cursor of this list", metadata=about("`next` of the page before."))
+    cursor = cursor_of(ID)
 
 
 blp = Blueprint("webhooks", "Where the events of a project are sent.")

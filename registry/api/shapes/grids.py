@@ -3,24 +3,18 @@
 from registry.api.shapes.words import (
     AT,
     AT_ABOUT,
-    BENCHMARK,
-    CONTENT_DIGEST,
     COUNT,
     DESCRIPTION,
     DIGEST,
-    EXPERIMENT,
     FLAG,
-    GRID_ID,
+    ID,
     INSTANT,
     LABELS,
-    MODEL,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
-    NUMBER_OF_REVISION,
     STATE,
     TEXT,
-    VARIANT,
     Shape,
     array_of,
     described,
@@ -40,6 +34,13 @@ from registry.renderings.rows import Field
 from registry.renderings.statistics_columns import MEASURED, STANDING
 from registry.settings import Settings
 
+EXPERIMENT = described(TEXT, "What is ranked together.")
+BENCHMARK = described(TEXT, "What was measured.")
+MODEL = described(TEXT, "What it was measured on.")
+VARIANT = described(TEXT, "The method or condition; empty where there is only one.")
+NUMBER_OF_REVISION = described({"type": "integer", "minimum": 1}, "The number of the revision, from 1.")
+CONTENT_DIGEST = described(DIGEST, "SHA-256 of the revision's content in its canonical form.")
+GRID_ID = described(ID, "The grid's id.")
 _LABELS = described(LABELS, "Provenance as it was sent, such as a commit: texts by name.")
 _SOURCE = ref("Source")
 _GRID = {
