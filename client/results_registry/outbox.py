@@ -191,7 +191,12 @@ def outbox() -> Outbox:
     with _making:
         if _outbox is None:
             _outbox = Outbox(read_environment())
-            _register_end()
+            atexit.unregister(end)
+            atexit.register(end)
+            # A child of multiprocessing leaves without atexit; it runs these instead.
+            util = sys.modules.get("multiprocessing.util")
+            if util is not None:
+                util.Finalize(None, end, exitpriority=100)
         return _outbox
 
 
@@ -209,15 +214,6 @@ def end() -> None:
             ending.end()
         except Exception:
             log.debug("the end", exc_info=True)
-
-
-def _register_end() -> None:
-    atexit.unregister(end)
-    atexit.register(end)
-    # A child of multiprocessing leaves without atexit; it runs these instead.
-    util = sys.modules.get("multiprocessing.util")
-    if util is not None:
-        util.Finalize(None, end, exitpriority=100)
 
 
 def _before_fork() -> None:

@@ -46,7 +46,10 @@ class QueueDir:
         temporary = path.with_suffix(".new")
         try:
             with open(temporary, "xb", opener=_private, buffering=0) as file:
-                _write(file.fileno(), item.data)
+                descriptor = file.fileno()
+                view = memoryview(item.data)
+                while view:
+                    view = view[os.write(descriptor, view) :]
             temporary.rename(path)
         except OSError:
             with contextlib.suppress(OSError):
@@ -179,12 +182,6 @@ def _holds(path: Path, wanted: Callable[[Item], bool]) -> bool:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
 
 
 def _locked(path: Path) -> QueueDir | None:

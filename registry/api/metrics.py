@@ -3,7 +3,7 @@
 What the database says is the same from every web process: whoever scrapes several takes its maximum, never the sum."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from prometheus_client import (
     CollectorRegistry,
@@ -19,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from registry.api.context import Parts
 from registry.operations.doctor import free_space
-from registry.operations.health import Activity, Health, JobCount
+from registry.operations.health import Activity, Health
 from registry.storage.replica import ReplicatedDatabase
 from results_registry import __version__
 
@@ -156,13 +156,9 @@ def _of_activity(activity: Activity) -> Iterator[Metric]:
     for role in ("dispatcher", "worker", "inline-worker"):
         processes.add_metric([role], len(activity.alive(role)))
     yield processes
-    yield from _of_jobs(activity.jobs)
-
-
-def _of_jobs(jobs: Iterable[JobCount]) -> Iterator[Metric]:
     counted = CounterMetricFamily("registry_jobs", f"Jobs by kind and outcome.{_SHARED}", labels=["kind", "outcome"])
     seconds = CounterMetricFamily("registry_job_seconds", f"Seconds that they took, by kind.{_SHARED}", labels=["kind"])
-    for one in jobs:
+    for one in activity.jobs:
         counted.add_metric([one.kind, "computed"], one.computed)
         counted.add_metric([one.kind, "failed"], one.failed)
         seconds.add_metric([one.kind], one.seconds)

@@ -74,7 +74,10 @@ def faults_of_kind(atom: Atom, pointer: str) -> Iterator[tuple[str, str]]:
         case Compare() as says:
             yield from _of_compare(says, pointer)
         case Extreme() as says:
-            yield from _of_extreme(says, pointer)
+            if says.of == "cell" and says.stat != "mean":
+                yield f"{pointer}/stat", "is for levels of an axis: name it in of"
+            if says.of != "cell" and says.isolated is not None:
+                yield f"{pointer}/isolated", "is for cells, which have neighbours on ordered axes"
         case Step() as says:
             yield from _of_step(says, pointer)
         case Effect() as says if says.interaction and len(set(says.axes)) != 2:
@@ -85,13 +88,6 @@ def faults_of_kind(atom: Atom, pointer: str) -> Iterator[tuple[str, str]]:
             yield from _of_coverage(says, pointer)
         case Rank() as says if says.top and says.place == "last":
             yield f"{pointer}/top", "is for a place that is counted from the first"
-
-
-def _of_extreme(says: Extreme, pointer: str) -> Iterator[tuple[str, str]]:
-    if says.of == "cell" and says.stat != "mean":
-        yield f"{pointer}/stat", "is for levels of an axis: name it in of"
-    if says.of != "cell" and says.isolated is not None:
-        yield f"{pointer}/isolated", "is for cells, which have neighbours on ordered axes"
 
 
 def _of_step(says: Step, pointer: str) -> Iterator[tuple[str, str]]:

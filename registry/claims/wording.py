@@ -139,7 +139,10 @@ def stated(says: Says) -> str:  # noqa: PLR0911, PLR0912 (one for each kind)
             exact = " at every step" if says.strictly else " without a step back" if says.monotone else ""
             return flat or _GOES[says.goes] + turn + exact
         case Step():
-            return _change(says)
+            if says.onset is not None:
+                return f"begins there, more than {says.margin:g}"
+            size = "" if says.size is None else f" by {says.size.text}"
+            return f"goes {says.goes}{size}" + (", no other more" if says.largest else "")
         case Stable():
             return f"at most {says.within:g}"
         case Extreme():
@@ -161,13 +164,6 @@ def stated(says: Says) -> str:  # noqa: PLR0911, PLR0912 (one for each kind)
             )
         case IllPosed():
             return says.because
-
-
-def _change(says: Step) -> str:
-    if says.onset is not None:
-        return f"begins there, more than {says.margin:g}"
-    size = "" if says.size is None else f" by {says.size.text}"
-    return f"goes {says.goes}{size}" + (", no other more" if says.largest else "")
 
 
 def _in_order(level: str) -> tuple[float, str]:

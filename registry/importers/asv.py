@@ -36,7 +36,8 @@ def looks_like(source: Source) -> bool:
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each benchmark."""
     file = mapping(source.json, "")
-    known = _benchmarks(source)
+    path = source.path.absolute().parent.parent / "benchmarks.json" if source.path is not None else None
+    known = mapping(Source(str(path), path).json, "") if path is not None and path.is_file() else {}
     machine = object_in(file, "params")
     environment = text(file.get("env_name")) or (source.path.stem.partition("-")[2] if source.path else "")
     names = {
@@ -59,11 +60,6 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         )
         sent = {**names, "benchmark": benchmark, "metric": metric, **over(axes, cells), "labels": labels, **protocol}
         yield wanted.applied(ImportedGrid(sent, tuple(notes)))
-
-
-def _benchmarks(source: Source) -> Mapping[str, Any]:
-    path = source.path.absolute().parent.parent / "benchmarks.json" if source.path is not None else None
-    return mapping(Source(str(path), path).json, "") if path is not None and path.is_file() else {}
 
 
 def _result(given: Any, file: Mapping[str, Any], benchmark: str) -> Mapping[str, Any]:

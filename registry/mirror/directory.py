@@ -226,7 +226,9 @@ def opened_directory(path: Path, registry: str) -> Iterator[MirrorDirectory]:
             raise InUse(f"Another run is writing {path}.") from None
         found = read_manifest(path)
         if found is None:
-            _check_empty(path)
+            others = sorted(file.name for file in path.iterdir() if file.name not in (LOCK, _UNFINISHED))
+            if others:
+                raise Misconfigured(f"{path} is no mirror and not empty ({others[0]}); name another directory.")
         elif found.registry != registry:
             raise Misconfigured(
                 f"{path} mirrors {found.registry}, not {registry}: name another directory, or, if the registry has"
@@ -239,12 +241,6 @@ def opened_directory(path: Path, registry: str) -> Iterator[MirrorDirectory]:
         yield directory
     finally:
         os.close(lock)
-
-
-def _check_empty(path: Path) -> None:
-    others = sorted(file.name for file in path.iterdir() if file.name not in (LOCK, _UNFINISHED))
-    if others:
-        raise Misconfigured(f"{path} is no mirror and not empty ({others[0]}); name another directory.")
 
 
 def write_durably(path: Path, content: bytes) -> None:

@@ -30,7 +30,11 @@ _ROUNDED, _ROUNDED_NEAR_ENDS, _DIGITS = math.log(10.0), math.log(4.0), 10
 def t_quantile(share: float, df: int) -> float:
     """The point below which Student's law with `df` degrees of freedom has this share, from 0.5 to below 1."""
     if df > _EXACT:
-        return _expanded(quantile(share), df)
+        z = quantile(share)
+        first = (z**3 + z) / 4
+        second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+        third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+        return z + first / df + second / df**2 + third / df**3
     inside, low, high = 2 * share - 1, 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -57,13 +61,6 @@ def _between(angle: float, df: int) -> float:
         term *= square * (k - 1) / k
         total += term
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
-
-
-def _expanded(z: float, df: int) -> float:
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / df + second / df**2 + third / df**3
 
 
 def trials_of(grid: Grid, place: int) -> float | None:

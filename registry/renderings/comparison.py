@@ -71,7 +71,9 @@ def page(document: Comparison) -> Iterator[Block]:
     yield Lines(tuple(_findings(document)))
     yield from _items(document)
     yield from _margins(document)
-    yield from _trends(document)
+    if document.along:
+        yield Heading("How the gap changes", 2)
+        yield Lines(tuple(_trend(trend, document.axes) for trend in document.along))
     yield from _cells(document)
 
 
@@ -107,7 +109,14 @@ def _findings(document: Comparison) -> Iterator[str]:
         yield f"gap: mean {signed(document.mean, places)}, median {signed(document.median, places)}"
     if document.test:
         yield _test(document.test, places)
-    yield from _odds(document)
+    ratio = document.odds_ratio
+    if ratio and ratio.value is not None and ratio.interval:
+        within = ratio.interval
+        yield f"odds ratio {ratio.value:.3g} [{within.low:.3g}, {within.high:.3g}] over all cells"
+    elif ratio:
+        yield f"odds ratio: {ratio.reason}"
+    if document.breslow_day and document.breslow_day.p is not None:
+        yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(document.breslow_day.p)}"
     if document.agreement and document.agreement.tau is not None:
         yield f"agreement of both on which cells are hard: Kendall's tau {document.agreement.tau:.2f}"
 
@@ -124,17 +133,6 @@ def _test(test: GapTest, places: int | None) -> str:
     about = f" {intervals([within], places)[0]} ({level_of(within)})" if within else ""
     seen = f"; could have shown {rough(test.detectable)}" if test.detectable is not None else ""
     return f"{named_test(test.name)}: {signed(test.difference, places)}{about}, p {p_value(test.p)}{seen}"
-
-
-def _odds(document: Comparison) -> Iterator[str]:
-    ratio = document.odds_ratio
-    if ratio and ratio.value is not None and ratio.interval:
-        within = ratio.interval
-        yield f"odds ratio {ratio.value:.3g} [{within.low:.3g}, {within.high:.3g}] over all cells"
-    elif ratio:
-        yield f"odds ratio: {ratio.reason}"
-    if document.breslow_day and document.breslow_day.p is not None:
-        yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(document.breslow_day.p)}"
 
 
 def _margins(document: Comparison) -> Iterator[Block]:
@@ -185,12 +183,6 @@ def _margin_notes(axis: str, levels: Sequence[LevelGap]) -> Iterator[str]:
         yield f"Holm p: {either(named_test(test.name) for test in tests)}, over the levels of {isolated(axis)}"
     if silent := [test for test in tests if attainable_p(test) is None]:
         yield f"Holm p {UNDEFINED}: {why_not(silent[0])}"
-
-
-def _trends(document: Comparison) -> Iterator[Block]:
-    if document.along:
-        yield Heading("How the gap changes", 2)
-        yield Lines(tuple(_trend(trend, document.axes) for trend in document.along))
 
 
 def _trend(trend: GapTrend, axes: Sequence[AxisDocument]) -> str:

@@ -210,7 +210,11 @@ def plan_of_claim(judged: Judged, power: float) -> Plan:
     plan = _with_missing(plan, judged)
     needed, open_part = trials_needed(judged, power), noisy_claim(judged, power)
     if needed is not None and open_part is not None:
-        return _with_trials(plan, needed, open_part)
+        plan = replace(plan, needed=needed.needed, impossible=needed.impossible, reason=needed.why)
+        if needed.needed is None or needed.needed.factor is None:
+            return plan
+        assumed = (*_ASSUMED, "normal_law") if needed.one_sum else _ASSUMED
+        return replace(plan, assumptions=assumed, total=_total(open_part, needed.needed.factor))
     if plan.next_cells:
         return plan
     reason = next((one.found["noise"].reason for one in judged.groups if one.found["noise"].reason), "not_published")
@@ -248,14 +252,6 @@ def _at(facts: Facts, cell: int) -> dict[str, Any]:
     grid = facts.sources[int(facts.owner[cell])].grid
     places = grid.position(int(facts.index[cell]))
     return {axis.name: place_of(axis, place) for axis, place in zip(grid.axes, places, strict=True)}
-
-
-def _with_trials(plan: Plan, told: TrialsNeeded, claim: NoisyClaim) -> Plan:
-    plan = replace(plan, needed=told.needed, impossible=told.impossible, reason=told.why)
-    if told.needed is None or told.needed.factor is None:
-        return plan
-    assumed = (*_ASSUMED, "normal_law") if told.one_sum else _ASSUMED
-    return replace(plan, assumptions=assumed, total=_total(claim, told.needed.factor))
 
 
 def _total(claim: NoisyClaim, factor: float) -> int | None:

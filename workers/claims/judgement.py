@@ -61,10 +61,6 @@ def judge_coverage(says: Coverage, scene: Scene) -> Found:
         return Found(judge(scene.region(says.count), span), span)
     if says.axis not in scene.facts.levels:
         return undecided("vague")
-    return _of_levels(says, measured, scene)
-
-
-def _of_levels(says: Coverage, measured: IntArray, scene: Scene) -> Found:
     levels, column = scene.facts.levels[says.axis], scene.facts.column(says.axis)
     counts = np.bincount(column[measured], minlength=len(levels))
     held = np.flatnonzero(counts).tolist()

@@ -117,7 +117,8 @@ def go_on(connection: Connection, line: Line, webhook: Any, *, leaving: bool = F
                 return begun(webhook, found)
             line.ahead.clear()  # it is another one than was read
         elif found is not None:
-            _fail(connection, found.id)
+            failed = {"state": "failed", "settled_at": func.now()}
+            connection.execute(update(deliveries).where(deliveries.c.id == found.id).values(failed))
         elif _advance(connection, webhook):
             webhook = hold(connection, line)
         else:
@@ -198,11 +199,6 @@ def begun(webhook: Any, found: Any) -> Sending:
     """The attempt of a delivery that was counted just now."""
     event = (found.event_id, found.type, found.at, found.subject, found.position, found.data)
     return Sending(found.id, *event, found.attempts + 1, webhook, webhook.project)
-
-
-def _fail(connection: Connection, delivery_id: uuid.UUID) -> None:
-    failed = {"state": "failed", "settled_at": func.now()}
-    connection.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(failed))
 
 
 def _advance(connection: Connection, webhook: Any) -> bool:

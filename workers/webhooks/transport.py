@@ -216,18 +216,14 @@ def _connected(destination: Destination, addresses: list[Address], deadline: flo
                 raise Unreachable(NOWHERE, detail)
             # The head and the body are two writes: on a kept connection the second would wait for the first's receipt.
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return _encrypted(plain, destination, deadline)
+            if destination.scheme == "http":
+                return plain
+            plain.settimeout(_left(deadline))  # for the whole handshake: OpenSSL's calls have one deadline
+            return context().wrap_socket(plain, server_hostname=destination.host)
         except BaseException:
             plain.close()
             raise
     raise failed
-
-
-def _encrypted(plain: socket.socket, destination: Destination, deadline: float) -> socket.socket:
-    if destination.scheme == "http":
-        return plain
-    plain.settimeout(_left(deadline))  # for the whole handshake: OpenSSL's calls have one deadline
-    return context().wrap_socket(plain, server_hostname=destination.host)
 
 
 @lru_cache(maxsize=1)

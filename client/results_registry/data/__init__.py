@@ -55,7 +55,13 @@ def _table(data: Any, axes: Sequence[Declared], names: Mapping[str, str], trials
         if is_kind(data):
             return read(data, axes, names, trials, stderr)
     if isinstance(data, Mapping):
-        return _mapping(data, axes, names, trials, stderr)
+        columns = [value for key, value in data.items() if isinstance(key, str) and isinstance(value, (list, tuple))]
+        if columns and len(columns) == len(data) and ("value" in data or names["metric"] in data):
+            if len({len(column) for column in columns}) > 1:
+                raise BadData("The columns have different lengths.")
+            rows = zip(*columns, strict=True)
+            return from_records([dict(zip(data, row, strict=True)) for row in rows], axes, names, trials, stderr)
+        return from_mapping(data, axes, trials, stderr)
     is_list = isinstance(data, Sequence) and not isinstance(data, str)
     if is_list and data and all(isinstance(one, Mapping) for one in data):
         return from_records(data, axes, names, trials, stderr)
@@ -65,13 +71,3 @@ def _table(data: Any, axes: Sequence[Declared], names: Mapping[str, str], trials
     if axes and not is_array(data) and not isinstance(data, (list, tuple)):
         raise BadData(f"One number has no axes, but {len(axes)} are given.")
     return from_block(data, axes, trials, stderr)
-
-
-def _mapping(data: Mapping[Any, Any], axes: Sequence[Declared], names: Mapping[str, str], t: Any, s: Any) -> Table:
-    columns = [value for key, value in data.items() if isinstance(key, str) and isinstance(value, (list, tuple))]
-    if columns and len(columns) == len(data) and ("value" in data or names["metric"] in data):
-        if len({len(column) for column in columns}) > 1:
-            raise BadData("The columns have different lengths.")
-        rows = zip(*columns, strict=True)
-        return from_records([dict(zip(data, row, strict=True)) for row in rows], axes, names, t, s)
-    return from_mapping(data, axes, t, s)

@@ -83,20 +83,17 @@ def _inside(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[st
         if not here:
             continue
         yield frame.paint.group(name)
-        yield from _crosses(here, 0.35 if place == "behind" else 0.6)
+        opacity = 0.35 if place == "behind" else 0.6
+        paths = [f"M{one.across[0]:.1f} {one.y:.1f}H{one.across[1]:.1f}" for one in here if one.across]
+        paths += [f"M{one.x:.1f} {one.upright[0]:.1f}V{one.upright[1]:.1f}" for one in here if one.upright]
+        if paths:
+            yield f'<path d="{"".join(paths)}" stroke="currentColor" stroke-width="1.2" stroke-opacity="{opacity}"/>'
         for spot in here:
             told = "" if frame.options.narrow else safe(words.point(spot.point, found))
             radius = _SMALL if place == "behind" else RADIUS
             yield dot(spot.x, spot.y, frame.paint, told, hollow=place == "open", radius=radius)
         yield "</g>"
     yield from _names(frame, spots)
-
-
-def _crosses(spots: Sequence[Spot], opacity: float) -> Iterator[str]:
-    paths = [f"M{one.across[0]:.1f} {one.y:.1f}H{one.across[1]:.1f}" for one in spots if one.across]
-    paths += [f"M{one.x:.1f} {one.upright[0]:.1f}V{one.upright[1]:.1f}" for one in spots if one.upright]
-    if paths:
-        yield f'<path d="{"".join(paths)}" stroke="currentColor" stroke-width="1.2" stroke-opacity="{opacity}"/>'
 
 
 def _front(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[str]:

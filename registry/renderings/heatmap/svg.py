@@ -74,7 +74,11 @@ def _written(drawing: _Drawing) -> Iterator[str]:
     yield from _front(drawing)
     yield from _heads(drawing.layout, drawing.theme)
     for number, panel in enumerate(drawing.planes.panels):
-        yield from _panel(drawing, panel, drawing.layout.place(number))
+        corner = drawing.layout.place(number)
+        yield from _labels(drawing, panel, corner)
+        yield from (_cells if drawing.planes.numbered else _runs)(drawing, panel, corner)
+        if drawing.planes.whole:
+            yield from _outlines(drawing, panel, corner)
     if drawing.planes.values.count(None) < len(drawing.planes.values):
         yield from colour_bar(drawing.document["metric"], drawing.scale, drawing.layout, drawing.options)
     yield from legend(drawing.planes, drawing.layout, drawing.theme, drawing.bare)
@@ -111,13 +115,6 @@ def _heads(layout: Layout, theme: Theme) -> Iterator[str]:
 
 _END = ' text-anchor="end"'
 _MIDDLE = ' text-anchor="middle"'
-
-
-def _panel(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Iterator[str]:
-    yield from _labels(drawing, panel, corner)
-    yield from (_cells if drawing.planes.numbered else _runs)(drawing, panel, corner)
-    if drawing.planes.whole:
-        yield from _outlines(drawing, panel, corner)
 
 
 def _labels(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Iterator[str]:
