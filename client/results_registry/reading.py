@@ -40,8 +40,7 @@ def judge_claims(
     """
     config, more = configured(where)
     sent = claims if isinstance(claims, Mapping) else list(claims)
-    path = f"projects/{segment(config.project or '')}/claims"
-    found = awaited(config, path, {"dry_run": True, **more}, timeout, sent)
+    found = awaited(config, _at(config, "claims"), {"dry_run": True, **more}, timeout, sent)
     return found if isinstance(claims, Mapping) else found.get("items", found)
 
 
@@ -54,7 +53,7 @@ def add_claims(claims: Mapping[str, Any] | Sequence[Mapping[str, Any]], *, timeo
     several = [claims] if isinstance(claims, Mapping) else list(claims)
     wait = min(_MOST_WAIT, round(timeout))
     headers = {"Prefer": f"wait={wait}"} if wait >= 1 else {}
-    path, found = f"projects/{segment(config.project or '')}/claims", []
+    path, found = _at(config, "claims"), []
     with config.transport(timeout=_MOST_WAIT + 10.0) as transport:
         for first in range(0, len(several), _CLAIMS_AT_ONCE):
             sent = [dict(one) for one in several[first : first + _CLAIMS_AT_ONCE]]
@@ -70,7 +69,7 @@ def claims(
     wanted = {"verdict": verdict, "state": state, "experiment": experiment, "source": source} | more
     query = {name: value for name, value in wanted.items() if value is not None}
     with config.transport() as transport:
-        return Records(transport.pages(f"projects/{segment(config.project or '')}/claims", **query))
+        return Records(transport.pages(_at(config, "claims"), **query))
 
 
 def claim(id: str, **where: Any) -> dict[str, Any]:
@@ -89,8 +88,7 @@ def plan(question: Mapping[str, Any], *, timeout: float = 30.0, **asked: Any) ->
     comparison is not computed after so many seconds.
     """
     config, more = configured(asked)
-    path = f"projects/{segment(config.project or '')}/plan"
-    return awaited(config, path, {}, timeout, {"question": dict(question), **more})
+    return awaited(config, _at(config, "plan"), {}, timeout, {"question": dict(question), **more})
 
 
 def gate(baseline: str, contender: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> dict[str, Any]:
@@ -101,7 +99,7 @@ def gate(baseline: str, contender: str | Mapping[str, Any], *, timeout: float = 
     compared, or the `verdict` is `pending` or `failed` after so many seconds; `sentence` says it in words.
     """
     config, more = configured(where)
-    path = f"projects/{segment(config.project or '')}/baselines/{segment(baseline)}/gate"
+    path = _at(config, "baselines", baseline, "gate")
     named = contender if isinstance(contender, str) else contender.get("id")
     try:
         if named is None:
@@ -155,7 +153,7 @@ def cells(grid: str | Mapping[str, Any] | None = None, **wanted: Any) -> Cells:
     `at={"Context": ">=64000"}` reads only these.
     """
     config, more = configured(wanted, needs_project=grid is None)
-    path = f"projects/{segment(config.project or '')}" if grid is None else f"grids/{segment(_id(grid))}"
+    path = _at(config) if grid is None else f"grids/{segment(_id(grid))}"
     return read_feed(_table(config, f"{path}/cells", more))
 
 
@@ -177,7 +175,7 @@ def coverage(**wanted: Any) -> Records:
 
 def _statistic(name: str, wanted: Mapping[str, Any]) -> Records:
     config, more = configured(wanted)
-    lines = _table(config, f"projects/{segment(config.project or '')}/statistics", {"part": name, **more})
+    lines = _table(config, _at(config, "statistics"), {"part": name, **more})
     return Records(json.loads(line) for line in lines.splitlines())
 
 
@@ -205,7 +203,7 @@ def ranking(experiment: str, metric: str, *, timeout: float = 30.0, **asked: Any
     """
     config, more = configured(asked)
     query = {"experiment": experiment, "metric": metric, **_sliced(more)}
-    return RankingDocument(awaited(config, f"projects/{segment(config.project or '')}/rankings", query, timeout))
+    return RankingDocument(awaited(config, _at(config, "rankings"), query, timeout))
 
 
 def aggregates(
@@ -223,8 +221,7 @@ def aggregates(
     """
     config, more = configured(asked)
     query = {"experiment": experiment, "metric": metric, "group_by": group_by, **_sliced(more)}
-    path = f"projects/{segment(config.project or '')}/aggregates"
-    return AggregatesDocument(awaited(config, path, query, timeout))
+    return AggregatesDocument(awaited(config, _at(config, "aggregates"), query, timeout))
 
 
 def comparison(
@@ -243,7 +240,7 @@ def comparison(
     config, more = configured(asked)
     grids = {"baseline": baseline, "contender": contender}
     query = {side: _id(grid) for side, grid in grids.items() if grid is not None} | _sliced(more)
-    return ComparisonDocument(awaited(config, f"projects/{segment(config.project or '')}/comparisons", query, timeout))
+    return ComparisonDocument(awaited(config, _at(config, "comparisons"), query, timeout))
 
 
 def configured(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple[Config, dict[str, Any]]:
@@ -254,6 +251,10 @@ def configured(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple
     return config, {name: value for name, value in where.items() if name not in ("url", "token", "project")}
 
 
+def _at(config: Config, *names: str) -> str:
+    return "/".join(["projects", *map(segment, (config.project or "", *names))])
+
+
 def _sliced(query: Mapping[str, Any]) -> dict[str, Any]:
     at = query.get("at") or {}
     return {name: value for name, value in query.items() if name != "at"} | {f"at.{axis}": at[axis] for axis in at}
@@ -261,7 +262,7 @@ def _sliced(query: Mapping[str, Any]) -> dict[str, Any]:
 
 def _found(transport: Transport, config: Config, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
     query = {name: value for name, value in wanted.items() if value is not None}
-    return list(transport.pages(f"projects/{segment(config.project or '')}/grids", **query))
+    return list(transport.pages(_at(config, "grids"), **query))
 
 
 def _id(grid: str | Mapping[str, Any]) -> str:
@@ -315,7 +316,7 @@ def events(
 
 def followed(config: Config, asked: Mapping[str, Any], after: str | None, *, follow: bool) -> Iterator[dict[str, Any]]:
     """Like `events`, of a registry that was found."""
-    path, cursor, attempt = f"projects/{segment(config.project or '')}/events", after, 0
+    path, cursor, attempt = _at(config, "events"), after, 0
     with config.transport() as transport:
         while True:
             try:
