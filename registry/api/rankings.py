@@ -34,7 +34,6 @@ _MISSING = (
     " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
     " counts."
 )
-"""Parts of a ranking that are tables of their own."""
 
 
 class RankingParameters(SelectedParameters, SharedSlotsParameters):
