@@ -10,7 +10,7 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import Part, answer_to, answered, ask, settled, unanswered
+from registry.api.answers import Part, answer_to, answered, ask, settled, unanswered
 from registry.api.charts import FORMS, LinesParameters, TradeOffParameters, renderers
 from registry.api.context import enter, parts
 from registry.api.long_poll import usual_wait

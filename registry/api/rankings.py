@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE, ValidationError, validates_schema
 
-from registry.api.cached_results import answer_to, part_asked
+from registry.api.answers import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.fields import AsOf, Choice, Matching, Name, Share
 from registry.api.responses import of_values, wanted_form

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from registry.api.aggregates import AggregatesParameters, aggregates_query
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.pages.bar import page_of_row
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from flask import request
 from marshmallow import validates_schema
 
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
 from registry.api.rankings import RankingParameters, ranking_asked

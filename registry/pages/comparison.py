@@ -9,7 +9,7 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import enter, parts
 from registry.api.statistics import recompute_old

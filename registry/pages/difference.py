@@ -7,7 +7,7 @@ from typing import Any, cast
 from flask import Response
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary

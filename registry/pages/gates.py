@@ -10,8 +10,8 @@ from typing import Any
 
 from flask import Response
 
+from registry.api.answers import ask, settled
 from registry.api.baselines import reached
-from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.operations.alerts import (
     LIVE,

@@ -11,7 +11,7 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import grid_row, parts
 from registry.api.responses import take_turn
 from registry.api.schemas import RevisionParameters

@@ -15,7 +15,7 @@ from flask import request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask, settled
+from registry.api.answers import ask, settled
 from registry.api.context import parts
 from registry.api.paging import write_key
 from registry.api.schemas import SelectedParameters

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.charts import LinesParameters, options_of
 from registry.api.context import parts
 from registry.api.lines import Asked as Table

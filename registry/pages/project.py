@@ -14,7 +14,7 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import caller, enter, parts
 from registry.api.paging import read_instant, write_instant
 from registry.api.schemas import SLUG, FindParameters

@@ -9,8 +9,8 @@ from typing import Any
 from flask import g, request
 from marshmallow import Schema, ValidationError, fields
 
+from registry.api.answers import answered, settled
 from registry.api.arguments import faults_of
-from registry.api.cached_results import answered, settled
 from registry.api.context import parts
 from registry.api.paging import read_key
 from registry.errors import Fault, Invalid

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import request
 
-from registry.api.cached_results import ask, progress
+from registry.api.answers import ask, progress
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.pages.bar import SIDES, carried_on, page_of_row
 from registry.pages.blocks import Part, parts_of, sections_of, with_first

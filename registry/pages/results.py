@@ -8,7 +8,7 @@ from urllib.parse import quote
 from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import enter, parts
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Fault, Invalid, NotFound, TryLater
