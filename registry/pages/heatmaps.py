@@ -33,8 +33,9 @@ from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import carried, data_path
 from registry.pages.live import ANSWERS, STATISTICS
 from registry.pages.palette import BINS
-from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
+from registry.pages.parameters import LOOK, cursor_of, look
 from registry.pages.said import said_of
+from registry.pages.standing import state_of, tags_of
 from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size

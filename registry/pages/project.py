@@ -34,8 +34,8 @@ from registry.pages.front import pages
 from registry.pages.gates import tags, told
 from registry.pages.links import carried, data_path
 from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
+from registry.pages.parameters import argument
 from registry.pages.prose import prose_of
-from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery

@@ -21,7 +21,7 @@ from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GRIDS, STATISTICS, live_on
-from registry.pages.queries import checked, cursor_of
+from registry.pages.parameters import checked, cursor_of
 from registry.pages.responses import page
 
 FILTERS = ("experiment", "benchmark", "model", "variant", "metric")

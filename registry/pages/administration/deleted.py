@@ -17,7 +17,7 @@ from registry.operations.find import Filters, Page, find_grids, sort_key
 from registry.operations.read import find_owner, find_summary
 from registry.operations.stored_grids import grid_summary
 from registry.pages.administration.layout import ROWS, Section, Typed, read_form
-from registry.pages.queries import cursor_of
+from registry.pages.parameters import cursor_of
 
 _SORT = "-updated_at"
 
