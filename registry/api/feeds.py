@@ -29,7 +29,7 @@ from registry.operations.export import (
     select_revision,
     select_statistics,
 )
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters, check_slice_of_grid, check_slice_of_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid

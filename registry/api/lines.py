@@ -20,7 +20,7 @@ from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_levels, with_slice
-from registry.operations.find import with_aliases
+from registry.operations.find_grids import with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_names, known_names_text
 from registry.operations.scope_options import (

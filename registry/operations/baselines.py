@@ -14,7 +14,7 @@ from registry.errors import Fault, Invalid, NotFound, PreconditionFailed
 from registry.grids.grid import Grid
 from registry.operations.audit_log import Actor, record
 from registry.operations.compare import revision_of
-from registry.operations.find import Page, find_whole_grids, with_aliases
+from registry.operations.find_grids import Page, find_whole_grids, with_aliases
 from registry.operations.names import joined_names
 from registry.operations.projects import lock_project
 from registry.operations.query_names import check_names, known_names_text

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
-from registry.operations.find import Filters, called, conditions, with_aliases
+from registry.operations.find_grids import Filters, called, conditions, with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.operations.search import KINDS as ALL_KINDS

@@ -15,7 +15,7 @@ from registry.api.context import enter, parts
 from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid

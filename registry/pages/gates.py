@@ -24,7 +24,7 @@ from registry.operations.alerts import (
     verdict_of,
 )
 from registry.operations.baselines import find_baseline, is_being_judged, list_baselines
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.gate_questions import gates_since
 from registry.operations.scope_options import is_lower_better
 from registry.operations.suites import suites_by_benchmarks

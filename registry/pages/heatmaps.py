@@ -22,7 +22,7 @@ from registry.api.schemas import SelectedParameters
 from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, slice_faults, slice_text
-from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids
+from registry.operations.find_grids import Filters, Page, find_grids_then, find_whole_grids
 from registry.operations.names import Joined, joined_names
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids

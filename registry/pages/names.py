@@ -14,7 +14,7 @@ from registry.api.schemas import NamesInUseParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
-from registry.operations.find import FILTERED, Filters
+from registry.operations.find_grids import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
 from registry.operations.overview import (
     MOST_SCOPES,

@@ -20,8 +20,8 @@ from registry.api.paging import read_instant, write_instant
 from registry.api.schemas import SLUG, FindParameters
 from registry.errors import Invalid, NotFound, TryLater
 from registry.operations.alerts import LIVE, list_alerts
-from registry.operations.find import Filters, Page, find_whole_grids
 from registry.operations.find_claims import CONTRADICTED, ClaimFilters, claims_in_order, verdicts_in_order
+from registry.operations.find_grids import Filters, Page, find_whole_grids
 from registry.operations.names import joined_of_kind
 from registry.operations.overview import Scope, entries_of, scopes_of, usual_rankings
 from registry.operations.projects import count_projects, projects_by_use
