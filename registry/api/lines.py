@@ -23,13 +23,7 @@ from registry.grids.slices import Slice, kept_levels, with_slice
 from registry.operations.find_grids import with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_names, known_names_text
-from registry.operations.scope_options import (
-    axes_of_scope,
-    cells_by_name,
-    first_published,
-    label_texts,
-    most_cells_first,
-)
+from registry.operations.query_scope import axes_of_scope, cells_by_name, first_published, label_texts, most_cells_first
 from registry.query import AggregatesQuery
 from registry.renderings.charts.lines import lines_svg, lines_vega
 from registry.renderings.charts.trade_off import trade_off_svg, trade_off_vega
