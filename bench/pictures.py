@@ -21,9 +21,9 @@ from registry.grids.intake import Limits, read_submission
 from registry.local.embedded import embedded_servers
 from registry.logs import configure_logs
 from registry.operations.export import exported, select_cells
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.publish import publish
-from registry.renderings.feed import columns_of, rows_of
+from registry.renderings.cells_feed import columns_of, rows_of
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import png_of
 from registry.renderings.rows import csv_of_rows

@@ -8,7 +8,7 @@ from typing import Any
 from results_registry.config import DEFAULT_URL, Config, find_config, is_silent
 from results_registry.data import read_cells, read_data
 from results_registry.data.records import read_items
-from results_registry.data.table import quantity, whole
+from results_registry.data.values import quantity, whole
 from results_registry.errors import BadAddress, BadData, Unreachable, log, log_once
 from results_registry.outbox import existing_outbox, outbox
 from results_registry.sender import Receipt

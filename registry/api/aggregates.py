@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 from marshmallow import ValidationError, validates_schema
 
-from registry.api.cached_results import answer_to
+from registry.api.answers import answer_to
 from registry.api.charts import PICTURES, pictures
 from registry.api.fields import Choice, Dimensions, Name, Share
 from registry.api.responses import of_values, wanted_form

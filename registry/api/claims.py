@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 
 from registry.api import examples
-from registry.api.cached_results import ask, settled
+from registry.api.answers import ask, settled
 from registry.api.context import parts, project_for
 from registry.api.long_poll import preference, unready
 from registry.api.request_body import sent_json

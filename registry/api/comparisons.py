@@ -7,7 +7,7 @@ from flask import Response
 from marshmallow import Schema, ValidationError, validates_schema
 from sqlalchemy import Connection
 
-from registry.api.cached_results import answer_to, part_asked
+from registry.api.answers import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.context import enter, parts
 from registry.api.fields import Matching, Name, Share

@@ -29,12 +29,12 @@ from registry.operations.export import (
     select_revision,
     select_statistics,
 )
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_filters, check_slice_of_grid, check_slice_of_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.renderings import statistics_feed
-from registry.renderings.feed import cells_of_grid, columns_of, rows_of
+from registry.renderings.cells_feed import cells_of_grid, columns_of, rows_of
 from registry.renderings.rows import WRITERS, arrow_version, json_of_objects
 from registry.renderings.statistics_columns import MEASURED
 

@@ -8,8 +8,8 @@ from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.answers import answer_to, answered, ask, settled
 from registry.api.baselines import NAME, NAME_RULE, GateParameters, VerdictsParameters
-from registry.api.cached_results import answer_to, answered, ask, settled
 from registry.api.context import actor, asks, authorize_body, enter, entered, parts
 from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown

@@ -42,7 +42,7 @@ from registry.operations import amend as changing
 from registry.operations.amend import amend, describe, told_changes
 from registry.operations.audit_log import record
 from registry.operations.auth import Caller, authorize
-from registry.operations.find import Page, find_grids, sort_key
+from registry.operations.find_grids import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
 from registry.operations.query_names import check_slice_of_grid, unknown_names
 from registry.operations.read import compare_revisions, find_summary, list_revisions

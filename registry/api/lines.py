@@ -10,7 +10,7 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import Part, answer_to, answered, ask, settled, unanswered
+from registry.api.answers import Part, answer_to, answered, ask, settled, unanswered
 from registry.api.charts import FORMS, LinesParameters, TradeOffParameters, renderers
 from registry.api.context import enter, entered, parts
 from registry.api.long_poll import usual_wait
@@ -20,16 +20,10 @@ from registry.api.smorest import Blueprint
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_levels, with_slice
-from registry.operations.find import with_aliases
+from registry.operations.find_grids import with_aliases
 from registry.operations.names import joined_names
 from registry.operations.query_names import check_names, known_names_text
-from registry.operations.scope_options import (
-    axes_of_scope,
-    cells_by_name,
-    first_published,
-    label_texts,
-    most_cells_first,
-)
+from registry.operations.query_scope import axes_of_scope, cells_by_name, first_published, label_texts, most_cells_first
 from registry.query import AggregatesQuery
 from registry.renderings.charts.lines import lines_svg, lines_vega
 from registry.renderings.charts.trade_off import trade_off_svg, trade_off_vega

@@ -20,7 +20,7 @@ from registry.api.selections import of_suite
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import acts, names, suites
-from registry.operations.find import FILTERED, Filters
+from registry.operations.find_grids import FILTERED, Filters
 from registry.operations.names import axes_in_use, names_in_use
 
 blp = Blueprint("names", "What grids are called, and what is the same.")

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from registry.api.context import asked_query, enter, parts
 from registry.api.responses import dumps, send
 from registry.operations.auth import Role
-from registry.operations.find import Key
+from registry.operations.find_grids import Key
 from registry.results.codec import to_document
 from registry.results.terms import Warning
 

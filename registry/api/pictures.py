@@ -10,7 +10,7 @@ from flask import Response
 from marshmallow import ValidationError, validates_schema
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import grid_row, parts
 from registry.api.fields import Choice, Matching, Quantity
 from registry.api.responses import dumps, not_modified, send, wanted_form

@@ -13,8 +13,8 @@ from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.answers import answered, ask, settled
 from registry.api.baselines import reached
-from registry.api.cached_results import answered, ask, settled
 from registry.api.comparisons import comparison_asked, models_asked
 from registry.api.context import asks, enter, entered, parts
 from registry.api.fields import Body, Choice, Name, Number, PostedClaim, ShareOfOne, Whole

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE, ValidationError, validates_schema
 
-from registry.api.cached_results import answer_to, part_asked
+from registry.api.answers import answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.fields import AsOf, Choice, Name, Share
 from registry.api.responses import of_values, wanted_form
@@ -35,7 +35,6 @@ _MISSING = (
     " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
     " counts."
 )
-"""Parts of a ranking that are tables of their own."""
 
 
 class RankingParameters(SelectedParameters, SharedSlotsParameters):

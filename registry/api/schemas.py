@@ -20,7 +20,7 @@ from registry.api.fields import (
 )
 from registry.api.grid_fields import LabelChanges, Markdown, ProtocolKeys
 from registry.operations.auth import ROLES
-from registry.operations.find import SORTS
+from registry.operations.find_grids import SORTS
 from registry.operations.stored_grids import Deleted
 from registry.results.field_paths import FORM
 

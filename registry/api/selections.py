@@ -16,7 +16,7 @@ from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import escaped
 from registry.grids.intake.levels import has_control
 from registry.grids.slices import Slice, read_slice
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.suites import members_of
 from registry.selection import KINDS
 

@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 from sqlalchemy import Connection
 
-from registry.api.cached_results import Part, Renderers, answer_to, part_asked, stored_answer, tags_known
+from registry.api.answers import Part, Renderers, answer_to, part_asked, stored_answer, tags_known
 from registry.api.context import caller, owned, parts
 from registry.api.fields import Choice, Name, Quantity, Share
 from registry.api.long_poll import unready, usual_wait, waited

@@ -23,7 +23,7 @@ from pyarrow import parquet
 
 from registry.mirror.current_grids import CELLS_SCHEMA
 from registry.mirror.directory import PartFile, WrittenFile
-from registry.renderings.feed import Place, axes_of, protocol_text
+from registry.renderings.cells_feed import Place, axes_of, protocol_text
 from registry.renderings.grid import flat
 
 AT_ONCE = 32_768

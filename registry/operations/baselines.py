@@ -14,12 +14,12 @@ from registry.errors import Fault, Invalid, NotFound, PreconditionFailed
 from registry.grids.grid import Grid
 from registry.operations.audit_log import Actor, record
 from registry.operations.compare import revision_of
-from registry.operations.find import Page, find_whole_grids, with_aliases
+from registry.operations.find_grids import Page, find_whole_grids, with_aliases
 from registry.operations.names import joined_names
 from registry.operations.projects import lock_project
 from registry.operations.query_names import check_names, known_names_text
+from registry.operations.query_scope import filters_of, size_of
 from registry.operations.read import find_grid
-from registry.operations.scope_options import filters_of, size_of
 from registry.operations.stored_grids import stored_grid
 from registry.plans.reachable import reachable, zero_baselines
 from registry.query import BaselineQuery, RankingQuery

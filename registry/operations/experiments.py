@@ -16,7 +16,7 @@ from registry.grids.intake.levels import has_control
 from registry.grids.protocol import Rules
 from registry.operations.amend import changed_labels
 from registry.operations.audit_log import Actor, record
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
 from registry.operations.revisions import invalidate_scopes

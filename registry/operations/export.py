@@ -17,7 +17,7 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, Select, Text, case, cast, func, select, text, tuple_
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.operations.find import Filters, conditions
+from registry.operations.find_grids import Filters, conditions
 from registry.operations.names import Joined
 from registry.operations.stored_grids import StoredGrid, stored_grid, stored_grids
 from registry.storage.keys import of_current, of_grid, of_revision

@@ -21,7 +21,7 @@ from registry.storage.statistics_jobs import requeue_statistics
 from registry.storage.tables import cached_results, derivations, grids, invalidations, job_counts, processes, projects
 
 SCHEMA = "0024"
-"""Oldest migration that this code works with."""
+"""Migration that this code needs: the newest one here. A database with later ones serves it too."""
 
 
 @dataclass(frozen=True, slots=True)

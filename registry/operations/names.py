@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.grids.intake import IntakeWarning, Names
 from registry.grids.suspect_names import near_duplicates
-from registry.operations.find import Filters, conditions
+from registry.operations.find_grids import Filters, conditions
 from registry.operations.projects import lock_project
 from registry.operations.search import KINDS, searchable
 from registry.storage.keys import of_current

@@ -13,7 +13,7 @@ from typing import Any, cast
 from sqlalchemy import Connection, and_, case, func, not_, select, text, tuple_
 
 from registry.operations.cached_results import invalidated
-from registry.operations.find import Filters, conditions
+from registry.operations.find_grids import Filters, conditions
 from registry.query import TARGETS, RankingQuery, query_of
 from registry.storage.keys import of_current
 from registry.storage.tables import aliases, cached_results, derivations, grids, projects, revisions

@@ -95,6 +95,6 @@ def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: Pos
     span = None if lower is None or upper is None else upper - lower
     null = None
     if (test.test if isinstance(test, WholeGap) else test.name) == "score" and test.detectable and test.stderr:
-        # What a score test could show is its error under equality and that by the rates, each times its quantile.
+        # What a score test could show is about its error under equality and that by the rates, each times its quantile.
         null = (test.detectable - quantile(POWER) * test.stderr) / quantile(1 - alpha / 2)
     return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null)

@@ -11,7 +11,7 @@ from sqlalchemy import cast as cast_to
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_positions, pointer_to, slice_faults
-from registry.operations.find import FILTERED, Filters
+from registry.operations.find_grids import FILTERED, Filters
 from registry.operations.names import Joined, joined_names
 from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery, pairing
 from registry.selection import KINDS

@@ -24,7 +24,7 @@ from registry.claims.dimensions import faults_of, names_in, with_names
 from registry.claims.normal import normal_form
 from registry.errors import Fault, Invalid, PreconditionFailed
 from registry.operations.audit_log import Action, Actor, record
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.names import joined_names
 from registry.operations.projects import lock_project
 from registry.operations.query_names import axes_in, known_metrics_text, known_names_text, unknown_names

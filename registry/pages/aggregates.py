@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 from registry.api.aggregates import AggregatesParameters, aggregates_query
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.pages.bar import page_of_row
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
 from registry.pages.heatmap import Plate, Square, middle_of
 from registry.pages.palette import BINS, bin_of
-from registry.pages.queries import argument
+from registry.pages.parameters import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import (
     AXIS,

@@ -13,7 +13,7 @@ from registry.api.selections import AUTO
 from registry.errors import Fault
 from registry.grids.grid import Axis
 from registry.grids.slices import PARAMETER, Slice, read_members
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_counts, name_options, scope_options

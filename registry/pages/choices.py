@@ -13,7 +13,7 @@ from registry.api.context import parts
 from registry.errors import Fault, Forbidden, Invalid
 from registry.grids.grid import Axis, Level
 from registry.grids.slices import PARAMETER, Slice, pointer_to, read_slice, slice_faults, sliced
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.scope_options import name_counts
 from registry.operations.stored_grids import StoredGrid
 from registry.pages.links import local_path

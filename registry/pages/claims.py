@@ -20,7 +20,7 @@ from registry.pages import said
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import CLAIMS, PENDING_SECONDS, SETTLED_SECONDS, live_on
-from registry.pages.queries import ID, argument, number
+from registry.pages.parameters import ID, argument, number
 from registry.pages.responses import page
 from registry.results.codec import from_bytes
 

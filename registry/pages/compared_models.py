@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from flask import request
 from marshmallow import validates_schema
 
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
 from registry.api.rankings import RankingParameters, ranking_asked
@@ -21,7 +21,8 @@ from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset, w
 from registry.pages.choices import Field
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
-from registry.pages.queries import salvaged, state_of, tags_of
+from registry.pages.parameters import salvaged
+from registry.pages.standing import state_of, tags_of
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS

@@ -9,13 +9,13 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import enter, parts
 from registry.api.statistics import recompute_old
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
@@ -27,8 +27,9 @@ from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.links import data_path, moved, to
 from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.palette import BINS, DIFFERENCES
-from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
+from registry.pages.parameters import LOOK, look, salvaged
 from registry.pages.responses import page
+from registry.pages.standing import state_of, tags_of
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.scale import Options

@@ -17,7 +17,7 @@ from registry.operations.events import Wanted, latest_events, still_there
 from registry.pages.front import pages
 from registry.pages.links import data_path, to
 from registry.pages.live import live_on
-from registry.pages.queries import number
+from registry.pages.parameters import number
 from registry.pages.responses import page
 from registry.results.event_sentences import event_sentence
 from registry.results.events import OF_ADMINISTRATION, TYPES

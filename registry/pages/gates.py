@@ -10,8 +10,8 @@ from typing import Any
 
 from flask import Response
 
+from registry.api.answers import ask, settled
 from registry.api.baselines import reached
-from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.operations.alerts import (
     LIVE,
@@ -24,7 +24,7 @@ from registry.operations.alerts import (
     verdict_of,
 )
 from registry.operations.baselines import find_baseline, is_being_judged, list_baselines
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.gate_questions import gates_since
 from registry.operations.scope_options import is_lower_better
 from registry.operations.suites import suites_by_benchmarks
@@ -33,8 +33,8 @@ from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, PENDING_SECONDS, SETTLED_SECONDS, live_on
-from registry.pages.queries import state_of
 from registry.pages.responses import page
+from registry.pages.standing import state_of
 from registry.renderings.numbers import places_of, signed
 from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
 from registry.renderings.words import place

@@ -11,7 +11,7 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import grid_row, parts
 from registry.api.responses import take_turn
 from registry.api.schemas import RevisionParameters
@@ -30,12 +30,13 @@ from registry.pages.heatmap import SHOWS, fits, heatmap_of
 from registry.pages.links import EMBED, carried, data_path, to
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
 from registry.pages.palette import BINS
+from registry.pages.parameters import checked, choice, look, number
 from registry.pages.prose import prose_of
-from registry.pages.queries import checked, choice, idle, look, number, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
 from registry.pages.sharing import about_grid, picture_of, shares_of
 from registry.pages.spark import HEIGHT, WIDTH, sparks_of
+from registry.pages.standing import idle, state_of, tags_of
 from registry.query import StatisticsQuery
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
 from registry.renderings.heatmap.layout import about_size

@@ -15,14 +15,14 @@ from flask import request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask, settled
+from registry.api.answers import ask, settled
 from registry.api.context import parts
 from registry.api.paging import write_key
 from registry.api.schemas import SelectedParameters
 from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, slice_faults, slice_text
-from registry.operations.find import Filters, Page, find_grids_then, find_whole_grids
+from registry.operations.find_grids import Filters, Page, find_grids_then, find_whole_grids
 from registry.operations.names import Joined, joined_names
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
@@ -33,8 +33,9 @@ from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import carried, data_path
 from registry.pages.live import ANSWERS, STATISTICS
 from registry.pages.palette import BINS
-from registry.pages.queries import LOOK, cursor_of, look, state_of, tags_of
+from registry.pages.parameters import LOOK, cursor_of, look
 from registry.pages.said import said_of
+from registry.pages.standing import state_of, tags_of
 from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.charts import LinesParameters, options_of
 from registry.api.context import parts
 from registry.api.lines import Asked as Table
@@ -14,7 +14,7 @@ from registry.pages.blocks import ShownVerdict, table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import results_page
 from registry.pages.project import verdicts_on
-from registry.pages.queries import state_of
+from registry.pages.standing import state_of
 from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings import lines as words
 from registry.renderings.charts.lines import lines_svg

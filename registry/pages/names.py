@@ -14,7 +14,7 @@ from registry.api.schemas import NamesInUseParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
-from registry.operations.find import FILTERED, Filters
+from registry.operations.find_grids import FILTERED, Filters
 from registry.operations.names import count_names, names_akin, names_in_use
 from registry.operations.overview import (
     MOST_SCOPES,
@@ -31,9 +31,10 @@ from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
+from registry.pages.parameters import checked
 from registry.pages.project import Means, means_on, verdicts_on
-from registry.pages.queries import checked, state_of
 from registry.pages.responses import page
+from registry.pages.standing import state_of
 from registry.query import RankingQuery
 from registry.renderings.numbers import fixed, places_of, span
 from registry.renderings.ranking import MARK, what_marks

@@ -14,14 +14,14 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import caller, enter, parts
 from registry.api.paging import read_instant, write_instant
 from registry.api.schemas import SLUG, FindParameters
 from registry.errors import Invalid, NotFound, TryLater
 from registry.operations.alerts import LIVE, list_alerts
-from registry.operations.find import Filters, Page, find_whole_grids
 from registry.operations.find_claims import CONTRADICTED, ClaimFilters, claims_in_order, verdicts_in_order
+from registry.operations.find_grids import Filters, Page, find_whole_grids
 from registry.operations.names import joined_of_kind
 from registry.operations.overview import Scope, entries_of, scopes_of, usual_rankings
 from registry.operations.projects import count_projects, projects_by_use
@@ -34,8 +34,8 @@ from registry.pages.front import pages
 from registry.pages.gates import tags, told
 from registry.pages.links import carried, data_path
 from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
+from registry.pages.parameters import argument
 from registry.pages.prose import prose_of
-from registry.pages.queries import argument
 from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery

@@ -21,8 +21,8 @@ from registry.pages.glossary import explained, explanations, repeats
 from registry.pages.links import here, name_page, results_page, search_path, to, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
-from registry.pages.queries import idle
 from registry.pages.sharing import needs_signing_in, printed_address, sharing_of
+from registry.pages.standing import idle
 from registry.renderings.words import label, said
 
 

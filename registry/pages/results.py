@@ -8,7 +8,7 @@ from urllib.parse import quote
 from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.context import enter, parts
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Fault, Invalid, NotFound, TryLater
@@ -22,10 +22,11 @@ from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
 from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
 from registry.pages.prose import prose_of
-from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
+from registry.pages.standing import state_of, tags_of
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import DRAWN, TARGETS
 from registry.renderings.ranking import scale_words

@@ -14,14 +14,14 @@ from registry.api.paging import write_key
 from registry.api.schemas import FindParameters
 from registry.api.selections import filters_of
 from registry.errors import Fault
-from registry.operations.find import Filters, Page, find_grids, sort_key
+from registry.operations.find_grids import Filters, Page, find_grids, sort_key
 from registry.operations.scope_options import count_grids
 from registry.operations.search import KINDS, Found, found_labels, found_names, found_projects
 from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GRIDS, STATISTICS, live_on
-from registry.pages.queries import checked, cursor_of
+from registry.pages.parameters import checked, cursor_of
 from registry.pages.responses import page
 
 FILTERS = ("experiment", "benchmark", "model", "variant", "metric")

@@ -24,7 +24,7 @@ from registry.operations.sessions import (
 )
 from registry.pages.choices import own_path, same_origin
 from registry.pages.front import THEME, THEMES, pages
-from registry.pages.provider import CALLBACK, Attempt, Provider, new_attempt, provider_of
+from registry.pages.openid import CALLBACK, Attempt, Provider, new_attempt, provider_of
 from registry.pages.responses import page
 from registry.pages.visitors import PROXY, is_secure, session_cookie, set_cookie
 

@@ -12,7 +12,7 @@ from registry.api.fields import Name
 from registry.api.lines import answer_of, ask_trade_off
 from registry.api.selections import QUANTITIES, selected, slices_of_quantities
 from registry.grids.slices import PARAMETER, read_slice
-from registry.operations.find import Filters, with_aliases
+from registry.operations.find_grids import Filters, with_aliases
 from registry.operations.query_names import metrics_of
 from registry.operations.scope_options import number_labels, scope_options
 from registry.pages.bar import page_of_row

@@ -9,8 +9,8 @@ Sciences). n of n: Clopper and Pearson 1934, Biometrika 26:404. Allocation: Neym
 The score test of a difference of two proportions against a margin, and its interval: Miettinen and Nurminen (1985),
 Statistics in Medicine 4:213: the variance is that of the maximum likelihood estimates under the hypothesis that the
 difference is the margin, with their factor N / (N - 1); the deviate is corrected for its skewness (Laud 2017,
-Pharmaceutical Statistics 16:334). Counts may be divided by a design effect. Workers judge many pairs at once by the
-same test (`workers.statistics.score_test`).
+Pharmaceutical Statistics 16:334), and by half a step where one side can only be at its end. Counts may be divided by a
+design effect. Workers judge many pairs at once by the same test (`workers.statistics.score_test`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def shares_of_contrast(weights: Sequence[float], deviations: Sequence[float]) ->
     return [size / total if total else 1 / len(sizes) for size in sizes]
 
 
-_HALVINGS = 50
+_HALVINGS, _CERTAIN = 50, 1e-7
 _NORMAL = NormalDist()
 
 
@@ -110,7 +110,9 @@ def score(samples: TwoSamples, margin: float) -> float:
     both = samples.n1 + samples.n2
     v1, v2 = first * (1 - first) / samples.n1, second * (1 - second) / samples.n2
     variance = (v1 + v2) * both / max(both - 1, 1)
+    other = [trials for rate, trials in ((first, samples.n2), (second, samples.n1)) if min(rate, 1 - rate) < _CERTAIN]
     apart = samples.difference - margin
+    apart = math.copysign(max(abs(apart) - (0.5 / min(other) if other else 0.0), 0.0), apart)
     if variance <= 0:
         return 0.0 if abs(apart) < 1e-12 else math.copysign(math.inf, apart)
     z = apart / math.sqrt(variance)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.renderings import trends
-from registry.renderings.feed import (
+from registry.renderings.cells_feed import (
     AS_SENT,
     IDENTITY,
     Joined,

@@ -1,6 +1,7 @@
 """Facts of a result for SQL tools.
 
-Documents are stored compressed, and PostgreSQL cannot inflate them; the facts are stored beside them.
+Documents are stored compressed, and PostgreSQL cannot inflate them; the facts are stored beside them, as rows of
+`registry.results.bi_rows`, by the workers. The views of the schema `bi` read them by place (`migrations/`).
 """
 
 from collections.abc import Mapping

@@ -36,6 +36,11 @@ def test_a_database_that_several_migrate_at_once_has_the_tables_of_the_code_what
     with engine.begin() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == SCHEMA
+        leaky = "relkind = 'v' AND NOT coalesce('security_barrier=true' = ANY (reloptions), false)"
+        views = f"SELECT relname FROM pg_class WHERE relnamespace = 'bi'::regnamespace AND {leaky}"
+        assert connection.scalars(text(views)).all() == [], (
+            "a view that is replaced needs WITH (security_barrier) again"
+        )
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     migrate(empty_database_url)
     with engine.begin() as connection:

@@ -353,4 +353,4 @@ def guest(demo: Demo) -> Browser:
 @pytest.fixture(autouse=True)
 def _no_page_waits_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No page waits for an answer: where nothing is computed meanwhile it would wait in vain."""
-    monkeypatch.setattr("registry.api.cached_results.waited", lambda look, _settled, _patience, _most: look())
+    monkeypatch.setattr("registry.api.answers.waited", lambda look, _settled, _patience, _most: look())

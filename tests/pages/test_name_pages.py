@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from registry.operations.find import Filters
+from registry.operations.find_grids import Filters
 from registry.operations.overview import scopes_of
 from tests.house import ACCURACY, ENDED, House, Project, publication
 from tests.pages.conftest import Browser, Demo, browser, share

@@ -14,7 +14,7 @@ from sqlalchemy.pool import NullPool
 
 from migrations.grants import grant_web_role
 from registry import create_app
-from registry.operations.find import Filters, Page, find_grids
+from registry.operations.find_grids import Filters, Page, find_grids
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
 from registry.storage.tables import grids

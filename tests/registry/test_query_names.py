@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import func, select
 
-from registry.api import cached_results as lookup
+from registry.api import answers as lookup
 from registry.storage.tables import cached_results
 from tests.house import House, Project
 

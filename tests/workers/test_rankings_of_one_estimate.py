@@ -72,14 +72,19 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     parts = [each[m] * (100 - each[m]) / trials[b] for b, each in shares.items() for m in "AB"]
     stderr = math.sqrt(sum(parts)) / len(gaps)
     pooled = {b: sum(each.values()) / 2 for b, each in shares.items()}
-    null = sum(p * (100 - p) * 2 / trials[b] * 2 * trials[b] / (2 * trials[b] - 1) for b, p in pooled.items())
-    null = math.sqrt(null) / len(gaps)
+
+    def error(apart: float) -> float:
+        """Of a difference that lies about the pooled rates."""
+        rates = [(b, p + half) for b, p in pooled.items() for half in (apart / 2, -apart / 2)]
+        return math.sqrt(sum(p * (100 - p) * 2 / (2 * trials[b] - 1) for b, p in rates)) / len(gaps)
+
+    null, seen = error(0.0), pair["detectable"]
     assert (pair["test"], pair["df"], pair["benchmarks"]) == ("score", None, len(gaps))
     assert pair["difference"] == pytest.approx(difference, rel=1e-9)
     assert pair["stderr"] == pytest.approx(stderr, rel=1e-9)
     assert pair["p"] == pytest.approx(2 * norm.sf(abs(difference) / null), rel=1e-6)
     assert pair["interval"]["low"] == pytest.approx(difference - norm.ppf(0.975) * stderr, abs=0.3)
-    assert pair["detectable"] == pytest.approx(norm.ppf(0.975) * null + norm.ppf(0.8) * stderr, rel=1e-9)
+    assert seen == pytest.approx(norm.ppf(0.975) * null + norm.ppf(0.8) * error(seen), rel=1e-5)
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
     assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     assert document["assumes"] == ["independent_trials"]

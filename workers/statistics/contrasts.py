@@ -31,7 +31,7 @@ class Contrasts:
     `difference` is the mean over the `benchmarks` in which two names meet (0 where they never do). Where `known`, the
     noise of every common cell is: `variance` is that of the difference and `weight` the sum of v^2 / df over its
     parts, 0 where nothing was estimated. `of_tables` says that all of it is binomial: then `deviate` is that of the
-    score test against 0, and `null` the variance under equality. `questions` is the variance under other questions,
+    score test against 0. `questions` is the variance under other questions,
     NaN where unknown, with `questions_weight` the sum of v^2 / df: by the items on a benchmark where two names answered
     the same, as `paired` ones do on all, else a bound. `independent` says that a variance rests on trials without a
     design effect. Wins are counted in slots, `lead` is (wins - losses) / slots, benchmarks equal.
@@ -50,7 +50,6 @@ class Contrasts:
     weight: FloatArray
     of_tables: BoolArray
     deviate: FloatArray
-    null: FloatArray
     questions: FloatArray
     questions_weight: FloatArray
     paired: BoolArray
@@ -162,7 +161,7 @@ def pairs_of(here: Meeting) -> Contrasts:
     difference = exact_sum(np.nan_to_num(by_benchmark)) / several
     weight = within / several[:, :, None]
     variance, squares = variances(here, weight)
-    deviate, null, plain = by_tables(here, weight, difference, tables)
+    deviate, plain = by_tables(here, weight, difference, tables)
     won, lost = (counted(np.sign(here.moves) * cells.sign == end, cells) for end in (1, -1))
     error = added(within * np.sqrt(of_both(here, cells.question)), cells) ** 2
     error, error_weight, paired = by_items(cells.both_item_variances, here.rows, pure, here.met, error)
@@ -182,7 +181,6 @@ def pairs_of(here: Meeting) -> Contrasts:
         weight=squares,
         of_tables=tables,
         deviate=deviate,
-        null=null,
         questions=np.where(benchmarks > 0, error.sum(axis=2), np.nan) / several**2,
         questions_weight=error_weight.sum(axis=2) / several**4,
         paired=paired,
@@ -225,12 +223,12 @@ def variances(here: Meeting, weight: FloatArray) -> tuple[FloatArray, FloatArray
 
 def by_tables(
     here: Meeting, weight: FloatArray, difference: FloatArray, tables: BoolArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """R x M: the score test's deviate of each difference from 0, its variance, and that by the observed rates; NaN
-    where noise is not binomial."""
+) -> tuple[FloatArray, FloatArray]:
+    """R x M: the score test's deviate of each difference from 0, and its variance by the observed rates; NaN where
+    noise is not binomial."""
     cells, unknown = here.cells, np.full(tables.shape, np.nan)
     if not tables.any():
-        return unknown, unknown, unknown
+        return unknown, unknown
     n = np.where(cells.n > 0, cells.n, 1.0)
     n1, n2 = here.sides(n)
     share = of_both(here, cells.k) / (n1 + n2)
@@ -238,8 +236,7 @@ def by_tables(
     deviate = standardised(difference / cells.whole, variance, third)
     observed = cells.k * (cells.n - cells.k) / n**3
     plain = (weight**2 * of_both(here, observed)).sum(axis=2)
-    null, plain = (np.where(tables, one * cells.whole**2, np.nan) for one in (variance, plain))
-    return np.where(tables, deviate, np.nan), null, plain
+    return np.where(tables, deviate, np.nan), np.where(tables, plain * cells.whole**2, np.nan)
 
 
 def strata_of(cells: Cells, pairs: IntArray, benchmarks: IntArray, difference: FloatArray) -> Strata:

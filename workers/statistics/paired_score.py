@@ -4,7 +4,8 @@ Tango (1998), Statistics in Medicine 17:891: the variance is that of the maximum
 hypothesis that the difference is the margin, as Miettinen and Nurminen have it for independent samples. At the margin 0
 it is McNemar's test by the normal law, which finds differences too often where few items differ. A hypothesis that
 allows 0 is therefore not rejected either while McNemar's exact test (1947), one-sided, does not reject 0: the interval
-leaves 0 out when the exact test does.
+leaves 0 out when the exact test does. Where no item speaks for the one side, what is left is a binomial count of those
+that speak for the other, and no margin is rejected that the binomial test does not reject (Clopper and Pearson 1934).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.special import bdtr, ndtr, ndtri
+from scipy.special import bdtr, bdtri, ndtr, ndtri
 
 from workers.statistics.judging import Span
 
@@ -41,17 +42,20 @@ class PairedSample:
 
     def span(self, alpha: float) -> Span:
         """The differences that neither one-sided test rejects at the level alpha."""
-        critical = float(ndtri(1 - alpha))
-        low, high = _end(self, critical), -_end(self.turned(), critical)
-        return Span(
-            min(low, 0.0) if self.turned().p_of_zero() >= alpha else low,
-            max(high, 0.0) if self.p_of_zero() >= alpha else high,
-        )
+        return Span(-self.turned()._high(alpha), self._high(alpha))
+
+    def _high(self, alpha: float) -> float:
+        high = -_end(self.turned(), float(ndtri(1 - alpha)))
+        if self.p_of_zero() >= alpha:
+            high = max(high, 0.0)
+        return high if self.down else max(high, float(bdtri(self.up, self.n, alpha)) if self.up < self.n else 1.0)
 
     def p_below(self, bound: float) -> float:
         """One-sided p of the hypothesis that the difference is no less than the bound."""
         p = float(ndtr(score(self, max(-1.0, min(1.0, bound)))))
-        return max(p, self.p_of_zero()) if bound <= 0 else p
+        if bound <= 0:
+            return max(p, self.p_of_zero())
+        return p if self.down else max(p, float(bdtr(self.up, self.n, min(bound, 1.0))))
 
     def p_of_zero(self) -> float:
         """McNemar's exact p, one-sided: the chance of so few among the items that differ, were both sides equal."""

@@ -168,23 +168,28 @@ class PairTable:
         """These pairs."""
         if self.estimand == "lead":
             return tuple(self._by_signs(i, j) for i, j in chosen)
-        low, high, level = self._intervals(np.array(chosen, dtype=np.int64).reshape(-1, 2))
-        ends = zip(level.tolist(), low.tolist(), high.tolist(), strict=True)
-        return tuple(self._pair(i, j, Interval(*three)) for (i, j), three in zip(chosen, ends, strict=True))
+        found = zip(
+            chosen, *(one.tolist() for one in self._sizes(np.array(chosen, dtype=np.int64).reshape(-1, 2))), strict=True
+        )
+        return tuple(self._pair(i, j, Interval(*ends), seen) for (i, j), *ends, seen in found)
 
-    def _intervals(self, chosen: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Both ends of each interval, and their levels."""
+    def _sizes(self, chosen: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The level and both ends of each interval, and the detectable difference."""
         found, at, cells = self.contrasts, self.at(*chosen.T), kept_cells(self.standings)
         shown = self.p_holm[at] < self.alpha
         tail = np.where(shown, self.alpha * self.shown / max(1, self.tested), self.alpha) / 2
         reach = quantiles(1 - tail, self.evidence.df[at])
         low, high = (found.difference[at] + sign * reach * self.evidence.stderr[at] for sign in (-1, 1))
+        strict = 1 - self.alpha / 2 / max(1, self.tested)
+        least, most = (quantiles(np.full(tail.shape, one), self.evidence.df[at]) for one in (strict, POWER))
+        seen = (least + most) * self.evidence.stderr[at]
         rows = np.flatnonzero(found.of_tables[at] & (self.target == "rerun"))
         if rows.size:
             met, difference = found.benchmarks[at][rows], found.difference[at][rows]
-            ends = strata_of(cells, chosen[rows], met, difference).ends(reach[rows])
-            low[rows], high[rows] = (end * cells.whole for end in ends)
-        return low, high, 1 - 2 * tail
+            strata = strata_of(cells, chosen[rows], met, difference)
+            low[rows], high[rows] = (end * cells.whole for end in strata.ends(reach[rows]))
+            seen[rows] = strata.detectable(least[rows], most[rows]) * cells.whole
+        return 1 - 2 * tail, low, high, seen
 
     def _base(self, i: int, j: int) -> Pair:
         """What was counted of a pair."""
@@ -197,7 +202,7 @@ class PairTable:
         losses, lead, benchmarks = common - wins - ties, float(found.lead[at]), int(found.benchmarks[at])
         return Pair(*names, "ok", common, benchmarks, wins, ties, losses, lead, self.target, self.estimand)
 
-    def _pair(self, i: int, j: int, ends: Interval) -> Pair:
+    def _pair(self, i: int, j: int, ends: Interval, seen: float) -> Pair:
         """A pair by its difference."""
         base, found, judged, at = self._base(i, j), self.contrasts, self.evidence, self.at(i, j)
         if base.status != "ok":
@@ -208,14 +213,20 @@ class PairTable:
             return replace(base, status="insufficient", reason=reason)
         if not math.isfinite(self.p[at]):
             return replace(base, status="undefined", reason=ALIKE)
-        name, null = judged.name(found, at), None
-        error = float(judged.stderr[at])
+        name, error, df = judged.name(found, at), float(judged.stderr[at]), float(judged.df[at])
         if name == "score":
-            null = math.sqrt(found.null[at])
             # Every trial came out the same: the error is what the interval has.
             error = error or (ends.high - ends.low) / 2 / float(ndtri(0.5 + ends.level / 2))
-        one = Judged(float(self.p[at]), float(self.p_holm[at]), error, float(judged.df[at]), self.tested, self.shown)
-        return replace(by_error(base, one, self.alpha, name, null or error), interval=ends)
+        return replace(
+            base,
+            interval=ends,
+            stderr=error,
+            df=df if math.isfinite(df) else None,
+            p=float(self.p[at]),
+            p_holm=float(self.p_holm[at]),
+            detectable=seen,
+            test=name,
+        )
 
     def _by_signs(self, i: int, j: int) -> Pair:
         """A pair by who wins more often."""
@@ -269,10 +280,9 @@ class Judged:
     shown: int
 
 
-def by_error(base: Pair, one: Judged, alpha: float, test: str, null: float | None = None) -> Pair:
+def by_error(base: Pair, one: Judged, alpha: float, test: str) -> Pair:
     """The pair with its test, an interval by its error, and what would have been found with probability `POWER` as
-    strictly as Holm asks of the first of all pairs: (quantile of 1 - alpha / 2m) errors, under equality `null`, and
-    (quantile of POWER) errors."""
+    strictly as Holm asks of the first of all pairs: (quantile of 1 - alpha / 2m) and (quantile of POWER) errors."""
     tail = (alpha * one.shown / one.tested if one.p_holm < alpha else alpha) / 2
     reach, first, second = quantiles(np.array([1 - tail, 1 - alpha / 2 / one.tested, POWER]), one.df).tolist()
     size = base.difference or 0.0
@@ -283,7 +293,7 @@ def by_error(base: Pair, one: Judged, alpha: float, test: str, null: float | Non
         df=one.df if math.isfinite(one.df) else None,
         p=one.p,
         p_holm=one.p_holm,
-        detectable=first * (null or one.stderr) + second * one.stderr,
+        detectable=(first + second) * one.stderr,
         test=test,
     )
 

@@ -4,14 +4,16 @@ Miettinen and Nurminen (1985), Statistics in Medicine 4:213: the variance of the
 is that of the maximum likelihood estimates of each slot under the hypothesis that all differences are the margin, with
 their factor N / (N - 1). The standardised difference is corrected for its skewness (Laud 2017, Pharmaceutical
 Statistics 16:334, also for strata of given weights): without that its far tails are too light where one side has more
-trials, .99 of 30 against .99 of 300 by five times at .004. Test and interval are one: the interval is the margins that
-the test does not reject. Of as many trials on both sides the test against 0 is that of Cochran, Mantel and Haenszel.
-Counts may be divided by a design effect.
+trials, .99 of 30 against .99 of 300 by five times at .004. Where the estimates of one side are 0 or 1 in all slots, the
+other side is a binomial count and corrected for its steps: its tail has all of what was seen, not half. Without that a
+loss of 5 points passed in 11 % against 43 trials that cannot fail. Test and interval are one: the interval is the
+margins that the test does not reject. Of as many trials on both sides the test against 0 is that of Cochran, Mantel and
+Haenszel. Counts may be divided by a design effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +21,7 @@ import numpy as np
 from workers.statistics.terms import FloatArray, IntArray
 
 _STEPS, _NEAR, _AT_ONCE = 100, 1e-10, 10_000
+_CERTAIN, _SETTLED = 1e-7, 1e-6
 _LINEAR = 1e-9
 """Skewness below which the correction is nothing but rounding errors."""
 
@@ -62,18 +65,56 @@ class Strata:
         shift = margin[:, None]
         second = restricted(np.where(has, self.k1, 0.0), n1, np.where(has, self.k2, 0.0), n2, shift)
         parts = moments(second + shift, n1, second, n2, self.weight)
-        return standardised(self.difference - margin, *(part.sum(axis=1) for part in parts))
+        apart, step = self.difference - margin, np.zeros(margin.shape)
+        for one, trials in ((second + shift, n2), (second, n1)):
+            certain = (np.minimum(one, 1 - one) < _CERTAIN) | ~has
+            rows = np.flatnonzero(certain.all(axis=1))
+            step[rows] = np.min(self.weight[rows] / trials[rows], axis=1, where=has[rows], initial=1.0)
+        apart = np.copysign(np.maximum(np.abs(apart) - step / 2, 0.0), apart)
+        return standardised(apart, *(part.sum(axis=1) for part in parts))
 
     def ends(self, critical: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The margins whose deviates are these and their negatives, each pair by itself, so that no other pair changes
         a bit of its ends."""
-        turned, count = self.turned(), critical.size
-        step = max(1, _AT_ONCE // max(1, self.weight.shape[1]))
-        low, high = np.empty(count), np.empty(count)
-        for part in (slice(start, start + step) for start in range(0, count, step)):
+        turned = self.turned()
+        low, high = np.empty(critical.size), np.empty(critical.size)
+        for part in self._parts():
             both = Strata.stacked([one.of_rows(part) for one in (self, turned)])
             low[part], high[part] = both._low(np.tile(critical[part], 2)).reshape(2, -1)
         return low, -high
+
+    def detectable(self, critical: FloatArray, power: FloatArray) -> FloatArray:
+        """The differences that a test against 0 finds which rejects beyond `critical` errors, with the chance of the
+        normal quantile `power`: the smallest observed one that it rejects, and `power` errors of what is then true.
+        Both errors are those at the rates that such a difference leads to about the pooled one, in every slot the same:
+        beside 0 and 1 it moves the rates more than they have room. Of unequal trials the larger of both directions.
+        """
+        found = np.empty(critical.size)
+        for part in self._parts():
+            here, even = self.of_rows(part), bool((self.n1[part] == self.n2[part]).all())
+            turned = [] if even else [here.turned()]
+            found[part] = np.max([one._detectable(critical[part], power[part]) for one in (here, *turned)], axis=0)
+        return found
+
+    def _detectable(self, critical: FloatArray, power: FloatArray) -> FloatArray:
+        """The same where the first is the larger."""
+        n1, n2 = np.where(self.n1 > 0, self.n1, 1.0), np.where(self.n2 > 0, self.n2, 1.0)
+        pooled, share = (self.k1 + self.k2) / (n1 + n2), n2 / (n1 + n2)
+
+        def errors(rows: IntArray, size: FloatArray, null: bool) -> FloatArray:
+            first, second = share[rows] * size[:, None], (share[rows] - 1) * size[:, None]
+            centre = np.clip(pooled[rows], -second, 1 - first)
+            rates = (centre, centre) if null else (centre + first, centre + second)
+            variance, _ = moments(rates[0], n1[rows], rates[1], n2[rows], self.weight[rows])
+            return np.asarray(np.sqrt(variance.sum(axis=1)), dtype=np.float64)
+
+        seen = _settled(lambda rows, size: critical[rows] * errors(rows, size, True), np.ones(critical.size))
+        return _settled(lambda rows, size: seen[rows] + power[rows] * errors(rows, size, False), seen)
+
+    def _parts(self) -> Iterator[slice]:
+        """The pairs in parts whose arrays stay in the cache of a core."""
+        step = max(1, _AT_ONCE // max(1, self.weight.shape[1]))
+        return (slice(start, start + step) for start in range(0, self.difference.size, step))
 
     def _low(self, critical: FloatArray) -> FloatArray:
         """The largest margin that is rejected from below; -1 where none is."""
@@ -98,6 +139,19 @@ class Strata:
             if not rows.size:
                 break
         return np.where(np.isnan(found), at, found)
+
+
+def _settled(step: Callable[[IntArray, FloatArray], FloatArray], size: FloatArray) -> FloatArray:
+    """The sizes from 0 to 1 at which a step changes nothing, each by itself."""
+    found, rows = size.copy(), np.arange(size.size)
+    for _ in range(_STEPS):
+        now = np.minimum(step(rows, found[rows]), 1.0)
+        moved = np.abs(now - found[rows]) > _SETTLED * now
+        found[rows] = now
+        rows = rows[moved]
+        if not rows.size:
+            break
+    return found
 
 
 def moments(

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from results_registry.data.records import from_mapping, from_records, value_column
-from results_registry.data.table import Cell, Declared, Level, Table, label_of, level, measured, quantity, table, whole
+from results_registry.data.table import Cell, Declared, Table, label_of, table
+from results_registry.data.values import Level, level, measured, quantity, whole
 from results_registry.errors import BadData
 
 

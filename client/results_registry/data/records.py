@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from results_registry.data.table import Cell, Declared, Level, Table, level, measured, quantity, table, whole
+from results_registry.data.table import Cell, Declared, Table, table
+from results_registry.data.values import Level, level, measured, quantity, whole
 from results_registry.errors import BadData
 from results_registry.spool import IDENTITY
 

@@ -17,7 +17,7 @@ from registry.operations import suites as of_suites
 from registry.operations.names import list_aliases, look_alikes, names_in_use
 from registry.operations.suites import find_suite, list_suites
 from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, read_form
-from registry.pages.queries import argument
+from registry.pages.parameters import argument
 
 _SUGGESTED = 20
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from registry.errors import Fault, Invalid
 from registry.operations.audit_log import ACTIONS, RecordFilter, find_records
 from registry.pages.administration.layout import ROWS, Section, Typed, after, cut
-from registry.pages.queries import argument, choice
+from registry.pages.parameters import argument, choice
 
 ACTS = sorted(ACTIONS)
 _NO_TEXT = "must not hold control characters"

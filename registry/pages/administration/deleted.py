@@ -13,11 +13,11 @@ from registry.api.paging import write_key
 from registry.errors import NotFound
 from registry.operations import amend
 from registry.operations.audit_log import deletions_of
-from registry.operations.find import Filters, Page, find_grids, sort_key
+from registry.operations.find_grids import Filters, Page, find_grids, sort_key
 from registry.operations.read import find_owner, find_summary
 from registry.operations.stored_grids import grid_summary
 from registry.pages.administration.layout import ROWS, Section, Typed, read_form
-from registry.pages.queries import cursor_of
+from registry.pages.parameters import cursor_of
 
 _SORT = "-updated_at"
 

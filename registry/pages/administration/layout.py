@@ -17,7 +17,7 @@ from registry.errors import Conflict, Fault, Invalid, PreconditionFailed
 from registry.operations.auth import authorize_operator
 from registry.operations.idempotency import claim_form, note_location
 from registry.pages.administration.blueprint import FORM, KEY, administration, settings_page
-from registry.pages.queries import ID, argument
+from registry.pages.parameters import ID, argument
 from registry.pages.visitors import is_secure
 
 Again = Callable[[Connection, Any, str], str]

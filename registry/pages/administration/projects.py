@@ -11,7 +11,7 @@ from registry.errors import Fault, Forbidden, Invalid, NotFound, PreconditionFai
 from registry.operations import acts
 from registry.operations.projects import find_restorable, list_administered, lock_project
 from registry.pages.administration.layout import ROWS, Section, Typed, path_of, read_form
-from registry.pages.queries import argument
+from registry.pages.parameters import argument
 
 _SEEN = "seen"
 """Field of the form of a project: when it was last changed as the form shows it."""

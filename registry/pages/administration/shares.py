@@ -17,7 +17,7 @@ from registry.operations import shares as stored
 from registry.operations.shares import list_shares, share_address, share_with_id
 from registry.pages.administration.layout import ROWS, Section, Typed, after, cut, path_of, read_form
 from registry.pages.links import LOOKS, located, page_path
-from registry.pages.queries import ID, argument
+from registry.pages.parameters import ID, argument
 
 _DAY = 86_400
 _MADE, _QUERY = "made", "query"

@@ -260,8 +260,10 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
         told = f"{first}, shown to be {_word(ranking)} than {others}{fewer}"
         return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), *_groups(ranking)), left_out=each)
     told = f"{first}, shown to be {_word(ranking)} than {_of_them(worse)}{fewer}"
-    if open_:
-        told += f"; not separated from {joined(open_, _LISTED)}"
+    untested = [name for name in open_ if not any(_may_tell(ranking, row.name, name) for row in best)]
+    tested = [name for name in open_ if name not in untested]
+    for words, names in ("not separated from", tested), ("not tested against", untested):
+        told += f"; {words} {joined(names, _LISTED)}" if names else ""
     equal = _are_equal(ranking, best, open_)
     if equal:
         told += f", and shown to be equal on average to {'it' if len(open_) == 1 else 'them'}"
@@ -298,6 +300,12 @@ def _not_separated(ranking: Ranking, best: Sequence[Ranked]) -> list[str]:
     firsts = {row.name for row in best}
     together = {name for group in ranking.groups if firsts & set(group) for name in group}
     return [row.name for row in ranking.ranking if row.name in together - firsts]
+
+
+def _may_tell(ranking: Ranking, first: str, second: str) -> bool:
+    """Whether the two were tested, or may have been: not every pair is listed."""
+    found = pair_of(ranking, first, second)
+    return found is None or found[0].p_holm is not None
 
 
 def _are_equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> bool:

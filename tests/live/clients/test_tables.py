@@ -105,7 +105,7 @@ def test_a_library_reads_the_cells_and_the_trends_of_every_grid(
 def test_polars_opens_the_arrow_file(table: str, first_grid: dict[str, Any]) -> None:
     import polars
 
-    from registry.renderings.feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL
+    from registry.renderings.cells_feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL
 
     with urlopen(f"{table}.arrow{QUERY}") as answer:
         assert answer.headers["Content-Type"] == "application/vnd.apache.arrow.file"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-from registry.renderings.feed import columns_of, rows_of
+from registry.renderings.cells_feed import columns_of, rows_of
 from registry.renderings.grid import flat, page
 from registry.renderings.rows import csv_of_rows
 from registry.renderings.sheet import markdown, text

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from registry.renderings import feed, rows
-from registry.renderings.feed import cells_of_grid, columns_of, rows_of
+from registry.renderings import cells_feed, rows
+from registry.renderings.cells_feed import cells_of_grid, columns_of, rows_of
 from registry.renderings.rows import WRITERS, json_of_objects
 
 COLUMNS = columns_of(("step", "seed"))
@@ -53,7 +53,7 @@ def peak(form: str, row: Any) -> int:
 def test_a_feed_comes_in_pieces_and_its_memory_does_not_grow_with_its_grid(
     form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, block in ((feed, "_PART"), (rows, "_GROUP"), (rows, "_ROWS")):
+    for module, block in ((cells_feed, "_PART"), (rows, "_GROUP"), (rows, "_ROWS")):
         monkeypatch.setattr(module, block, 1_024)
     small, large = stored(4_000), stored(12_000)
     list(written(form, small))  # what is imported is no part of it

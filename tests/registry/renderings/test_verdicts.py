@@ -188,6 +188,7 @@ ALIKE = [row(n + 1, name, 1, 3, "A") for n, name in enumerate("abc")]
 MANY = [row(1 + n, f"m{n:03}", 1, 150, "A") for n in range(150)]
 NEIGHBOURS = [pair(f"m{n:03}", f"m{n + 1:03}", 0.5, p_holm=1.0 - n / 400, **turned(-3, 4)) for n in range(149)]
 PAIRS = [pair("a", "b", 2.13), pair("a", "c", 3.0), pair("b", "c", 0.5, p_holm=0.5, **turned(-1, 2.5))]
+UNTESTED = pair("a", "b", 2.13, status="insufficient", interval=None, p=None, p_holm=None, detectable=None)
 COULD_NOT = {"p_holm": 1.0, "min_attainable_p": 0.03125, **turned(-1, 3)}
 BY_LEAD = pair("R1-Llama", "R1-Qwen", None, estimand="lead", wins=7, losses=24, p_holm=0.0033, interval=None)
 LOWER = {"unit": None, "direction": "lower", "lower": None, "upper": None}
@@ -215,6 +216,7 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     "an order by another method does not turn the differences": (two(-2.13, (-3.66, -0.6), method="mean"),),
     "of many names the first": (ranked(THREE, PAIRS),),
     "of many names the first is not separated from one": (ranked(OVERLAPPING, PAIRS),),
+    "of many names one was not tested against the first": (ranked(OVERLAPPING, [UNTESTED, *PAIRS[1:]]),),
     "of many names the first is equal to one": (
         ranked(OVERLAPPING, [pair("b", "a", -0.1, p_holm=0.9, **turned(-1.1, 0.9)), *PAIRS[1:]]),
     ),

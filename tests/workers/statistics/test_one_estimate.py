@@ -134,8 +134,10 @@ def test_a_difference_that_is_shown_has_an_interval_for_what_is_selected():
     wide = score_interval(TwoSamples(400, 500, 300, 500), 0.05 / 3)
     assert ends(found[0]["interval"]) == pytest.approx([100 * end for end in wide])
     first, power = stats.norm.isf(0.025 / 3), stats.norm.isf(0.2)
-    null, seen = (math.sqrt(v) for v in (0.7 * 0.3 * 2 / 500 * 1000 / 999, (0.8 * 0.2 + 0.6 * 0.4) / 500))
-    assert found[0]["detectable"] == pytest.approx(100 * (first * null + power * seen))
+    seen = found[0]["detectable"] / 100
+    high, low = 0.7 + seen / 2, 0.7 - seen / 2
+    variances = [one * 1000 / 999 / 500 for one in (2 * 0.7 * 0.3, high * (1 - high) + low * (1 - low))]
+    assert seen == pytest.approx(first * math.sqrt(variances[0]) + power * math.sqrt(variances[1]), rel=1e-5)
 
 
 # --- unknown noise ---------------------------------------------------------------------------------------------------

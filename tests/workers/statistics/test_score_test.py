@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from registry.plans.closed_forms import TwoSamples, score, score_interval
+from workers.statistics.paired_score import PairedSample
 from workers.statistics.score_test import Strata
 
 CRITICAL = stats.norm.isf(0.025)
@@ -66,3 +67,34 @@ def test_intervals_of_few_trials_miss_no_more_than_six_percent_on_average_over_r
     ]
     assert np.mean(missed) <= 0.05
     assert max(missed) <= 0.08
+
+
+@pytest.mark.parametrize("margin", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("n", [20, 43, 50, 66, 80, 120, 200])
+def test_a_loss_of_the_margin_from_what_never_fails_passes_in_five_percent_at_most(n: int, margin: float) -> None:
+    """Enumerated over the failures of the contender, of independent trials and of the same items."""
+    failed = np.arange(n + 1.0)
+    chance, trials = stats.binom.pmf(failed, n, margin), np.full(n + 1, float(n))
+    passed = Strata.of(n - failed, trials, trials, trials).deviate(np.full(n + 1, -margin)) > stats.norm.isf(0.05)
+    assert chance[passed].sum() <= 0.05
+    paired = np.array([PairedSample(0, int(one), n).span(0.05).low > -margin for one in failed])
+    assert chance[paired].sum() <= 0.05
+    assert chance[0] > 0.04 or passed[0]
+    assert chance[0] > 0.04 or paired[0]
+
+
+@pytest.mark.parametrize("tail", [0.025, 0.0025])
+@pytest.mark.parametrize(("n", "failed"), [(20, 0), (50, 1), (100, 2), (100, 20), (100, 100)])
+def test_what_is_called_detectable_is_found_in_about_eighty_percent_also_near_the_ends(
+    n: int, failed: int, tail: float
+) -> None:
+    """Of n and n trials, so many failed on both sides together; enumerated at the rates that differ by so much."""
+    trials, critical = np.array([float(n)]), stats.norm.isf(tail)
+    observed = Strata.of(trials, trials, trials - failed, trials)
+    [size] = observed.detectable(np.array([critical]), stats.norm.ppf(np.array([0.8])))
+    middle = min(1 - failed / 2 / n, 1 - size / 2)
+    k1, k2 = (grid.ravel().astype(float) for grid in np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij"))
+    sizes = np.full(k1.size, float(n))
+    shown = np.abs(Strata.of(k1, sizes, k2, sizes).deviate(np.zeros(k1.size))) > critical
+    chance = stats.binom.pmf(k1, n, middle + size / 2) * stats.binom.pmf(k2, n, middle - size / 2)
+    assert 0.77 <= chance[shown].sum() <= 0.87

@@ -115,7 +115,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     # A ranking is served whatever was published since.
     "stale rankings": (
         Patch(
-            "registry.api.cached_results",
+            "registry.api.answers",
             "return row.etag is not None and not row.invalidated and row.document_generation == row.generation",
             "return row.etag is not None",
         ),

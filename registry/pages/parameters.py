@@ -1,4 +1,4 @@
-"""Read the query of a page by the API's own schemas, without empty form fields; say how an answer stands."""
+"""Read the query of a page by the API's own schemas, without empty form fields."""
 
 import math
 import re
@@ -6,45 +6,17 @@ import uuid
 from collections.abc import Collection
 from typing import Any
 
-from flask import g, request
+from flask import request
 from marshmallow import Schema, ValidationError, fields
 
 from registry.api.arguments import faults_of
-from registry.api.cached_results import answered, settled
-from registry.api.context import parts
 from registry.api.paging import read_key
 from registry.errors import Fault, Invalid
-from registry.operations.health import activity_of
 from registry.pages.links import LOOKS
 from registry.renderings.heatmap.scale import PALETTES, Options
 
 LOOK = ("palette", "range")
 ID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-
-
-def state_of(found: Any) -> str:
-    """`unasked`, `pending`, `ready` or `failed`: how the row of an answer stands."""
-    if found is None:
-        return "unasked"
-    if not settled(found):
-        return "pending"
-    return "ready" if answered(found) else "failed"
-
-
-def idle() -> bool:
-    """Whether nobody computes what a page waits for: no dispatcher has reported lately. Asked once a request."""
-    if "idle" not in g:
-        with parts().database.reading() as connection:
-            g.idle = not activity_of(connection).alive("dispatcher")
-    return bool(g.idle)
-
-
-def tags_of(found: Any) -> list[object]:
-    """Entity tags of a page with this answer."""
-    if found is None:
-        return []
-    whole = [found.etag, found.state, found.generation, found.document_generation, found.invalidated]
-    return [*whole, settled(found) or idle()]
 
 
 def checked(

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from registry import create_app
 from registry.operations.users import add_member
-from registry.pages.provider import Provider, provider_of
+from registry.pages.openid import Provider, provider_of
 from registry.settings import Settings
 from tests.house import House, Project
 from tests.pages.conftest import Administrator, Browser, browser
@@ -208,7 +208,7 @@ def test_keys_that_the_provider_changes_are_read_again(
     assert person.answer.status_code == 303
     person.elsewhere.cookies.clear()
     assert person.elsewhere.post(f"{issuer}/-rotate").text == "rotated"
-    monkeypatch.setattr("registry.pages.provider._KEYS_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("registry.pages.openid._KEYS_AGAIN_SECONDS", 0.0)
     person.sign_in("bob")
     assert person.answer.status_code == 303
 
@@ -226,9 +226,9 @@ def test_an_id_token_that_is_not_for_us_is_not_believed(
     elif claim == "iss":
         provider.metadata()["issuer"] = "https://another.example"
     elif claim == "alg":
-        monkeypatch.setattr("registry.pages.provider.ALGORITHMS", ("ES256",))
+        monkeypatch.setattr("registry.pages.openid.ALGORITHMS", ("ES256",))
     elif claim == "exp":
-        monkeypatch.setattr("registry.pages.provider._CLOCKS_DIFFER", -10_000_000)
+        monkeypatch.setattr("registry.pages.openid._CLOCKS_DIFFER", -10_000_000)
     elif claim == "nonce":
         verified = provider._verified
         monkeypatch.setattr(provider, "_verified", lambda token, _nonce: verified(token, "another"))

@@ -17,7 +17,7 @@ from registry.api.responses import known_tags, rendered, send_stored, tagged
 from registry.errors import Busy, Fault, Invalid
 from registry.operations.auth import authorize
 from registry.operations.cached_results import find_result, is_usual, note_read, progress_of, request_result, resolve
-from registry.operations.find import with_aliases
+from registry.operations.find_grids import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import Query
 from registry.results.codec import from_bytes

@@ -7,7 +7,7 @@ from typing import Any, cast
 from flask import Response
 
 from registry.api import serializers
-from registry.api.cached_results import ask
+from registry.api.answers import ask
 from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
@@ -19,9 +19,9 @@ from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
 from registry.pages.live import PENDING_SECONDS
 from registry.pages.palette import DIFFERENCES
-from registry.pages.queries import state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.sharing import about_grid
+from registry.pages.standing import state_of, tags_of
 from registry.query import ComparisonQuery
 from registry.renderings.numbers import intervals, places_of, plain_number, signed
 from registry.renderings.verdicts.comparison import comparison_verdict
