@@ -48,6 +48,8 @@ VIEWS: Mapping[str, View] = {
 }
 _FORMER = {one.path: one.name for one in VIEWS.values()}
 _KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_MOST_AXES = 2
+"""Axes whose levels are chosen in the row of the bar."""
 _PASSING = ("cursor", "from", "pairs_of", "sort")
 """Parameters that another question takes away: they are places in an answer."""
 
@@ -122,6 +124,7 @@ def _context(
         "asked_view": named,
         "sentence": _sentence(query, asked.wanted),
         "fields": fields,
+        "slices": _folded_slices(fields),
         "beside": beside,
         "folded": folded,
         "folded_asked": list(_unusual(folded)),
@@ -233,6 +236,12 @@ def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
         return first, [], [*beside, *more]
     dates = [one for one in first if beside and one.parameter in ("as_of", "since")]
     return [one for one in first if one not in dates], beside, [*dates, *more]
+
+
+def _folded_slices(fields: Sequence[Field]) -> list[Field]:
+    """The fields of levels, where they are of more axes than a row holds."""
+    slices = [one for one in fields if one.parameter.startswith(PARAMETER)]
+    return slices if len({one.parameter for one in slices}) > _MOST_AXES else []
 
 
 def _unusual(fields: Sequence[Field]) -> Iterator[str]:
