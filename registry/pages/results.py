@@ -16,7 +16,7 @@ from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
-from registry.pages.blocks import ShownVerdict, parts_of, typeset
+from registry.pages.blocks import Part, ShownVerdict, parts_of, typeset
 from registry.pages.blocks import shown as shown_verdict
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
@@ -141,7 +141,7 @@ def _context(
         "targets": _by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
-        "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
+        "changed": list(_changed(told)) if told else [],
         "heading": "",
         "drawn": False,
         "picture": view.picture(asked, found) if shown.get("drawn") else None,
@@ -158,6 +158,14 @@ def _context(
         "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
         **shown,
     }
+
+
+def _changed(ranking: Ranking) -> Iterator[Part]:
+    """What changed in the ranking; of names that are all new, that nothing had been measured."""
+    if ranking.change and all(one.verdict == "new" for one in ranking.change.names):
+        yield from parts_of([change_sentence(ranking), "Nothing of this was there before."])
+    elif ranking.change:
+        yield from parts_of([change_sentence(ranking), *change_blocks(ranking)])
 
 
 def _next(project: str, view: View, ranking: Ranking) -> Iterator[tuple[str, str]]:
