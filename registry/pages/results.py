@@ -16,7 +16,7 @@ from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
-from registry.pages.blocks import ShownVerdict, parts_of, typeset
+from registry.pages.blocks import Part, ShownVerdict, parts_of, typeset
 from registry.pages.blocks import shown as shown_verdict
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
@@ -49,6 +49,8 @@ VIEWS: Mapping[str, View] = {
 }
 _FORMER = {one.path: one.name for one in VIEWS.values()}
 _KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_MOST_AXES = 2
+"""Axes whose levels are chosen in the row of the bar."""
 _PASSING = ("cursor", "from", "pairs_of", "sort")
 """Parameters that another question takes away: they are places in an answer."""
 
@@ -123,6 +125,7 @@ def _context(
         "asked_view": named,
         "sentence": _sentence(query, asked.wanted),
         "fields": fields,
+        "slices": _folded_slices(fields),
         "beside": beside,
         "folded": folded,
         "folded_asked": list(_unusual(folded)),
@@ -139,7 +142,7 @@ def _context(
         "targets": _by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
-        "changed": parts_of([change_sentence(told), *change_blocks(told)]) if told and told.change else [],
+        "changed": list(_changed(told)) if told else [],
         "heading": "",
         "drawn": False,
         "picture": view.picture(asked, found) if shown.get("drawn") else None,
@@ -156,6 +159,14 @@ def _context(
         "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
         **shown,
     }
+
+
+def _changed(ranking: Ranking) -> Iterator[Part]:
+    """What changed in the ranking; of names that are all new, that nothing had been measured."""
+    if ranking.change and all(one.verdict == "new" for one in ranking.change.names):
+        yield from parts_of([change_sentence(ranking), "Nothing of this was there before."])
+    elif ranking.change:
+        yield from parts_of([change_sentence(ranking), *change_blocks(ranking)])
 
 
 def _next(project: str, view: View, ranking: Ranking) -> Iterator[tuple[str, str]]:
@@ -234,6 +245,12 @@ def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
         return first, [], [*beside, *more]
     dates = [one for one in first if beside and one.parameter in ("as_of", "since")]
     return [one for one in first if one not in dates], beside, [*dates, *more]
+
+
+def _folded_slices(fields: Sequence[Field]) -> list[Field]:
+    """The fields of levels, where they are of more axes than a row holds."""
+    slices = [one for one in fields if one.parameter.startswith(PARAMETER)]
+    return slices if len({one.parameter for one in slices}) > _MOST_AXES else []
 
 
 def _unusual(fields: Sequence[Field]) -> Iterator[str]:

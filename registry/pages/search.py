@@ -16,7 +16,8 @@ from registry.api.selections import filters_of
 from registry.errors import Fault
 from registry.operations.find_grids import Filters, Page, find_grids, sort_key
 from registry.operations.scope_options import count_grids
-from registry.operations.search import KINDS, Found, found_labels, found_names, found_projects
+from registry.operations.search import KINDS, Found, folded, found_labels, found_names, found_projects
+from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
@@ -88,19 +89,24 @@ def search() -> Response:
 
 @pages.get("/projects/<project>/search")
 def search_project(project: str) -> Response:
-    """The names, labels and grids of a project that hold the words."""
+    """The names, suites, labels and grids of a project that hold the words."""
     words, faults = _asked()
     filters = Filters(words=words)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         names = found_names(connection, row.id, words, _NAMES) if words else {}
+        named = [one.name for one in list_suites(connection, row.id, None, MOST_SUITES)] if words else []
         labels = found_labels(connection, row.id, words, _LABELS) if words else Found((), 0)
         listed = find_grids(connection, row.id, filters, Page(limit=_GRIDS))[:_GRIDS] if words else []
         total = count_grids(connection, row.id, filters) if words else 0
 
+    suites = [one for one in named if all(folded(word) in folded(one) for word in words)]
+
     def context() -> dict[str, Any]:
         return {
             "project": row,
+            "suites": suites[:_NAMES],
+            "suites_total": len(suites),
             "found": [(kind, names[kind]) for kind in KINDS if names],
             "labels": labels,
             "grids": [serializers.summary(stored) for stored in listed],
@@ -110,7 +116,7 @@ def search_project(project: str) -> Response:
             **_said(words, faults),
         }
 
-    made_of = [row.updated_at, names, labels, [(one.id, one.etag) for one in listed], total, faults]
+    made_of = [row.updated_at, names, suites, labels, [(one.id, one.etag) for one in listed], total, faults]
     return page("search.html", made_of, context, status=422 if faults else 200)
 
 

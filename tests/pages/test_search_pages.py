@@ -51,6 +51,17 @@ def test_each_kind_of_result_is_counted_and_leads_to_all_of_them(many: Project, 
     assert "12 of 1,000 labels" in visitor.read(f"{home}/search?q=run").text
 
 
+def test_a_suite_is_found_and_the_choice_of_an_experiment_keeps_it(many: Project, visitor: Browser) -> None:
+    home = f"/projects/{many.slug}"
+    many.call("PUT", f"projects/{many.slug}/suites/Reasoning", json={"benchmarks": ["bench-0"]})
+    page = visitor.read(f"{home}/search?q=reas")
+    assert "1 of 1 suite" in page.text
+    [href] = page.links("suite=Reasoning")
+    choices = [one for one in visitor.read(href).links("suite=Reasoning") if "experiment=sweep-1" in one]
+    assert choices
+    assert "Reasoning" in visitor.read(choices[0]).text
+
+
 def test_no_page_of_a_large_project_weighs_more_than_60_kilobytes(many: Project, visitor: Browser) -> None:
     for path in (
         "", "/grids?q=model", "/grids?model=maker/model-0-instruct&model=maker/model-1-instruct",

@@ -98,7 +98,10 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
     all_ = "both others" if others == 2 else f"all {others:,} others"
     than = all_ if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
-    lead = f", than {isolated(rows[1].name)}, the next one, by {size}" if size and answer == "shown" else ""
+    if answer != "shown":
+        gap = _gap(ranking, _not_separated(ranking, best))
+        return answer, f"{_word(ranking)} than {than}" + f"; {isolated(rows[0].name)}{gap}" * bool(gap)
+    lead = f", than {isolated(rows[1].name)}, the next one, by {size}" if size else ""
     return answer, f"{_word(ranking)} than {than}{lead}"
 
 
@@ -268,6 +271,8 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if equal:
         told += f", and shown to be equal on average to {'it' if len(open_) == 1 else 'them'}"
         told += f" within {margin_words(yardstick_of(ranking))}"
+    if gap := _gap(ranking, open_):
+        told += f"; {'it' if len(best) == 1 else isolated(best[0].name)}{gap}"
     answer: Answer = "absent" if equal else "open"
     return Verdict(answer, sentence(f"{told}{turns}"), tuple(_groups(ranking)), left_out=each)
 
@@ -327,6 +332,20 @@ def _lead(ranking: Ranking) -> Iterator[str]:
         yield f"It leads {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
 
+def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
+    """By how much a first that is not shown to be alone leads the next one: ` leads beta by 0.4 points (95 % interval
+    -1.0 to 1.8)`; empty where the pair is not listed. `open_` are the names that are not separated from it."""
+    first, second = ranking.ranking[:2]
+    name = second.name if second.rank == 1 else next(iter(open_), second.name)
+    listed = pair_of(ranking, first.name, name)
+    if not listed or not listed[1]:
+        return ""
+    found, yardstick = listed[1], yardstick_of(ranking)
+    alone = " in a test of this pair alone" if found.interval and found.interval.low * found.interval.high > 0 else ""
+    leads = "trails" if found.difference < 0 else "leads"
+    return f" {leads} {isolated(name)} by {yardstick.sized(found.size)}{found.brackets(yardstick)}{alone}"
+
+
 def _groups(ranking: Ranking) -> Iterator[str]:
     """How many groups the tests leave, where letters name them and all met: others may differ without a test."""
     count = len(ranking.groups)
@@ -344,6 +363,8 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
     over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
     order = f", though {isolated(best[0])} comes first" if len(best) == 1 else ""
     order = ", which all share the first rank" if len(best) == count else order
+    if len(best) == 1 and (gap := _gap(ranking)):
+        order += f" and{gap}"
     ps = [pair.p_holm for pair in ranking.pairs if pair.p_holm is not None]
     pairs = count * (count - 1) // 2 - len(ranking.never_met or ())
     why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
