@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
-from registry.operations.find import Filters, called, conditions, with_aliases
+from registry.operations.find import CALLED, Filters, conditions, with_aliases, with_called
 from registry.operations.names import joined_names
 from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.operations.search import KINDS as ALL_KINDS
@@ -113,7 +113,8 @@ def count_grids(
     """Number of grids; with `upto`, of those up to a model and an id in the order `called`."""
     query = select(func.count()).select_from(grids).join(revisions, _CURRENT)
     if upto is not None:
-        query = query.where(or_(called() < upto[0], and_(called() == upto[0], grids.c.id <= upto[1])))
+        upto_it = or_(upto[0] > CALLED, and_(upto[0] == CALLED, grids.c.id <= upto[1]))
+        query = with_called(query).where(upto_it)
     return int(connection.scalar(_found(query, connection, project_id, filters)) or 0)
 
 
