@@ -16,11 +16,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from bench.load import drain, grid
+from sqlalchemy import func, select
+
+from bench.load import grid
 from bench.system import System, running, system
 from registry.local.processes import DISPATCHER, WORKER
+from registry.storage.tables import statistics as statistics_table
 
-PROJECTS, GRIDS, ROUNDS, RANKED = 64, 100, 200, 16
+PROJECTS, GRIDS, ROUNDS, TURNS, SECONDS = 64, 100, 200, 3, 12
 
 
 class Side:
@@ -28,6 +31,7 @@ class Side:
 
     def __init__(self, found: System) -> None:
         self.found, self.line = found, found.connection()
+        self.described = 0
         self.took: dict[str, list[float]] = defaultdict(list)
 
     def call(self, what: str, method: str, path: str, sent: Any = None) -> Any:
@@ -47,20 +51,26 @@ class Side:
             some = [grid(number, seed=project, rows=3, columns=4) for number in range(first, first + 100)]
             self.call("publish a batch of 100 (3 × 4)", "POST", f"projects/p{project}/grids/batch", some)
 
-    def compute(self) -> None:
-        """Describe what was loaded, then rank some projects."""
-        begun = time.perf_counter()
+    def compute(self, projects: range) -> None:
+        """Describe for some seconds what was loaded, while some projects are ranked."""
+        ready = select(func.count()).select_from(statistics_table)
         with running([DISPATCHER, WORKER], os.environ | self.found.settings.environment()):
-            drain(self.found, patience=900)
-            self.took["describe a grid (3 × 4)"].append(1000 * (time.perf_counter() - begun) / (PROJECTS * GRIDS))
-            for project in range(RANKED):
+            while (first := self.count(ready)) == self.described:
+                time.sleep(0.05)
+            begun = time.perf_counter()
+            time.sleep(SECONDS)
+            self.described = self.count(ready)
+            rate = (self.described - first) / (time.perf_counter() - begun)
+            self.took["describe a grid (3 × 4), with its share of the rest"].append(1000 / rate)
+            self.line = self.found.connection()  # the server ends one that waits for long
+            for project in projects:
                 path = f"projects/p{project}/rankings?experiment=experiment-0&metric=accuracy"
-                begun = time.perf_counter()
-                while self.call("ask for a ranking", "GET", path).get("state") != "ready":
-                    time.sleep(0.005)
-                self.took["make a ranking"].append(1000 * (time.perf_counter() - begun))
                 for _ in range(20):
                     self.call("read a ranking", "GET", path)
+
+    def count(self, query: Any) -> int:
+        with self.found.database.reading() as reading:
+            return int(reading.scalar(query) or 0)
 
     def ask(self, project: int, number: int) -> None:
         """Publish one grid, and read and change it."""
@@ -81,16 +91,22 @@ def main(*urls: str) -> None:
         for project in range(PROJECTS):
             for side in random.sample(sides, 2):
                 side.load(project)
-        for side in sides:
-            side.compute()
         for number in range(ROUNDS):
             for side in random.sample(sides, 2):
                 side.ask(random.randrange(PROJECTS), number)
-        one, cluster = sides
-        print("| p50, ms | one PostgreSQL | cluster | ratio |\n|---|---|---|---|")
-        for what, times in one.took.items():
-            here, there = statistics.median(times), statistics.median(cluster.took[what])
-            print(f"| {what} | {here:.1f} | {there:.1f} | {there / here:.2f} |")
+        told(*sides)
+        for turn in range(TURNS):
+            for side in random.sample(sides, 2):
+                side.compute(range(4 * turn, 4 * turn + 4))
+        told(*sides)
+
+
+def told(one: Side, cluster: Side) -> None:
+    """Print the middle of what each took, and the ratio."""
+    print("| p50, ms | one PostgreSQL | cluster | ratio |\n|---|---|---|---|")
+    for what, times in one.took.items():
+        here, there = statistics.median(times), statistics.median(cluster.took[what])
+        print(f"| {what} | {here:.1f} | {there:.1f} | {there / here:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
