@@ -23,7 +23,7 @@ from bench.system import System, running, system
 from registry.local.processes import DISPATCHER, WORKER
 from registry.storage.tables import statistics as statistics_table
 
-PROJECTS, GRIDS, ROUNDS, TURNS, SECONDS = 64, 100, 200, 3, 12
+PROJECTS, GRIDS, ROUNDS, TURNS, DESCRIBED = 64, 100, 200, 3, 500
 
 
 class Side:
@@ -52,14 +52,15 @@ class Side:
             self.call("publish a batch of 100 (3 × 4)", "POST", f"projects/p{project}/grids/batch", some)
 
     def compute(self, projects: range) -> None:
-        """Describe for some seconds what was loaded, while some projects are ranked."""
+        """Describe some of what was loaded, and read rankings."""
         ready = select(func.count()).select_from(statistics_table)
         with running([DISPATCHER, WORKER], os.environ | self.found.settings.environment()):
             while (first := self.count(ready)) == self.described:
                 time.sleep(0.05)
             begun = time.perf_counter()
-            time.sleep(SECONDS)
-            self.described = self.count(ready)
+            while (now := self.count(ready)) < first + DESCRIBED:
+                time.sleep(0.05)
+            self.described = now
             rate = (self.described - first) / (time.perf_counter() - begun)
             self.took["describe a grid (3 × 4), with its share of the rest"].append(1000 / rate)
             self.line = self.found.connection()  # the server ends one that waits for long
