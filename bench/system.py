@@ -5,8 +5,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -59,10 +59,19 @@ def free_port() -> int:
 
 
 @contextmanager
-def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2, **more: Any) -> Iterator[System]:
+def system(
+    server: str = "gunicorn",
+    *,
+    workers: bool = True,
+    processes: int = 2,
+    servers: tuple[str, str] | None = None,
+    **more: Any,
+) -> Iterator[System]:
     """Run a system while the block lasts; `server` is gunicorn with so many `processes`, or `serve`, as it is run.
-    What is named otherwise are settings."""
-    with tempfile.TemporaryDirectory(prefix="registry-bench-") as home, embedded_servers(home) as urls:
+    `servers` are an empty database and a broker, by default embedded ones. What is named otherwise are settings."""
+    with ExitStack() as stack:
+        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="registry-bench-"))
+        urls = servers or stack.enter_context(embedded_servers(home))
         settings = replace(
             Settings(), database_url=urls[0], redis_url=urls[1], port=free_port(), log_level="WARNING",
             **UNLIMITED, **more,
@@ -75,21 +84,27 @@ def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2
         bind = ["--workers", str(processes), "--bind", f"127.0.0.1:{settings.port}"]
         web = {"gunicorn": GUNICORN + bind, "serve": SERVE}[server]
         environment = os.environ | settings.environment()
-        commands = [web, DISPATCHER, WORKER] if workers else [web]
-        children = [
-            subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for command in commands
-        ]
-        try:
-            found = System(settings.port, token, settings, database, children[0].pid)
-            await_ready(found)
-            yield found
-        finally:
-            for child in children:
-                child.terminate()
-            for child in children:
-                child.wait(60)
-            database.close()
+        stack.callback(database.close)
+        children = stack.enter_context(running([web, DISPATCHER, WORKER] if workers else [web], environment))
+        found = System(settings.port, token, settings, database, children[0].pid)
+        await_ready(found)
+        yield found
+
+
+@contextmanager
+def running(commands: Sequence[Sequence[str]], environment: Mapping[str, str]) -> Iterator[list[Any]]:
+    """Run processes while the block lasts."""
+    children = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command in commands
+    ]
+    try:
+        yield children
+    finally:
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.wait(60)
 
 
 def await_ready(found: System) -> None:

@@ -10,22 +10,23 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from deploy.hosts.load import PROJECT, RANKING
 from deploy.hosts.network import ADDRESSES, Network, awaited, awaited_none
-from deploy.hosts.scenes import Counted, counted, play, read_events, scenes
+from deploy.hosts.scenes import Counted, Scene, counted, play, read_events, scenes
 from deploy.hosts.servers import WEBS, Servers
 
 RECOVERY = 6.0
 LONGEST_RUN = 1800
 
 
-def main() -> int:
+def main(description: str | None = __doc__, trial: type[Trial] | None = None, kind: type[Servers] = Servers) -> int:
     """Run the trial; 1 when something that was acknowledged is lost, twice there, not computed or stale."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--pooler", choices=["session", "transaction"], default="", help="web goes through PgBouncer")
     parser.add_argument("--seconds", type=float, default=8.0, help="how long each fault lasts")
     parser.add_argument("--keep", action="store_true", help="keep the logs")
@@ -40,7 +41,7 @@ def main() -> int:
     home.chmod(0o755)
     try:
         with Network(home) as network:
-            return Trial(network, Servers(network, home, chosen.pooler), chosen.seconds).run()
+            return (trial or Trial)(network, kind(network, home, chosen.pooler), chosen.seconds).run()
     except (RuntimeError, TimeoutError) as error:
         say(f"FAILED, before the end: {error}")
         return 1
@@ -54,10 +55,14 @@ def main() -> int:
 class Trial:
     """One run on a network of its own."""
 
+    projects: Sequence[str] = (PROJECT,)
+
     def __init__(self, network: Network, servers: Servers, seconds: float) -> None:
         self.network, self.servers, self.seconds = network, servers, seconds
         self.file = servers.home / "events"
         self.faults: list[str] = []
+        self.spans: dict[str, tuple[float, float, float]] = {}
+        """When each fault began, was mended, and its scene ended."""
         self.token = ""
         self.broken = ExitStack()
         """What stays broken until the end: a primary that came back beside the promoted standby would be a second."""
@@ -66,15 +71,12 @@ class Trial:
         begun = time.time()
         self.set_up()
         say(f"Everything runs after {time.time() - begun:.0f} s; each fault lasts {self.seconds:.0f} s.")
-        spans = []
-        for scene in scenes(self.network, self.servers):
-            spans.append((scene.name, *play(scene, self.seconds, RECOVERY)))
-        restored = self.rehearse_restore()
-        spans.append(("failover: primary vanishes", *self.fail_over()))
+        for scene in self.scenes():
+            self.spans[scene.name] = play(scene, self.seconds, RECOVERY)
+        self.end()
         self.network.stop("load")
         events = read_events(self.file)
-        table([counted(name, events, *span) for name, *span in spans])
-        say(restored)
+        table([counted(name, events, *span) for name, span in self.spans.items()])
         self.verify(events)
         self.look_for_leaks()
         for fault in self.faults:
@@ -87,20 +89,20 @@ class Trial:
         servers = self.servers
         servers.make_authority()
         servers.start_redis()
-        servers.start_primary()
-        servers.start_standby()
-        servers.registry("admin", "migrate", "--grant-web-role", "registry_web")
+        servers.start_databases()
         if servers.pooler:
             servers.start_pooler()
         servers.start_registry()
         servers.start_balancer()
         self.token = servers.registry("admin", "token", "--role", "admin", "--name", "trial").split()[-1]
         awaited(self.ready, within=120)
-        self.call("POST", "/api/v1/projects", f'{{"slug": "{PROJECT}", "name": "Trial"}}')
+        for slug in self.projects:
+            self.call("POST", "/api/v1/projects", f'{{"slug": "{slug}", "name": "Trial"}}')
         for host, role in (("worker1", "registry"), ("web1", "registry_web")):
             told = servers.registry(host, "doctor", "--web", "3", "--workers", "2", role=role)
             self.faults += [line for line in told.splitlines() if line.startswith("bad")]
         command = [sys.executable, "-m", "deploy.hosts.load", ADDRESSES["balancer"], self.token, str(self.file)]
+        command += self.projects
         self.network.start("load", "clients", command)
         awaited(lambda: self.file.exists() and any(e["act"] == "acknowledged" for e in read_events(self.file)))
 
@@ -118,6 +120,15 @@ class Trial:
         url = f"http://{ADDRESSES['balancer']}:8080{path}"
         token = ["-H", f"Authorization: Bearer {self.token}"]
         return self.network.run("clients", ["curl", "-fsS", "-X", method, *token, *sent, url])
+
+    def scenes(self) -> list[Scene]:
+        """What is broken, one after the other."""
+        return scenes(self.network, self.servers)
+
+    def end(self) -> None:
+        """What happens last."""
+        say(self.rehearse_restore())
+        self.spans["failover: primary vanishes"] = self.fail_over()
 
     def rehearse_restore(self) -> str:
         """Delete a project, and bring it back from the backup and the archive of the log, on a server of its own."""
@@ -178,10 +189,10 @@ class Trial:
 
     def rankings_are_of_all(self) -> bool:
         """a ranking of every stored model in every experiment"""
-        query = "SELECT experiment, count(*) FROM grids GROUP BY experiment"
+        query = "SELECT slug, experiment, count(*) FROM grids JOIN projects ON projects.id = project_id GROUP BY 1, 2"
         for row in self.servers.sql(query, "registry").splitlines():
-            experiment, models = row.split("|")
-            told = json.loads(self.call("GET", f"/api/v1/{RANKING.format(experiment)}"))
+            project, experiment, models = row.split("|")
+            told = json.loads(self.call("GET", f"/api/v1/{RANKING.format(project, experiment)}"))
             if len(told.get("ranking", ())) != int(models):
                 return False
         return True

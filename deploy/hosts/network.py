@@ -15,6 +15,8 @@ from pathlib import Path
 ADDRESSES = {
     "db1": "10.77.0.10",
     "db2": "10.77.0.11",
+    "db3": "10.77.0.12",
+    "db4": "10.77.0.13",
     "redis": "10.77.0.20",
     "web1": "10.77.0.31",
     "web2": "10.77.0.32",
@@ -63,15 +65,19 @@ class Network:
         for number in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         spaces = [*map(self.space, ADDRESSES), self._switch]
-        for name in spaces:
-            there = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
-            for process in there.stdout.split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(process), signal.SIGKILL)
+        for host in ADDRESSES:
+            self.kill(host)
         for name in reversed(list(self.processes)):
             self.stop(name, signal.SIGKILL)
         for name in spaces:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
+
+    def kill(self, host: str) -> None:
+        """End everything on a host with -9."""
+        there = subprocess.run(["ip", "netns", "pids", self.space(host)], capture_output=True, text=True, check=False)
+        for process in there.stdout.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
 
     @property
     def _switch(self) -> str:

@@ -9,13 +9,13 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 from deploy.hosts.network import ADDRESSES, Network, awaited
 from registry.local.embedded.programs import debian_binaries, wheel_binaries
 
 USER = "nobody"
-DATABASES = ("db1", "db2")
 WEBS = ("web1", "web2", "web3")
 WORKERS = ("worker1", "worker2")
 _ACL = (
@@ -33,6 +33,8 @@ class Servers:
     pooler: str = ""
     primary: str = "db1"
     secrets: dict[str, str] = field(default_factory=dict)
+    databases: ClassVar[tuple[str, ...]] = ("db1", "db2")
+    """Those that the registry may ask, and that have certificates."""
 
     def __post_init__(self) -> None:
         for name in ("registry", "registry_web", "replicator", "redis"):
@@ -53,7 +55,7 @@ class Servers:
         """An authority of our own, and a certificate for each server under its address."""
         self._openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=trial",
                       "-keyout", "ca.key", "-out", "ca.pem")  # fmt: skip
-        for host in (*DATABASES, "redis", "pooler"):
+        for host in (*self.databases, "redis", "pooler"):
             self._openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}",
                           "-keyout", f"{host}.key", "-out", f"{host}.csr")  # fmt: skip
             (self.home / f"{host}.ext").write_text(f"subjectAltName=IP:{ADDRESSES[host]},DNS:{host}")
@@ -67,29 +69,39 @@ class Servers:
 
     # PostgreSQL
 
+    def start_databases(self) -> None:
+        """A primary and its standby, and the tables in them."""
+        self.start_primary()
+        self.start_standby()
+        self.registry("admin", "migrate", "--grant-web-role", "registry_web")
+
     def start_primary(self) -> None:
         """A primary with TLS and passwords that archives its log, its roles, and a backup of it."""
-        for directory in (self.wal, self.base, self.home / "db1", self.home / "db2"):
+        for directory in (self.wal, self.base, self.home / "db2"):
             directory.mkdir(mode=0o700)
             shutil.chown(directory, USER)
-        data = self.home / "db1" / "data"
-        initdb = [self.program("initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8"]
-        self.network.run("db1", initdb, user=USER)
-        (data / "pg_hba.conf").write_text(
-            "local all all trust\nlocal replication all trust\n"
-            "hostssl all all 10.77.0.0/24 scram-sha-256\nhostssl replication all 10.77.0.0/24 scram-sha-256\n"
-        )
-        with (data / "postgresql.conf").open("a") as file:
-            file.write(
-                "ssl = on\nmax_connections = 60\nwal_level = replica\narchive_mode = on\nhot_standby = on\n"
-                f"archive_command = 'cp %p {self.wal}/%f'\nssl_ca_file = '{self.home}/ca.pem'\n"
-                "log_min_messages = warning\n"
-            )
-        self._start_postgres("db1")
+        archive = f"wal_level = replica\narchive_mode = on\narchive_command = 'cp %p {self.wal}/%f'\nhot_standby = on\n"
+        self.make_database("db1", f"{archive}max_connections = 60\n", "scram-sha-256")
         for role in ("registry", "registry_web", "replicator"):
             rights = {"registry": "CREATEROLE", "replicator": "REPLICATION"}.get(role, "")
             self.sql(f"CREATE ROLE {role} LOGIN {rights} PASSWORD '{self.secrets[role]}'")
         self.sql("CREATE DATABASE registry OWNER registry")
+
+    def make_database(self, host: str, settings: str, trust: str) -> None:
+        """An empty server on a host that takes TLS alone; `trust` is how it knows who asks."""
+        place = self.home / host
+        place.mkdir(mode=0o700)
+        shutil.chown(place, USER)
+        data = place / "data"
+        initdb = [self.program("initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "--no-locale", "-E", "UTF8"]
+        self.network.run(host, initdb, user=USER)
+        (data / "pg_hba.conf").write_text(
+            "local all all trust\nlocal replication all trust\n"
+            f"hostssl all all 10.77.0.0/24 {trust}\nhostssl replication all 10.77.0.0/24 {trust}\n"
+        )
+        with (data / "postgresql.conf").open("a") as file:
+            file.write(f"ssl = on\nssl_ca_file = '{self.home}/ca.pem'\nlog_min_messages = warning\n{settings}")
+        self.start_postgres(host)
 
     def start_standby(self) -> None:
         """A synchronous standby from a backup of the primary, which is kept to restore from too."""
@@ -104,13 +116,14 @@ class Servers:
             file.write(f"primary_conninfo = '{connection}'\n")
         (data / "standby.signal").touch()
         shutil.chown(data / "standby.signal", USER)
-        self._start_postgres("db2")
+        self.start_postgres("db2")
         with (self.home / "db1" / "data" / "postgresql.conf").open("a") as file:
             file.write("synchronous_standby_names = 'standby'\n")
         self.sql("SELECT pg_reload_conf()")
         awaited(lambda: self.sql("SELECT sync_state FROM pg_stat_replication") == "sync")
 
-    def _start_postgres(self, host: str) -> None:
+    def start_postgres(self, host: str) -> None:
+        """Start the server that a host has, and wait until it answers."""
         place = self.home / host
         command = [self.program("postgres"), "-D", str(place / "data"), "-k", str(place), "-h", ADDRESSES[host]]
         tls = ["-c", f"ssl_cert_file={self.home}/{host}.pem", "-c", f"ssl_key_file={self.home}/{host}.key"]
@@ -209,7 +222,7 @@ class Servers:
 
     def environment(self, host: str, role: str) -> dict[str, str]:
         """Settings of a process of the registry on a host."""
-        servers = ",".join(f"{ADDRESSES[one]}:5432" for one in DATABASES)
+        servers = ",".join(f"{ADDRESSES[one]}:5432" for one in self.databases)
         pooled = bool(self.pooler) and role == "registry_web"
         where = f"{ADDRESSES['pooler']}:5432" if pooled else servers
         tls = f"sslmode=verify-full&sslrootcert={quote(str(self.home / 'ca.pem'))}"

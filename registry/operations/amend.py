@@ -22,6 +22,7 @@ from registry.operations.stored_grids import (
     stored_grids,
 )
 from registry.storage.arrivals import of_grid
+from registry.storage.keys import in_shard_of, shard_of
 from registry.storage.tables import grids
 
 
@@ -43,8 +44,8 @@ def lock_summary(connection: Connection, grid_id: uuid.UUID, expected: Sequence[
 
 
 def _lock(connection: Connection, grid_id: uuid.UUID, query: Select[Any]) -> Any:
-    connection.execute(select(grids.c.id).where(grids.c.id == grid_id).with_for_update())
-    row = connection.execute(query.where(grids.c.id == grid_id)).one_or_none()
+    project = connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id).with_for_update())
+    row = connection.execute(query.where(grids.c.id == grid_id, grids.c.project_id == project)).one_or_none()
     if row is None:
         raise NotFound("There is no such grid.")
     return row
@@ -171,7 +172,8 @@ def restore_grid(connection: Connection, actor: Actor, grid_id: uuid.UUID) -> Gr
     changed = {"deleted_at": None, "updated_at": func.now()}
     here = (grids.c.id == grid_id, grids.c.deleted_at.is_not(None))
     project_id = connection.execute(update(grids).where(*here).values(changed).returning(grids.c.project_id)).scalar()
-    row = connection.execute(grid_summaries().where(grids.c.id == grid_id)).one_or_none()
+    shard = in_shard_of(shard_of(connection, grid_id))
+    row = connection.execute(grid_summaries().where(grids.c.id == grid_id, shard)).one_or_none()
     if row is None:
         raise NotFound("There is no such grid.")
     stored = grid_summary(row)

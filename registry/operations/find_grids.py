@@ -103,8 +103,9 @@ def _paged(
 
 def _limited(query: Select[Any], page: Page) -> Select[Any]:
     name, descending = page.sort.removeprefix("-"), page.sort.startswith("-")
-    others: dict[str, Any] = {"cell_count": revisions.c.cell_count, "called": called()}
+    others: dict[str, Any] = {"cell_count": revisions.c.cell_count, "called": CALLED}
     column: ColumnElement[Any] = others[name] if name in others else grids.c[name]
+    query = with_called(query) if name == "called" else query
     if page.after is not None:
         key, last = page.after
         beyond = column < key if descending else column > key
@@ -114,11 +115,14 @@ def _limited(query: Select[Any], page: Page) -> Select[Any]:
     return query.order_by(*order).limit(page.limit + 1)
 
 
-def called() -> ColumnElement[Any]:
-    """The model of a row of `grids`, by the name that an alias stands for: the sort `called` of pages."""
+CALLED: Any = func.coalesce(aliases.c.name, grids.c.model)
+"""The model of a row of `grids`, by the name that an alias stands for: the sort `called` of pages."""
+
+
+def with_called(query: Select[Any]) -> Select[Any]:
+    """A query of `grids` that may use `CALLED`. The alias is joined: Citus sorts by no subquery of another table."""
     same = (aliases.c.project_id == grids.c.project_id, aliases.c.kind == "model", aliases.c.alias == grids.c.model)
-    meant = select(aliases.c.name).where(*same).correlate(grids).scalar_subquery()
-    return func.coalesce(meant, grids.c.model)
+    return query.outerjoin(aliases, and_(*same))
 
 
 def _has_levels(connection: Connection, query: Select[Any], wanted: Slice) -> ColumnElement[bool]:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     Select,
     Text,
+    Uuid,
     and_,
     any_,
     bindparam,
@@ -25,18 +26,19 @@ from sqlalchemy import (
 from registry.errors import NotFound
 from registry.grids.grid import Cell, Grid
 from registry.operations.stored_grids import grid_summaries, stored_grid, stored_grids
-from registry.storage.keys import of_current, of_grid, of_revision
+from registry.storage.keys import in_shard_of, of_current, of_grid, of_revision, shard_of
 from registry.storage.rows import MEMBERS, level_document
 from registry.storage.statements import Prepared
 from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, projects, revisions, statistics, tokens
 
 _GRID = grids.c.id == bindparam("grid_id")
-_CURRENT = Prepared("grid", stored_grids().where(_GRID), {"grid_id": "uuid"})
-_AT_REVISION = Prepared(
-    "revision", stored_grids(bindparam("revision")).where(_GRID), {"grid_id": "uuid", "revision": "int"}
-)
-_SUMMARY = grid_summaries(bindparam("revision")).where(_GRID)
+_PROJECT = bindparam("project", type_=Uuid)
+_KEY = {"grid_id": "uuid", "project": "uuid"}
+_HERE = (_GRID, in_shard_of(_PROJECT))
+_CURRENT = Prepared("grid", stored_grids().where(*_HERE), _KEY)
+_AT_REVISION = Prepared("revision", stored_grids(bindparam("revision")).where(*_HERE), _KEY | {"revision": "int"})
+_SUMMARY = grid_summaries(bindparam("revision")).where(*_HERE)
 _OWNER = (
     select(grids.c.project_id, projects.c.visibility, projects.c.slug.label("project"), grids.c.revision)
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
@@ -69,20 +71,26 @@ def _statistics(document: ColumnElement[Any]) -> Select[Any]:
 _KNOWN = statistics.c.etag == any_(bindparam("known", type_=ARRAY(Text)))
 _STATISTICS = Prepared(
     "statistics",
-    _statistics(case((_KNOWN, None), else_=statistics.c.document)).where(_GRID),
-    {"grid_id": "uuid", "known": "text[]"},
+    _statistics(case((_KNOWN, None), else_=statistics.c.document)).where(*_HERE),
+    _KEY | {"known": "text[]"},
 )
+
+
+def _key(connection: Connection, grid_id: uuid.UUID) -> dict[str, str | None]:
+    project = shard_of(connection, grid_id)
+    return {"grid_id": str(grid_id), "project": None if project is None else str(project)}
 
 
 def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None = None) -> Any:
     """Row of a grid at its current or at the given revision, None if there is none."""
     statement = _CURRENT if revision is None else _AT_REVISION
-    return statement.one_or_none(connection, {"grid_id": str(grid_id), "revision": revision})
+    return statement.one_or_none(connection, _key(connection, grid_id) | {"revision": revision})
 
 
 def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> Any:
     """Row of a grid at a revision, without its cells; None if there is none."""
-    return connection.execute(_SUMMARY, {"grid_id": grid_id, "revision": revision}).one_or_none()
+    values = {"grid_id": grid_id, "project": shard_of(connection, grid_id), "revision": revision}
+    return connection.execute(_SUMMARY, values).one_or_none()
 
 
 def find_owner(connection: Connection, grid_id: uuid.UUID, *, deleted: bool = False) -> Any:
@@ -99,13 +107,14 @@ def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[
 
     The document is left out when its etag is among the `known` ones.
     """
-    return _STATISTICS.one_or_none(connection, {"grid_id": str(grid_id), "known": list(known)})
+    return _STATISTICS.one_or_none(connection, _key(connection, grid_id) | {"known": list(known)})
 
 
 def find_statistics_of(connection: Connection, grid_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
-    """Derivations of the current revisions of grids, by the grids' ids, each with its document if that is ready; a grid
-    that is not there has none."""
-    query = _statistics(statistics.c.document).where(grids.c.id.in_(grid_ids))
+    """Derivations of the current revisions of grids of one project, by the grids' ids, each with its document if that
+    is ready; a grid that is not there has none."""
+    shard = in_shard_of(shard_of(connection, grid_ids[0]) if grid_ids else None)
+    query = _statistics(statistics.c.document).where(grids.c.id.in_(grid_ids), shard)
     return {row.id: row for row in connection.execute(query)}
 
 
@@ -116,7 +125,7 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
         select(*told, job_state.label("state"))
         .outerjoin(derivations, of_revision(derivations))
         .join(grids, of_grid(revisions))
-        .where(grids.c.id == grid_id, revisions.c.number > after)
+        .where(grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number > after)
         .order_by(revisions.c.number)
         .limit(limit)
     )
@@ -129,7 +138,7 @@ def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequ
         select(revisions.c.number, tokens.c.name)
         .join(tokens, tokens.c.id == revisions.c.token_id)
         .join(grids, of_grid(revisions))
-        .where(grids.c.id == grid_id, revisions.c.number.in_(listed))
+        .where(grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number.in_(listed))
     )
     return {row.number: row.name for row in connection.execute(query)}
 

@@ -113,7 +113,8 @@ def write_next_revision(
     told = [of_grid("grid.revised", stored.id, number, asdict(stored.names))]
     scope = {(stored.names.experiment, stored.names.metric): [stored.id]}
     invalidate_scopes(connection, project_id, scope, told, [(stored.id, number)])
-    return grid_summary(connection.execute(grid_summaries().where(grids.c.id == stored.id)).one())
+    here = (grids.c.id == stored.id, grids.c.project_id == project_id)
+    return grid_summary(connection.execute(grid_summaries().where(*here)).one())
 
 
 _NAMES = ("experiment", "benchmark", "model", "variant", "metric")

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, true, tuple_
 
 from registry.grids.grid import Axis
-from registry.operations.find_grids import Filters, called, conditions
+from registry.operations.find_grids import CALLED, Filters, conditions, with_called
 from registry.operations.query_names import axes_in
 from registry.operations.search import KINDS as ALL_KINDS
 from registry.storage.keys import of_current
@@ -108,7 +108,8 @@ def count_grids(
     """Number of grids; with `upto`, of those up to a model and an id in the order `called`."""
     query = select(func.count()).select_from(grids).join(revisions, _CURRENT)
     if upto is not None:
-        query = query.where(or_(called() < upto[0], and_(called() == upto[0], grids.c.id <= upto[1])))
+        upto_it = or_(upto[0] > CALLED, and_(upto[0] == CALLED, grids.c.id <= upto[1]))
+        query = with_called(query).where(upto_it)
     return int(connection.scalar(_found(query, connection, project_id, filters)) or 0)
 
 

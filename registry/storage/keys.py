@@ -1,6 +1,7 @@
 """Joins by the key of the tables that grow with the grids: project, grid and number of the revision.
 
-Where these tables are in partitions, the project says in which one. A join without it would search all of them.
+Where these tables are in partitions, the project says in which one. A join without it would search all of them. Where
+they are in shards, that does not suffice for a grid's id: a statement about one is told its project too.
 
 The grids of a project as they were at an instant. A grid was there if it had a revision then and its last deletion
 until then was followed by a revision or a restoration. The audit log has every deletion and every restoration, and
@@ -11,8 +12,24 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, DateTime, Table, Uuid, and_, bindparam, text, tuple_
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Engine,
+    Table,
+    Uuid,
+    and_,
+    bindparam,
+    func,
+    select,
+    text,
+    true,
+    tuple_,
+)
 
 from registry.storage.tables import grids, revisions
 
@@ -83,6 +100,34 @@ def in_projects(table: _HasColumns, projects: Iterable[Any], keys: Iterable[tupl
 
 def _number(table: _HasColumns) -> Any:
     return table.c.number if "number" in table.c else table.c.revision
+
+
+_SHARDED: WeakKeyDictionary[Engine, bool] = WeakKeyDictionary()
+
+
+def in_shards(connection: Connection) -> bool:
+    """Whether the tables are on the nodes of a cluster (`migrations/citus.py`), which no process sees happen."""
+    if connection.engine not in _SHARDED:
+        setting = text("SELECT current_setting('citus.enable_unsafe_triggers', true) = 'on'")
+        _SHARDED[connection.engine] = bool(connection.scalar(setting))
+    return _SHARDED[connection.engine]
+
+
+def shard_of(connection: Connection, grid_id: uuid.UUID) -> uuid.UUID | None:
+    """The project of a grid if the tables are in shards, for `in_shard_of`; any id if there is no such grid."""
+    if not in_shards(connection):
+        return None
+    return connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id)) or grid_id
+
+
+def in_shard_of(project: BindParameter[Any] | uuid.UUID | None, table: _HasColumns = grids) -> ColumnElement[bool]:
+    """Condition that the rows are of a project; of any if it is null. With it one shard is asked instead of all: what
+    else a statement says must imply it."""
+    if project is None:
+        return true()
+    given = func.coalesce(project, table.c.project_id) if isinstance(project, BindParameter) else project
+    condition: ColumnElement[bool] = table.c.project_id == given
+    return condition
 
 
 def instant_of(as_of: str) -> datetime | None:
