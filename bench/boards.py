@@ -1,25 +1,52 @@
-"""Published boards, made again from what was imported: `python -m bench.boards timm=results evalplus=results.json`.
+"""Published boards, made again from what was imported: `python -m bench.boards timm=results evalplus=results.json
+mteb=results`.
 
 timm publishes beside each result how far it is from the clean validation, in both metrics and in places; EvalPlus sorts
 its four boards in the browser. Both are computed from the grids that the shipped mappings read, and timm's compared
-with the published columns, read by Python's csv; docs/importing.md says what the counts mean. Nothing is sent.
+with the published columns, read by Python's csv; docs/importing.md says what the counts mean. MTEB(eng, v1) is ordered
+by Borda counts: each task gives a model as many points as there are models less its average rank, and none where it has
+no score (mteb 1.38.0 names the tasks, and their splits and languages). Nothing is sent.
 """
 
 import csv
 import itertools
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.stats import rankdata
+
 from registry.importers.mapping_file import read_mapping
-from registry.importers.reading import Item, items_of
+from registry.importers.reading import Item, Sources, items_of
+from workers.statistics.board import rank_board
+from workers.statistics.score_matrix import ScoreMatrix
 
 _CLEAN = {"imagenet-real": "imagenet", "imagenetv2-matched-frequency": "imagenet", "sketch": "imagenet"} | {
     name: f"{name}-clean" for name in ("imagenet-a", "imagenet-r")
 }
+
+_TASKS = re.findall(
+    r"\S+",
+    """
+    AmazonCounterfactualClassification AmazonPolarityClassification AmazonReviewsClassification ArguAna
+    ArxivClusteringP2P ArxivClusteringS2S AskUbuntuDupQuestions BIOSSES Banking77Classification BiorxivClusteringP2P
+    BiorxivClusteringS2S CQADupstackRetrieval ClimateFEVER DBPedia EmotionClassification FEVER FiQA2018 HotpotQA
+    ImdbClassification MSMARCO MTOPDomainClassification MTOPIntentClassification MassiveIntentClassification
+    MassiveScenarioClassification MedrxivClusteringP2P MedrxivClusteringS2S MindSmallReranking NFCorpus NQ
+    QuoraRetrieval RedditClustering RedditClusteringP2P SCIDOCS SICK-R STS12 STS13 STS14 STS15 STS16 STS17 STS22
+    STSBenchmark SciDocsRR SciFact SprintDuplicateQuestions StackExchangeClustering StackExchangeClusteringP2P
+    StackOverflowDupQuestions SummEval TRECCOVID Touche2020 ToxicConversationsClassification
+    TweetSentimentExtractionClassification TwentyNewsgroupsClustering TwitterSemEval2015 TwitterURLCorpus
+""",
+)
+_SUBSETS = {"STS17": "en-en"} | dict.fromkeys(
+    [name for name in _TASKS if name.startswith(("AmazonC", "AmazonR", "MTOP", "Massive", "STS22"))], "en"
+)
 
 Key = tuple[str, str]
 """A model, and the size of its images if its values have axes."""
@@ -110,13 +137,45 @@ def evalplus(file: Path) -> None:
         )
 
 
+def mteb(folder: Path) -> None:
+    """Print how many models of MTEB(eng, v1) have the place that its formula gives them by the files themselves."""
+    at = {task: ("dev" if task == "MSMARCO" else "test", _SUBSETS.get(task, "default")) for task in _TASKS}
+    files = {path: task for task in _TASKS for path in sorted(folder.glob(f"*/*/{task}.json"))}
+    ours: dict[tuple[str, str], float] = {}
+    for one in items_of(Sources(names=tuple(map(str, files)), form="mteb")):
+        if isinstance(one, Item):
+            sent = one.found.submission
+            wanted = at[sent["benchmark"]]
+            for cell, value in _cells(sent):
+                if (cell["split"], cell["subset"]) == wanted:
+                    ours[sent["model"], sent["benchmark"]] = value
+    names = sorted({model for model, _ in ours})
+    table = np.array([[ours.get((name, task), np.nan) for task in _TASKS] for name in names])
+    standings = ScoreMatrix(tuple(names), table, np.arange(len(_TASKS)), tuple(_TASKS), direction="higher")
+    found = {row.name: row.rank for row in rank_board(standings, "borda", "zero_points", 0.05, "rerun").ranking}
+    theirs: dict[str, dict[str, float]] = {task: {} for task in _TASKS}
+    for path, task in files.items():
+        meta, (split, subset) = path.with_name("model_meta.json"), at[task]
+        name = json.loads(meta.read_text(encoding="utf-8")).get("name") if meta.exists() else None
+        for entry in json.loads(path.read_text(encoding="utf-8")).get("scores", {}).get(split, ()):
+            if entry.get("hf_subset", "default") == subset and entry.get("main_score") is not None:
+                theirs[task][name or path.parts[-3].replace("__", "/", 1)] = entry["main_score"]
+    points = dict.fromkeys({name for each in theirs.values() for name in each}, 0.0)
+    for each in theirs.values():
+        for name, rank in zip(each, rankdata([-score for score in each.values()]), strict=True):
+            points[name] += len(points) - rank
+    places = dict(zip(points, rankdata([-one for one in points.values()], "min").tolist(), strict=True))
+    equal = sum(found.get(name) == place for name, place in places.items())
+    print(f"| MTEB(eng, v1) | {len(places):,} | {equal:,} | | | | |", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     print("| board | rows | same place | not in clean, blank | top1_diff | top5_diff | rank_diff |")
     print("|---|---|---|---|---|---|---|")
     for given in sys.argv[1:]:
         name, _, path = given.partition("=")
-        {"timm": timm, "evalplus": evalplus}[name](Path(path))
+        {"timm": timm, "evalplus": evalplus, "mteb": mteb}[name](Path(path))
 
 
 if __name__ == "__main__":
