@@ -157,8 +157,11 @@ _SURE_REPEATS = 3
 
 
 def _trials(policy: Policy, units: Sequence[_Unit]) -> int | None:
-    """Trials of a cell with which all units pass at equal scores; None where cells do not have as many."""
-    goal = Goal(policy.alpha, POWER, one_sided=True)
+    """Trials of a cell with which all units pass at equal scores with the chance `POWER`, were they independent; None
+    where cells do not have as many."""
+    power = POWER ** (1 / len(units))
+    # Equal scores leave both ends of an interval within the margins where neither is beyond its own.
+    goal = Goal(policy.alpha, (1 + power) / 2 if policy.kind == "equivalent" else power, one_sided=True)
     found = []
     for unit in units:
         margin = allowed(policy, unit.value)

@@ -90,6 +90,9 @@ def test_a_policy_says_what_loss_it_excludes_at_equal_scores_and_the_trials_for_
     trials = 200 * ((Z + stats.norm.isf(0.2)) * se / 0.5) ** 2
     assert found["trials_to_decide_margin"] == pytest.approx(trials, rel=3e-3)
     assert [one["code"] for one in found["warnings"]] == ["cannot_pass"]
+    both = made(project, body(kind="equivalent", margin=0.5))
+    trials = 200 * ((Z + stats.norm.isf(0.1)) * se / 0.5) ** 2  # beyond either end in a tenth
+    assert both["trials_to_decide_margin"] == pytest.approx(trials, rel=3e-3)
     wide = made(project, body(margin=10.0))
     assert (wide["can_pass"], wide["warnings"]) == (True, [])
     assert "larger margin" in refused(project, body(margin=0.5) | {"strict": True})["/policy"]
