@@ -44,7 +44,10 @@ def blocks(document: Statistics) -> Iterator[Block]:
     """A table of steps for each axis with series."""
     series = document.series
     if not any(one.changes for one in series):
-        yield f"No steps: {document.series_reason or 'no series has two measured cells'}."
+        alike = (
+            "no two neighbours differ" if any(one.count > 1 for one in series) else "no series has two measured cells"
+        )
+        yield f"No steps: {document.series_reason or alike}."
         return
     for along, found in itertools.groupby(series, key=lambda one: one.along):
         yield from _along(document, along, [one for one in found if one.changes])

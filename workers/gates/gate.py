@@ -111,7 +111,9 @@ def _amount(gate: Gate) -> str:
 
 def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: str = "") -> str:
     """What was found of the whole, or of one of what was judged."""
-    told = (_SHOWN | _SHOWN_OF.get(gate.policy.kind, {}))[found.verdict].format(**names) + where
+    by_less = found.verdict == "improved" and gate.passes is None
+    own = {} if by_less else _SHOWN_OF.get(gate.policy.kind, {})
+    told = (_SHOWN | own)[found.verdict].format(**names) + where
     if found.low is None or found.high is None:
         return f"{told}: the noise of the cells is not known"
     form = _form((found.gap or 0.0, found.low, found.high))

@@ -3,12 +3,14 @@
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.pages.findings import findings_of
+from registry.renderings.changes import blocks
 from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.words import label
 from tests.registry.renderings.documents import read
@@ -415,3 +417,9 @@ def _unmeasured(grid: Grid) -> list[str]:
         for i, level in enumerate(levels)
         if all(value is None for value in grid.values[i :: len(levels)])
     ]
+
+
+def test_cells_that_are_all_alike_are_not_said_to_be_missing():
+    found = read(shape("odd", Grid(HIGHER, (steps(4),), (100.0,) * 4, 5)).found)
+    outstanding = replace(found, series=tuple(replace(one, changes=()) for one in found.series))
+    assert [*blocks(outstanding)] == ["No steps: no two neighbours differ."]
