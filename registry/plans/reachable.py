@@ -2,13 +2,14 @@
 show.
 
 With equal scores and trials on both sides the gap has twice the variance of the baseline alone, and a loss of z(1 -
-alpha) standard errors is excluded when the gap comes out as 0. Cells with trials alone: by the score test itself.
+alpha) standard errors is excluded when the gap comes out as 0; a margin in percent of the baseline adds its noise, as
+gates do. One cell with trials alone, and cells in which every trial came out the same: by the score test itself.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
@@ -114,20 +115,34 @@ def _benchmark(policy: Policy, grids: Sequence[Grid]) -> _Unit | None:
     errors = [gate_error(grid, place) for grid, place in cells]
     value = math.fsum(w * (grid.values[place] or 0.0) for w, (grid, place) in zip(weights, cells, strict=True)) / total
     parts = [w * error for w, error in zip(weights, errors, strict=True) if error is not None]
-    stderr = math.sqrt(2) * math.hypot(*parts) / total if len(parts) == len(cells) else None
-    return _unit(policy, value, stderr, total / len(cells) if weights is known else None)
+    stderr = math.sqrt(1 + _scale(policy)) * math.hypot(*parts) / total if len(parts) == len(cells) else None
+    unit = _unit(policy, value, stderr, total / len(cells) if weights is known else None)
+    whole = grids[0].metric.proportion_of
+    if whole is None or weights is not known or value not in (0.0, whole) or not stderr:
+        return unit
+    effective = math.fsum(count / (grid.design_effect or 1.0) for count, (grid, _) in zip(known, cells, strict=True))
+    return replace(unit, shown=_by_score(policy, value / whole, effective) * whole)
 
 
 def _cell(policy: Policy, grid: Grid, place: int) -> _Unit:
     error, trials, whole = gate_error(grid, place), trials_of(grid, place), grid.metric.proportion_of
     value = grid.values[place] or 0.0
-    unit = _unit(policy, value, None if error is None else math.sqrt(2) * error, trials)
+    unit = _unit(policy, value, None if error is None else math.sqrt(1 + _scale(policy)) * error, trials)
     if not trials or whole is None or not error or _is_posted(grid, place):
         return unit
     effective = trials / (grid.design_effect or 1.0)
-    same = value / whole * effective
-    low, _ = score_interval(TwoSamples(same, effective, same, effective), policy.alpha)
-    return _Unit(value, unit.stderr, -low * whole, trials)
+    return replace(unit, shown=_by_score(policy, value / whole, effective) * whole)
+
+
+def _scale(policy: Policy) -> float:
+    """By how much the noise of the baseline counts, where the margin is percent of it."""
+    return (1 + policy.margin / 100) ** 2 if policy.margin_unit == "percent" and policy.kind != "floor" else 1.0
+
+
+def _by_score(policy: Policy, rate: float, trials: float) -> float:
+    """The loss that the score test excludes at equal rates, of so many trials on both sides."""
+    baseline = trials / _scale(policy)
+    return -score_interval(TwoSamples(rate * trials, trials, rate * baseline, baseline), policy.alpha)[0]
 
 
 def gate_error(grid: Grid, place: int) -> float | None:

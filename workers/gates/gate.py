@@ -18,7 +18,7 @@ from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of
 from workers.answers.comparisons import framed, revision_row
 from workers.answers.repeat_noise import beyond_trials
-from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_of
+from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_of, with_margin
 from workers.scope import Aliases, canonical_names, matches, scope_rows
 from workers.statistics.comparison import item_pairs
 from workers.statistics.margins import cell_noise
@@ -282,7 +282,7 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
         return _without(frame, "scale")
     if metrics[0].direction is None and frame.policy.kind != "equivalent":
         return _without(frame, "no_direction")
-    found = _measured(frame, sides, metrics[0])
+    found = _measured(frame, [with_margin(frame.policy, side) for side in sides], metrics[0])
     # A posted standard error is not from trials, and neither is a gap of the same items.
     unsure = () if found.paired else tuple(_too_sure([side for side in sides if side.noisy.n.any()], both))
     return replace(found, warnings=(*found.warnings, *unsure))

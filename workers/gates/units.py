@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from registry.grids.grid import Direction, Metric
 from registry.plans import closed_forms as forms
@@ -67,6 +69,16 @@ class Judgement:
 
 class ZeroBaseline(Exception):
     """A margin is percent of a baseline that is 0."""
+
+
+def with_margin(policy: Policy, side: Side) -> Side:
+    """The side with the noise of the margin too: r of a baseline b that is itself measured makes the question one of
+    (1 + r) b, or of (1 - r) b, which is then judged as strictly."""
+    if policy.margin_unit == "points" or policy.kind == "floor":
+        return side
+    noisy, more = side.noisy, np.array([[1.0], [(1 + policy.margin / 100) ** 2]])
+    scaled = replace(noisy, k=noisy.k / more, n=noisy.n / more, variance=noisy.variance * more)
+    return replace(side, noisy=scaled)
 
 
 def overall_unit(policy: Policy, sides: Sequence[Side], metric: Metric, direction: Direction | None) -> Unit:

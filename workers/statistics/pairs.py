@@ -224,7 +224,7 @@ class PairTable:
             df=df if math.isfinite(df) else None,
             p=float(self.p[at]),
             p_holm=float(self.p_holm[at]),
-            detectable=seen,
+            detectable=seen if math.isfinite(seen) else None,
             test=name,
         )
 

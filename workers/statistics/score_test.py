@@ -87,7 +87,8 @@ class Strata:
         """The differences that a test against 0 finds which rejects beyond `critical` errors, with the chance of the
         normal quantile `power`: the smallest observed one that it rejects, and `power` errors of what is then true.
         Both errors are those at the rates that such a difference leads to about the pooled one, in every slot the same:
-        beside 0 and 1 it moves the rates more than they have room. Of unequal trials the larger of both directions.
+        beside 0 and 1 it moves the rates more than they have room. Of unequal trials the larger of both directions; NaN
+        where no difference is found.
         """
         found = np.empty(critical.size)
         for part in self._parts():
@@ -109,7 +110,8 @@ class Strata:
             return np.asarray(np.sqrt(variance.sum(axis=1)), dtype=np.float64)
 
         seen = _settled(lambda rows, size: critical[rows] * errors(rows, size, True), np.ones(critical.size))
-        return _settled(lambda rows, size: seen[rows] + power[rows] * errors(rows, size, False), seen)
+        found = _settled(lambda rows, size: seen[rows] + power[rows] * errors(rows, size, False), seen)
+        return np.where(found < 1, found, np.nan)
 
     def _parts(self) -> Iterator[slice]:
         """The pairs in parts whose arrays stay in the cache of a core."""
