@@ -260,6 +260,12 @@ _REFUSALS = ("disk_full", "read_only")
 _REFUSED_SECONDS = 60.0
 """For which writes count as refused after one was: on a full disk small ones may still find room."""
 _NODE_LOST = ("connection to the remote node", "failure on connection marked as essential")
+_NODE_LOST_MEANWHILE = (
+    "SSL SYSCALL error", "SSL connection has been closed", "server closed the connection",
+    "no connection to the server", "could not receive data", "could not send data",
+)  # fmt: skip
+"""What libpq says to the coordinator of a node that was lost in the middle of a statement; Citus passes it on as an
+internal error of its own."""
 _OWN_LIMITS = ("57014", "25P03", "25P04")
 """The ends of statements and transactions that took too long: the server is well."""
 
@@ -293,7 +299,8 @@ def _tells_of_outage(error: DBAPIError) -> bool:
 
 def _lost_a_node(error: DBAPIError) -> bool:
     """Whether the coordinator of a cluster says that a node is away; the connection to itself is well."""
-    return str(error.orig).startswith(_NODE_LOST)
+    told, code = str(error.orig), getattr(error.orig, "pgcode", None)
+    return told.startswith(_NODE_LOST) or (code == "XX000" and told.startswith(_NODE_LOST_MEANWHILE))
 
 
 def quietly_committed(connection: Connection) -> None:

@@ -28,6 +28,7 @@ from registry.settings import Settings, driver_url
 from registry.storage import database as database_module
 from registry.storage.circuit_breaker import CircuitBreaker
 from registry.storage.database import Database
+from tests.house import House
 
 PASSWORD = "hush+hush/hush"
 
@@ -54,6 +55,14 @@ def test_a_reason_is_logged_once_and_so_is_the_end(monkeypatch: pytest.MonkeyPat
         ("database back", None),
         ("database away", "connection from port 9 refused"),
     ]
+
+
+def test_a_node_that_a_cluster_lost_in_the_middle_of_a_statement_is_away(house: House) -> None:
+    """Citus passes on what libpq tells it, as an internal error."""
+    told = "RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = 'SSL SYSCALL error: EOF detected'"
+    with pytest.raises(Unavailable) as found, house.database.reading() as connection:
+        connection.execute(text(f"DO $$BEGIN {told}; END$$"))
+    assert found.value.reason == "node_away"
 
 
 def test_a_server_that_refuses_and_accepts_by_turns_is_one_outage() -> None:

@@ -394,7 +394,7 @@ def test_an_answer_names_its_policy_and_inputs_and_a_new_revision_of_either_side
 
 
 def test_a_margin_in_percent_has_the_noise_of_the_baseline_that_it_is_of(project: Project) -> None:
-    """59 - 60 with an error of 2 each, less half of the 60: the error is that of 59 - 1.5 x 60, root of 4 + 2.25 x 4."""
+    """59 - 60, errors of 2, and half of the 60: the error is that of 59 - 1.5 x 60, the root of 4 + 2.25 x 4."""
     for model, value in (("A", 60.0), ("B", 59.0)):
         put(project, model, value, trials=100, stderr=2.0)
     baseline(project, margin=50.0, margin_unit="percent")
