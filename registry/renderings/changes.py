@@ -34,7 +34,8 @@ _MOST_ROWS = 100
 """Rows of a table of steps; what is beyond them is counted."""
 _REASONS = {
     "noise_unknown": (
-        "no step{of} is called sharp where no noise is known: publish trials, a stderr above 0, or repeats that differ"
+        "no step{of} is called sharp where the noise of cells is not known: publish trials, a stderr above 0, or"
+        " repeats that differ"
     ),
     "no_margin": "no step{of} is called sharp: no margin is set for a metric without bounds",
 }
