@@ -259,7 +259,11 @@ _REFUSED = {
 _REFUSALS = ("disk_full", "read_only")
 _REFUSED_SECONDS = 60.0
 """For which writes count as refused after one was: on a full disk small ones may still find room."""
-_NODE_LOST = ("connection to the remote node", "failure on connection marked as essential")
+_NODE_LOST = (
+    "connection to the remote node",
+    "failure on connection marked as essential",
+    "could not commit transaction for shard",
+)
 _NODE_LOST_MEANWHILE = (
     "SSL SYSCALL error", "SSL connection has been closed", "server closed the connection",
     "no connection to the server", "could not receive data", "could not send data",

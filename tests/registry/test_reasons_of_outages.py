@@ -57,9 +57,13 @@ def test_a_reason_is_logged_once_and_so_is_the_end(monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_a_node_that_a_cluster_lost_in_the_middle_of_a_statement_is_away(house: House) -> None:
-    """Citus passes on what libpq tells it, as an internal error."""
-    told = "RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = 'SSL SYSCALL error: EOF detected'"
+@pytest.mark.parametrize(
+    "told",
+    ["SSL SYSCALL error: EOF detected", "could not commit transaction for shard 102018 on at least one active node"],
+)
+def test_a_node_that_a_cluster_lost_in_the_middle_of_a_transaction_is_away(house: House, told: str) -> None:
+    """Citus passes on what libpq tells it, and says of a commit, as an internal error."""
+    told = f"RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = '{told}'"
     with pytest.raises(Unavailable) as found, house.database.reading() as connection:
         connection.execute(text(f"DO $$BEGIN {told}; END$$"))
     assert found.value.reason == "node_away"
