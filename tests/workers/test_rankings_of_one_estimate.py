@@ -84,7 +84,7 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     assert pair["stderr"] == pytest.approx(stderr, rel=1e-9)
     assert pair["p"] == pytest.approx(2 * norm.sf(abs(difference) / null), rel=1e-6)
     assert pair["interval"]["low"] == pytest.approx(difference - norm.ppf(0.975) * stderr, abs=0.3)
-    assert seen == pytest.approx(norm.ppf(0.975) * null + norm.ppf(0.8) * error(seen), rel=1e-5)
+    assert seen == pytest.approx(norm.ppf(0.975) * null + norm.ppf(0.8) * error(seen), rel=1e-9)
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
     assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     assert document["assumes"] == ["independent_trials"]

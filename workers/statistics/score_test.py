@@ -21,7 +21,7 @@ import numpy as np
 from workers.statistics.terms import FloatArray, IntArray
 
 _STEPS, _NEAR, _AT_ONCE = 100, 1e-10, 10_000
-_CERTAIN, _SETTLED = 1e-7, 1e-6
+_CERTAIN, _SETTLED = 1e-7, 1e-12
 _LINEAR = 1e-9
 """Skewness below which the correction is nothing but rounding errors."""
 

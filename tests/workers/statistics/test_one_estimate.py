@@ -137,7 +137,7 @@ def test_a_difference_that_is_shown_has_an_interval_for_what_is_selected():
     seen = found[0]["detectable"] / 100
     high, low = 0.7 + seen / 2, 0.7 - seen / 2
     variances = [one * 1000 / 999 / 500 for one in (2 * 0.7 * 0.3, high * (1 - high) + low * (1 - low))]
-    assert seen == pytest.approx(first * math.sqrt(variances[0]) + power * math.sqrt(variances[1]), rel=1e-5)
+    assert seen == pytest.approx(first * math.sqrt(variances[0]) + power * math.sqrt(variances[1]))
 
 
 # --- unknown noise ---------------------------------------------------------------------------------------------------
