@@ -22,7 +22,7 @@ from registry.pages.choices import Field
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
 from registry.pages.parameters import salvaged
-from registry.pages.standing import state_of, tags_of
+from registry.pages.responses import state_of, tags_of
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS

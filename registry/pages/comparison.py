@@ -28,8 +28,7 @@ from registry.pages.links import data_path, moved, to
 from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.parameters import LOOK, look, salvaged
-from registry.pages.responses import page
-from registry.pages.standing import state_of, tags_of
+from registry.pages.responses import page, state_of, tags_of
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.scale import Options

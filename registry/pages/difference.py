@@ -19,9 +19,8 @@ from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
 from registry.pages.live import PENDING_SECONDS
 from registry.pages.palette import DIFFERENCES
-from registry.pages.responses import page
+from registry.pages.responses import page, state_of, tags_of
 from registry.pages.sharing import about_grid
-from registry.pages.standing import state_of, tags_of
 from registry.query import ComparisonQuery
 from registry.renderings.numbers import intervals, places_of, plain_number, signed
 from registry.renderings.verdicts.comparison import comparison_verdict

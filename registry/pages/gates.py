@@ -33,8 +33,7 @@ from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, PENDING_SECONDS, SETTLED_SECONDS, live_on
-from registry.pages.responses import page
-from registry.pages.standing import state_of
+from registry.pages.responses import page, state_of
 from registry.renderings.numbers import places_of, signed
 from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
 from registry.renderings.words import place

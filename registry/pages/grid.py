@@ -32,11 +32,10 @@ from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATIST
 from registry.pages.palette import BINS
 from registry.pages.parameters import checked, choice, look, number
 from registry.pages.prose import prose_of
-from registry.pages.responses import page
+from registry.pages.responses import idle, page, state_of, tags_of
 from registry.pages.said import SaidOf, said_of
 from registry.pages.sharing import about_grid, picture_of, shares_of
 from registry.pages.spark import HEIGHT, WIDTH, sparks_of
-from registry.pages.standing import idle, state_of, tags_of
 from registry.query import StatisticsQuery
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
 from registry.renderings.heatmap.layout import about_size

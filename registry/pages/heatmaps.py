@@ -34,8 +34,8 @@ from registry.pages.links import carried, data_path
 from registry.pages.live import ANSWERS, STATISTICS
 from registry.pages.palette import BINS
 from registry.pages.parameters import LOOK, cursor_of, look
+from registry.pages.responses import state_of, tags_of
 from registry.pages.said import said_of
-from registry.pages.standing import state_of, tags_of
 from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size

@@ -14,7 +14,7 @@ from registry.pages.blocks import ShownVerdict, table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import results_page
 from registry.pages.project import verdicts_on
-from registry.pages.standing import state_of
+from registry.pages.responses import state_of
 from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings import lines as words
 from registry.renderings.charts.lines import lines_svg

@@ -33,8 +33,7 @@ from registry.pages.links import data_path, name_page, results_page
 from registry.pages.live import GRIDS, live_on
 from registry.pages.parameters import checked
 from registry.pages.project import Means, means_on, verdicts_on
-from registry.pages.responses import page
-from registry.pages.standing import state_of
+from registry.pages.responses import page, state_of
 from registry.query import RankingQuery
 from registry.renderings.numbers import fixed, places_of, span
 from registry.renderings.ranking import MARK, what_marks

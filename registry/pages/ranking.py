@@ -15,8 +15,8 @@ from registry.pages.compared_models import MODEL_SIDES
 from registry.pages.drawings import MOST_IN_MATRIX, RAIL, bars_of, matrix_of, pairs_of, whiskers_of
 from registry.pages.links import LOOKS, here, results_page
 from registry.pages.palette import DIFFERENCES
+from registry.pages.responses import state_of, tags_of
 from registry.pages.sharing import cited_ranking
-from registry.pages.standing import state_of, tags_of
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks

@@ -1,4 +1,4 @@
-"""Pages as answers: what every template takes, and where long names may break."""
+"""Pages as answers: what every template takes, how the answer that it shows stands, and where long names may break."""
 
 import re
 import uuid
@@ -13,16 +13,17 @@ from urllib.parse import urlsplit
 from flask import Response, g, render_template, request
 from jinja2.ext import Extension
 
+from registry.api.answers import answered, settled
 from registry.api.context import parts
 from registry.api.responses import not_modified, send
 from registry.grids.slices import PARAMETER
+from registry.operations.health import activity_of
 from registry.pages.front import theme
 from registry.pages.glossary import explained, explanations, repeats
 from registry.pages.links import here, name_page, results_page, search_path, to, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
 from registry.pages.sharing import needs_signing_in, printed_address, sharing_of
-from registry.pages.standing import idle
 from registry.renderings.words import label, said
 
 
@@ -40,6 +41,31 @@ def page(
         status=status,
         tag=tag,
     )
+
+
+def state_of(found: Any) -> str:
+    """`unasked`, `pending`, `ready` or `failed`: how the row of an answer stands."""
+    if found is None:
+        return "unasked"
+    if not settled(found):
+        return "pending"
+    return "ready" if answered(found) else "failed"
+
+
+def idle() -> bool:
+    """Whether nobody computes what a page waits for: no dispatcher has reported lately. Asked once a request."""
+    if "idle" not in g:
+        with parts().database.reading() as connection:
+            g.idle = not activity_of(connection).alive("dispatcher")
+    return bool(g.idle)
+
+
+def tags_of(found: Any) -> list[object]:
+    """Entity tags of a page with this answer."""
+    if found is None:
+        return []
+    whole = [found.etag, found.state, found.generation, found.document_generation, found.invalidated]
+    return [*whole, settled(found) or idle()]
 
 
 def furniture() -> dict[str, Any]:

@@ -25,8 +25,7 @@ from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
 from registry.pages.prose import prose_of
-from registry.pages.responses import page
-from registry.pages.standing import state_of, tags_of
+from registry.pages.responses import page, state_of, tags_of
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import DRAWN, TARGETS
 from registry.renderings.ranking import scale_words

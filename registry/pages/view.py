@@ -16,8 +16,8 @@ from registry.pages.bar import Bar
 from registry.pages.choices import Field
 from registry.pages.links import Query, data_path
 from registry.pages.live import ANSWERS
+from registry.pages.responses import state_of
 from registry.pages.sharing import picture_of
-from registry.pages.standing import state_of
 from registry.renderings.charts.paint import ChartOptions
 
 TABLES = (("", "JSON"), (".csv", "CSV"), (".md", "Markdown"), (".txt", "text"))

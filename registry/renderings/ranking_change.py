@@ -125,7 +125,7 @@ def _by(ranking: Ranking, one: NameChange) -> str:
     found = Estimate(one.difference or 0.0, one.interval, one.p_holm, one.detectable, ranking.alpha)
     yardstick = Yardstick.of(asdict(ranking.scale)) if ranking.scale else Yardstick()
     size = found.turned(-1 if found.difference < 0 else 1)
-    return f" by {yardstick.sized(size.size)}{size.brackets(yardstick)}"
+    return f" by {size.told(yardstick)}"
 
 
 def _table(rows: Sequence[NameChange], by: str) -> Table:

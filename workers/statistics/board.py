@@ -19,8 +19,9 @@ from dataclasses import replace
 import numpy as np
 
 from registry.results.pairs import LeaveOneOut, Pair
+from registry.results.parameters import POWER
 from registry.results.ranking import Omission, Ranking
-from registry.results.terms import Method, Missing
+from registry.results.terms import Interval, Method, Missing
 from workers.statistics.counted import (
     Blocks,
     Counted,
@@ -30,7 +31,7 @@ from workers.statistics.counted import (
     difference_within,
     evidence_of,
 )
-from workers.statistics.pairs import ALIKE, ALONE, APART, Judged, by_error, couples, estimand_of, pairs_left_out
+from workers.statistics.pairs import ALIKE, ALONE, APART, couples, estimand_of, pairs_left_out, quantiles
 from workers.statistics.rank_groups import components, dominance, parts, ranges
 from workers.statistics.ranking import Contest, Orders, asked, assembled, compared_slots, obstacle, unasked
 from workers.statistics.ranking_methods import (
@@ -158,20 +159,27 @@ def _pair(counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Rankin
 
 
 def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Ranking) -> Pair:
-    """Adds the difference and, over benchmarks, its test."""
+    """Adds the difference and, over benchmarks, its test, with an interval by its error, and what would have been found
+    as strictly as Holm asks of the first of all pairs."""
     base = replace(base, difference=float(counted.mean[i, j]) * counted.unit)
     if not math.isfinite(evidence.p[i, j]):
         alone = ALIKE if base.benchmarks > 1 else ALONE
         return replace(base, status="insufficient", reason=UNUSED if frame.target == "rerun" else alone)
-    judged = Judged(
-        float(evidence.p[i, j]),
-        float(evidence.p_holm[i, j]),
-        float(evidence.stderr[i, j]) * counted.unit,
-        float(evidence.df[i, j]),
-        int(np.isfinite(evidence.p).sum()) // 2,
-        int((evidence.p_holm < frame.alpha).sum()) // 2,
+    tested, shown = int(np.isfinite(evidence.p).sum()) // 2, int((evidence.p_holm < frame.alpha).sum()) // 2
+    p_holm, df = float(evidence.p_holm[i, j]), float(evidence.df[i, j])
+    stderr, size = float(evidence.stderr[i, j]) * counted.unit, base.difference or 0.0
+    tail = (frame.alpha * shown / tested if p_holm < frame.alpha else frame.alpha) / 2
+    reach, strict, power = quantiles(np.array([1 - tail, 1 - frame.alpha / 2 / tested, POWER]), df).tolist()
+    return replace(
+        base,
+        interval=Interval(1 - 2 * tail, size - reach * stderr, size + reach * stderr),
+        stderr=stderr,
+        df=df if math.isfinite(df) else None,
+        p=float(evidence.p[i, j]),
+        p_holm=p_holm,
+        detectable=(strict + power) * stderr,
+        test="t_over_benchmarks",
     )
-    return by_error(base, judged, frame.alpha, "t_over_benchmarks")
 
 
 MOST_PAIRED = 1_500

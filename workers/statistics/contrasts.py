@@ -31,10 +31,10 @@ class Contrasts:
     `difference` is the mean over the `benchmarks` in which two names meet (0 where they never do). Where `known`, the
     noise of every common cell is: `variance` is that of the difference and `weight` the sum of v^2 / df over its
     parts, 0 where nothing was estimated. `of_tables` says that all of it is binomial: then `deviate` is that of the
-    score test against 0. `questions` is the variance under other questions,
-    NaN where unknown, with `questions_weight` the sum of v^2 / df: by the items on a benchmark where two names answered
-    the same, as `paired` ones do on all, else a bound. `independent` says that a variance rests on trials without a
-    design effect. Wins are counted in slots, `lead` is (wins - losses) / slots, benchmarks equal.
+    score test against 0. `questions` is the variance under other questions, NaN where unknown, with `questions_weight`
+    the sum of v^2 / df: by the items on a benchmark where two names answered the same, as `paired` ones do on all, else
+    a bound. `independent` says that a variance rests on trials without a design effect. Wins are counted in slots,
+    `lead` is (wins - losses) / slots, benchmarks equal.
     """
 
     count: IntArray

@@ -268,36 +268,6 @@ class LonePairs(PairTable):
         return i, np.zeros_like(j)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The test of a difference, of so many `tested` and `shown` ones; `df` infinite for the normal law."""
-
-    p: float
-    p_holm: float
-    stderr: float
-    df: float
-    tested: int
-    shown: int
-
-
-def by_error(base: Pair, one: Judged, alpha: float, test: str) -> Pair:
-    """The pair with its test, an interval by its error, and what would have been found with probability `POWER` as
-    strictly as Holm asks of the first of all pairs: (quantile of 1 - alpha / 2m) and (quantile of POWER) errors."""
-    tail = (alpha * one.shown / one.tested if one.p_holm < alpha else alpha) / 2
-    reach, first, second = quantiles(np.array([1 - tail, 1 - alpha / 2 / one.tested, POWER]), one.df).tolist()
-    size = base.difference or 0.0
-    return replace(
-        base,
-        interval=Interval(1 - 2 * tail, size - reach * one.stderr, size + reach * one.stderr),
-        stderr=one.stderr,
-        df=one.df if math.isfinite(one.df) else None,
-        p=one.p,
-        p_holm=one.p_holm,
-        detectable=(first + second) * one.stderr,
-        test=test,
-    )
-
-
 def quantiles(shares: FloatArray, df: FloatArray | float) -> FloatArray:
     """Quantiles of Student's laws, normal where the degrees of freedom are infinite."""
     normal = ~np.isfinite(df)

@@ -13,7 +13,7 @@ from registry.renderings.verdicts.estimate import (
     sentence,
     slice_words,
 )
-from registry.renderings.verdicts.ranking import carried
+from registry.renderings.verdicts.without_one import carried
 from registry.renderings.words import counted, isolated, label
 from registry.results.comparison import (
     ComparedGrid,

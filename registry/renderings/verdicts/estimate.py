@@ -102,6 +102,10 @@ class Estimate:
             told.append(f"{level_of(ends)} interval {span(ends.low, ends.high, self.decimals)}")
         return f" ({'; '.join(told)})" if told else ""
 
+    def told(self, yardstick: Yardstick) -> str:
+        """The difference without its sign, in its unit, with its interval."""
+        return f"{yardstick.sized(self.size)}{self.brackets(yardstick)}"
+
     def could_show(self, yardstick: Yardstick, *, trials: bool, of: str = "") -> str:
         """What would have been found, and with `trials` how many times as many a difference of this size takes:
         (detectable / difference)², for standard errors fall with the root of the trials; `of` says as which question.

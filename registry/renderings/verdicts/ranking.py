@@ -16,8 +16,9 @@ from registry.renderings.verdicts.estimate import (
     sentence,
     slice_words,
 )
+from registry.renderings.verdicts.without_one import carried, fewer, of_them
 from registry.renderings.words import counted, isolated
-from registry.results.pairs import Pair, WithoutOne
+from registry.results.pairs import Pair
 from registry.results.parameters import POWER
 from registry.results.ranking import Omission, Ranked, Ranking
 
@@ -25,10 +26,8 @@ FEW_BENCHMARKS = 8
 """Below so many benchmarks little can be said about others."""
 MOST_LETTERS = 26
 """Groups up to which a letter names each of them; more say nothing beside the ranges of ranks."""
-_LISTED, _CARRYING = 4, 3
-_ALL_WITHOUT = 12
-"""Benchmarks up to which each that is left out is told of, also where that changes nothing."""
-"""Names, and benchmarks that carry a claim, as far as they are written out."""
+_LISTED = 4
+"""Names, as far as they are written out."""
 _TURNS = {
     "rerun": "this is about these cells alone",
     "new_questions": "this is about these benchmarks alone",
@@ -91,17 +90,18 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
         return answer, f"cannot be told: {why}" if why else "cannot be told"
     listed = pair_of(ranking, rows[0].name, rows[1].name)
     found, yardstick = (listed[1] if listed else None), yardstick_of(ranking)
-    size = f"{yardstick.sized(found.size)}{found.brackets(yardstick)}" if found else ""
+    size = found.told(yardstick) if found else ""
     if len(rows) == 2:
         how = {"shown": f"{_word(ranking)} by ", "absent": "equal: "}.get(answer, "cannot be told: ")
         return answer, f"{how}{size}" if size else how.rstrip(": ").removesuffix(" by")
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
     all_ = "both others" if others == 2 else f"all {others:,} others"
     than = all_ if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
-    if answer != "shown":
+    if answer == "shown":
+        lead = f", than {isolated(rows[1].name)}, the next one, by {size}" if size else ""
+    else:
         gap = _gap(ranking, _not_separated(ranking, best))
-        return answer, f"{_word(ranking)} than {than}" + f"; {isolated(rows[0].name)}{gap}" * bool(gap)
-    lead = f", than {isolated(rows[1].name)}, the next one, by {size}" if size else ""
+        lead = f"; {isolated(rows[0].name)}{gap}" if gap else ""
     return answer, f"{_word(ranking)} than {than}{lead}"
 
 
@@ -257,12 +257,12 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     name = joined([row.name for row in best], _LISTED)
     share = "is" if len(best) == 1 else "share the rank of the"
     first = f"{name} {share} first of {count:,} {several}{where}"
-    fewer, each = _fewer(ranking, worse)
+    less, each = fewer(ranking.stability.without, worse, group_word(ranking))
     if worse == count - len(best):
         others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
-        told = f"{first}, shown to be {_word(ranking)} than {others}{fewer}"
+        told = f"{first}, shown to be {_word(ranking)} than {others}{less}"
         return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), *_groups(ranking)), left_out=each)
-    told = f"{first}, shown to be {_word(ranking)} than {_of_them(worse)}{fewer}"
+    told = f"{first}, shown to be {_word(ranking)} than {of_them(worse)}{less}"
     untested = [name for name in open_ if not any(_may_tell(ranking, row.name, name) for row in best)]
     tested = [name for name in open_ if name not in untested]
     for words, names in ("not separated from", tested), ("not tested against", untested):
@@ -327,8 +327,7 @@ def _lead(ranking: Ranking) -> Iterator[str]:
     first, second = ranking.ranking[0].name, ranking.ranking[1].name
     listed = pair_of(ranking, first, second)
     if listed and listed[1]:
-        found, yardstick = listed[1], yardstick_of(ranking)
-        by = f"{yardstick.sized(found.size)}{found.brackets(yardstick)}"
+        by = listed[1].told(yardstick_of(ranking))
         yield f"It leads {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
 
@@ -340,10 +339,10 @@ def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     listed = pair_of(ranking, first.name, name)
     if not listed or not listed[1]:
         return ""
-    found, yardstick = listed[1], yardstick_of(ranking)
+    found = listed[1]
     alone = " in a test of this pair alone" if found.interval and found.interval.low * found.interval.high > 0 else ""
     leads = "trails" if found.difference < 0 else "leads"
-    return f" {leads} {isolated(name)} by {yardstick.sized(found.size)}{found.brackets(yardstick)}{alone}"
+    return f" {leads} {isolated(name)} by {found.told(yardstick_of(ranking))}{alone}"
 
 
 def _groups(ranking: Ranking) -> Iterator[str]:
@@ -411,59 +410,3 @@ def _weakening(ranking: Ranking) -> Iterator[str]:
         yield f"It rests on {counted(few, 'benchmark', 'benchmarks')}, which are few for a claim about others."
     if ranking.never_met:
         yield f"{counted(len(ranking.never_met), 'pair', 'pairs')} never met: their order rests on others."
-
-
-def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, sign: int = 1) -> str:
-    """What follows the claim that one of two is better: `; without AIME'25 it is 0.7 points (95 % interval -1.7 to
-    3.0), left open`. Empty where it holds without each benchmark. `sign` times a difference is positive where the
-    better one is ahead."""
-    lost = [
-        (one, found)
-        for one in without
-        for found in [_estimate_without(one, alpha, sign)]
-        if not (one.p_holm is not None and one.p_holm < alpha and (found is None or found.difference > 0))
-    ]
-    if not lost:
-        return ""
-    worst, found = max(lost, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
-    size = f"is {_size_without(found, yardstick)}" if found else f"has p {p_value(worst.p_holm)}"
-    others = joined([one.benchmark for one, _ in lost if one is not worst], _CARRYING)
-    also = f", as it is without {others}" if others else ""
-    return f"; without {isolated(worst.benchmark)} it {size}, left open{also}"
-
-
-def _fewer(ranking: Ranking, claimed: int) -> tuple[str, tuple[str, ...]]:
-    """What follows the claim that the first of many names is better than so many others: `; with AIME'25 left out, than
-    1 of them`, and where several benchmarks take some away what each leaves, where they are few also those that take
-    none. Empty where as many stay without each."""
-    lost = [one for one in ranking.stability.without if one.shown < claimed]
-    if not lost:
-        return "", ()
-    worst = min(lost, key=lambda one: one.shown)
-    name, than = isolated(worst.benchmark), f"than {_of_them(worst.shown)}"
-    if len(lost) == 1:
-        return f"; with {name} left out, {than}", ()
-    if all(one.shown == worst.shown for one in lost):
-        return f"; {than} with any one of {len(lost):,} {group_word(ranking)}s left out", ()
-    every = ranking.stability.without
-    listed = every if len(every) <= _ALL_WITHOUT else lost
-    each = tuple(
-        f"Without {isolated(one.benchmark)}, than {_of_them(one.shown) if one in lost else 'no fewer'}."
-        for one in listed
-    )
-    return f"; than fewer with any one of {len(lost):,} {group_word(ranking)}s left out, without {name} {than}", each
-
-
-def _of_them(count: int) -> str:
-    return f"{f'{count:,}' if count else 'none'} of them"
-
-
-def _estimate_without(one: WithoutOne, alpha: float, sign: int) -> Estimate | None:
-    if one.difference is None:
-        return None
-    return Estimate(one.difference, one.interval, one.p_holm, None, alpha).turned(sign)
-
-
-def _size_without(found: Estimate, yardstick: Yardstick) -> str:
-    around = found.brackets(Yardstick(yardstick.unit))
-    return f"{yardstick.sized(('-' if found.difference < 0 else '') + found.size)}{around}"

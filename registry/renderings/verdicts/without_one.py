@@ -1,0 +1,69 @@
+"""What is left of a verdict on two names or many without one of its benchmarks."""
+
+from collections.abc import Sequence
+
+from registry.renderings.numbers import p_value
+from registry.renderings.verdicts.estimate import Estimate, Yardstick, joined
+from registry.renderings.words import isolated
+from registry.results.pairs import WithoutOne
+
+_CARRYING = 3
+"""Benchmarks that carry a claim, as far as they are written out."""
+_ALL_WITHOUT = 12
+"""Benchmarks up to which each that is left out is told of, also where that changes nothing."""
+
+
+def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, sign: int = 1) -> str:
+    """What follows the claim that one of two is better: `; without AIME'25 it is 0.7 points (95 % interval -1.7 to
+    3.0), left open`. Empty where it holds without each benchmark. `sign` times a difference is positive where the
+    better one is ahead."""
+    lost = [
+        (one, found)
+        for one in without
+        for found in [_estimate_without(one, alpha, sign)]
+        if not (one.p_holm is not None and one.p_holm < alpha and (found is None or found.difference > 0))
+    ]
+    if not lost:
+        return ""
+    worst, found = max(lost, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
+    size = f"is {_size_without(found, yardstick)}" if found else f"has p {p_value(worst.p_holm)}"
+    others = joined([one.benchmark for one, _ in lost if one is not worst], _CARRYING)
+    also = f", as it is without {others}" if others else ""
+    return f"; without {isolated(worst.benchmark)} it {size}, left open{also}"
+
+
+def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str, tuple[str, ...]]:
+    """What follows the claim that the first of many names is better than so many others: `; with AIME'25 left out, than
+    1 of them`, and where several benchmarks take some away what each leaves, where they are few also those that take
+    none. Empty where as many stay without each. `group` is the word for what is left out."""
+    lost = [one for one in without if one.shown < claimed]
+    if not lost:
+        return "", ()
+    worst = min(lost, key=lambda one: one.shown)
+    name, than = isolated(worst.benchmark), f"than {of_them(worst.shown)}"
+    if len(lost) == 1:
+        return f"; with {name} left out, {than}", ()
+    if all(one.shown == worst.shown for one in lost):
+        return f"; {than} with any one of {len(lost):,} {group}s left out", ()
+    listed = without if len(without) <= _ALL_WITHOUT else lost
+    each = tuple(
+        f"Without {isolated(one.benchmark)}, than {of_them(one.shown) if one in lost else 'no fewer'}."
+        for one in listed
+    )
+    return f"; than fewer with any one of {len(lost):,} {group}s left out, without {name} {than}", each
+
+
+def of_them(count: int) -> str:
+    """So many of the names."""
+    return f"{f'{count:,}' if count else 'none'} of them"
+
+
+def _estimate_without(one: WithoutOne, alpha: float, sign: int) -> Estimate | None:
+    if one.difference is None:
+        return None
+    return Estimate(one.difference, one.interval, one.p_holm, None, alpha).turned(sign)
+
+
+def _size_without(found: Estimate, yardstick: Yardstick) -> str:
+    around = found.brackets(Yardstick(yardstick.unit))
+    return f"{yardstick.sized(('-' if found.difference < 0 else '') + found.size)}{around}"
