@@ -1,4 +1,5 @@
-"""Queries beyond a grid's own statistics: the same values in the web process, the table and the worker."""
+"""Questions that workers answer, beyond a grid's own statistics: rankings, tables, comparisons, gates, claims. The API
+makes them of a request, `cached_results` keeps them, `workers/queries.py` answers them."""
 
 import itertools
 import uuid

@@ -1,4 +1,5 @@
-"""The unsent items of one process: its queue directory, a sender for each project, and what happens at exit."""
+"""The unsent items of one process, for `logging.py`: a queue directory, a sender a project, and what happens at
+exit."""
 
 import atexit
 import contextlib

@@ -1,4 +1,5 @@
-"""Position of a registry's database when this user last wrote to it or read from it.
+"""Position of a registry's database when this user last wrote to it or read from it; `http.py` sends it along, so that
+a replica answers nothing older.
 
 A registry with a read replica says a position with each write. Sent back, it keeps a read from being older. Kept for a
 minute, in memory and in a file that the next command reads: what is older every replica has.

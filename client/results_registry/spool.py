@@ -1,4 +1,5 @@
-"""The directory where what was logged waits until a registry has it, and one thing that waits there.
+"""The directory where what was logged waits until a registry has it, and one thing that waits there; a job's outbox
+fills it, senders and `sync` empty it.
 
 Each process has a directory of its own in it, locked for as long as the process lives: nobody else sends its items,
 and when it dies, however it dies, the kernel gives the lock back and `registry sync` or the next job takes them over.

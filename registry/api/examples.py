@@ -1,4 +1,5 @@
-"""The examples of the OpenAPI document. Answers were given by the service and are kept in `examples.json`."""
+"""The examples of requests and answers in the OpenAPI document, for the routes. Answers were given by the service and
+are kept in `examples.json`; `tests/record_examples.py` records them."""
 
 import json
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Schemas of publications: of a grid as JSON, of cells for one, and of what goes with a table."""
+"""Schemas of publications, which `publication.py` reads: a grid as JSON, cells for one, what goes with a table."""
 
 from typing import Any
 

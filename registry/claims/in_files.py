@@ -1,4 +1,4 @@
-"""Claims that stand in files: beside the sentences of a Markdown text, or in a TOML file of their own.
+"""Claims in files, for `registry check`: beside the sentences of a Markdown text, or in a TOML file of their own.
 
 In Markdown, `<!-- claim: … -->` after a sentence, or a fenced block ```` ```registry-claim ````; either holds TOML, or
 JSON in braces. `<!-- claims about: … -->` says what those after it are about. In TOML, `[[claim]]` tables under a

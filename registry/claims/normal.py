@@ -1,4 +1,5 @@
-"""The normal form of a claim: the same bytes exactly for the same statement, however it was written."""
+"""The normal form of a claim, by which it is kept once: the same bytes exactly for the same statement, however
+written."""
 
 import hashlib
 from collections.abc import Mapping

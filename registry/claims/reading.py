@@ -1,4 +1,5 @@
-"""Readers of the values in a claim: each takes what was sent and its JSON pointer, and reports faults."""
+"""Readers of the values in a claim, for `grammar.py`: each takes what was sent and its JSON pointer, and reports
+faults."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Write in words what a statement says."""
+"""Write in words what a statement says, for the sentence of its judgement and the pages of claims."""
 
 import math
 from collections.abc import Mapping

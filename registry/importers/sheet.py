@@ -1,4 +1,4 @@
-"""Cells of a table gathered into grids.
+"""Cells of a table gathered into grids, for every importer that reads rows (`tables.py`, `markdown.py`, `records.py`).
 
 Each cell comes with names and their values: `{"model": "R1", "Length": "5"}`. The words of an identity tell the grids
 apart; every other name is an axis.

@@ -1,4 +1,4 @@
-"""Tidy tables: one cell a row, its value, identity and coordinates each in a column of their own."""
+"""Tidy tables, one of the two kinds of `tables.py`: one cell a row, its value, identity and place in columns."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -1,4 +1,5 @@
-"""Look up what a comparison, a gate or a plan asks of two grids: their revisions, trials and noise."""
+"""Look up what a comparison, a gate or a plan asks of two grids before workers do: their revisions, trials and
+noise."""
 
 import math
 import uuid

@@ -1,4 +1,4 @@
-"""Export cells: first select revisions, then read their content piece by piece.
+"""Export cells for the feeds of a project: first select revisions, then read their content piece by piece.
 
 Revisions never change, so a list of them is a snapshot: an export reads it in short statements, holds no transaction
 open while a slow client reads, and gives the same bytes every time.

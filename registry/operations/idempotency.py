@@ -1,4 +1,5 @@
-"""Repetitions: the answer to the first request with a key, and where the sender of a form is led, are given again."""
+"""Repeated requests, of the API by a key and of forms by theirs: the answer to the first one, and where its sender is
+led, are given again."""
 
 import uuid
 from dataclasses import dataclass

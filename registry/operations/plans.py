@@ -1,4 +1,4 @@
-"""What comparisons measured, as plans take it: gaps, errors and trials, by the noise of their cells."""
+"""What comparisons measured, as `registry/plans/` takes it: gaps, errors and trials, by the noise of their cells."""
 
 import math
 from collections.abc import Mapping, Sequence

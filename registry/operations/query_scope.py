@@ -1,4 +1,5 @@
-"""What the scope of a query holds: its names, axes and labels for charts, and its cells for limits."""
+"""What the grids of a query hold, before it is computed: names, axes and labels for the charts of `api/lines.py`, and
+the number of cells for the limits of baselines."""
 
 import uuid
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Write revisions: their shapes, their rows, the jobs that compute their statistics, and what they invalidate.
+"""Write revisions, whoever publishes or amends: shapes, rows, the jobs of their statistics, and what they invalidate.
 
 A shape is a metric with axes, which revisions share. A grid that is posted alone is written with its first revision and
 all that follows from it in one statement, which is planned once for each connection.

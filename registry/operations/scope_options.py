@@ -1,4 +1,4 @@
-"""What forms and pages offer of the grids that filters find: names, axes, labels, scopes and the grids themselves."""
+"""What forms and pages offer to choose of the grids that filters find: names, axes, labels, scopes, grids."""
 
 import uuid
 from collections.abc import Sequence

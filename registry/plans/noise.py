@@ -1,4 +1,4 @@
-"""The noise of a cell, from what was posted with it, without a numerical library.
+"""The noise of a cell for plans and views: from what was posted with it, without a numerical library.
 
 It is its posted standard error; else the spread of its repeats; else binomial by its trials, times the grid's design
 effect (see `with_effect`).

@@ -1,4 +1,4 @@
-"""The steps between neighbouring cells: which are sharp, and which is the largest."""
+"""The steps between neighbouring cells, on a grid's page and in its text: which are sharp, and which is the largest."""
 
 import itertools
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Coverage of a grid, level by level."""
+"""Coverage of a grid, level by level: a part of its statistics in text and on its page."""
 
 from collections.abc import Iterator, Sequence
 

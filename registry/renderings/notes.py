@@ -1,4 +1,4 @@
-"""Footnotes: why a number is missing, each reason told once."""
+"""Footnotes of tables: why a number is missing, each reason told once."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Write numbers: decimals, signs, p-values, and intervals."""
+"""Write numbers, in every form and on every page: decimals, signs, p-values, and intervals."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Which axis matters: shares of variance and level means."""
+"""Which axis matters, a part of a grid's statistics in text and on its page: shares of variance and level means."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One statistic of every grid as rows of one table.
+"""One statistic of every grid as rows of one table, which a project's feed serves (`api/feeds.py`).
 
 Columns: the grid's names as in the feed of cells, for each axis a text and a number, what the statistic says, `state`
 and `reason`, by which methods and of which instant it is. A grid that has nothing of the statistic (pending, failed, or

@@ -1,4 +1,4 @@
-"""Write tables: as text, Markdown, LaTeX and CSV that spreadsheets read as text."""
+"""Write tables of renderings, pages and commands: text, Markdown, LaTeX and CSV that spreadsheets read as text."""
 
 import csv
 import io

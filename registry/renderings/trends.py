@@ -1,4 +1,4 @@
-"""Write the trends of a grid's series."""
+"""Write the trends of a grid's series, a part of its statistics in text and on its page."""
 
 import itertools
 from collections.abc import Iterator, Sequence

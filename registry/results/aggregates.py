@@ -1,4 +1,5 @@
-"""Types of a table of cells of many grids: means, bests or counts for each combination of some dimensions."""
+"""Types of a table of cells of many grids: means, bests or counts for each combination of some dimensions.
+`workers/statistics/aggregates.py` fills them; `renderings/aggregates.py` and the page of tables write them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Facts of a result for SQL tools: rows of the views of the schema `bi`.
+"""Facts of a result for SQL tools: rows of the views of the schema `bi`, which read them by place (`migrations/`).
+`storage/bi_facts.py` fills them; what is new is last.
 
 A row has the columns of its view after those that name the grid, in their order, and is stored as a list.
 """

@@ -1,5 +1,5 @@
-"""Statistics in few bytes: a JSON document with columns instead of lists of objects, deflated with the words that all
-such documents have.
+"""Statistics in few bytes, as workers store them and `codec.py` reads them: a JSON document with columns instead of
+lists of objects, deflated with the words that all such documents have.
 
 The first byte is the number of the file of words, below that of gzip, so that what was stored before is told apart. A
 file of words is never changed, for what was deflated with it could not be read: a better one is the next number.

@@ -1,4 +1,5 @@
-"""The documents of comparisons: `Comparison` of two grids, `ModelComparison` of two models, and their parts."""
+"""The documents of comparisons: `Comparison` of two grids, `ModelComparison` of two models, and their parts.
+`workers/answers/comparisons.py` fills them; `renderings/comparison.py` and `comparison_of_models.py` write them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

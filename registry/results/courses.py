@@ -1,4 +1,5 @@
-"""Types of the course of a metric along an axis: series, steps and breaks."""
+"""Types of the course of a metric along an axis: series, steps and breaks. They are a part of `statistics.py`, filled
+by `workers/statistics/series.py` and written by `renderings/trends.py` and `changes.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Types of the coverage of a grid: which of its declared cells were measured."""
+"""Types of the coverage of a grid, which of its declared cells were measured: a part of `statistics.py`, filled by
+`workers/statistics/describe.py` and written by `renderings/coverage.py`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

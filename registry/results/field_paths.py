@@ -1,4 +1,5 @@
-"""Paths of fields in documents: `series.slope`, `coverage.by.Length.empty`; what a caller asks for of a long answer.
+"""Paths of fields in documents: `series.slope`, `coverage.by.Length.empty`; what a caller asks for of a long answer, by
+the parameter `fields` of the API.
 
 The names of a path are joined by dots. A list is passed through: `series.slope` is the slope of each series. In a
 mapping the next name is a key, or `*` for all of them. A name with a dot or a comma in it stands in backquotes.

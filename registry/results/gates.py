@@ -1,4 +1,5 @@
-"""Types of baselines and of gates: whether a contender is shown to be as good as a baseline, or worse."""
+"""Types of baselines and of gates: whether a contender is shown to be as good as a baseline, or worse.
+`workers/gates/gate.py` fills them; `renderings/gate.py`, the pages of gates and `registry gate` write them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Types of lines: means of several names along one axis, as a chart shows them."""
+"""Types of lines: means of several names along one axis, as a chart shows them. `registry/views/lines.py` makes them of
+a table; `renderings/lines.py` and `charts/lines.py` write them."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal

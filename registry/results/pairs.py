@@ -1,4 +1,5 @@
-"""Types of three parts of a ranking: its pairs, how stable its order is, and the test of its blocks."""
+"""Types of three parts of a ranking, its pairs, how stable its order is, and the test of its blocks: filled by
+`workers/statistics/` (`pairs.py`, `rank_groups.py`), written by `renderings/pairs.py` and `policies.py`."""
 
 from __future__ import annotations
 

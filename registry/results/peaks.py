@@ -1,4 +1,5 @@
-"""Types of the best cells of a grid."""
+"""Types of the best cells of a grid: a part of `statistics.py`, filled by `workers/statistics/best_cells.py` and
+written by `renderings/peaks.py`; pictures mark these cells."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

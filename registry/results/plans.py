@@ -1,4 +1,5 @@
-"""The type of a plan: the effect that could be found now, and the trials that find a smaller one."""
+"""The type of a plan: the effect that could be found now, and the trials that find a smaller one.
+`registry/plans/planning.py` fills it; `renderings/plan.py` writes it."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -1,4 +1,5 @@
-"""Types of the precision of a grid: the decimals of its values, and the trials that they imply."""
+"""Types of the precision of a grid, the decimals of its values and the trials that they imply: a part of
+`statistics.py`, filled by `workers/statistics/describe.py` and written by `renderings/precision.py`."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,5 @@
-"""Types of a ranking: names in order over the slots that they share, and what changed in it."""
+"""Types of a ranking: names in order over the slots that they share, and what changed in it. `workers/statistics/`
+fills them in `ranking.py`, `workers/rankings/` in `change.py`; `renderings/ranking.py` and pages write them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""Types of the noise floor: how much a value varies when it is measured again, by benchmark."""
+"""Types of the noise floor: how much a value varies when it is measured again, by benchmark.
+`workers/answers/repeat_noise.py` fills them; `renderings/repeat_noise.py` writes them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""JSON Schema of the result types: a component for each dataclass, described by its docstring and its annotations."""
+"""JSON Schema of the result types, for the OpenAPI document (`registry/api/shapes/`): a component for each dataclass,
+described by its docstring and its annotations."""
 
 import dataclasses
 import inspect

@@ -1,4 +1,5 @@
-"""Types of a grid's sensitivity, each axis's share of the variance, and of the odds ratios of comparisons."""
+"""Types of a grid's sensitivity, each axis's share of the variance, and of the odds ratios of comparisons;
+`sensitivity.py` and `proportions.py` in `workers/statistics/` fill them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
-"""Types of all statistics of one grid, and of where its series cross levels that were asked about."""
+"""Types of all statistics of one grid, and of where its series cross levels that were asked about. Workers fill them in
+`describe.py`; `registry/api/statistics.py` cuts them into parts, which `renderings/statistics.py` writes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""Types of a trade-off: two quantities of several names, and which of the names nobody beats in both."""
+"""Types of a trade-off: two quantities of several names, and which of the names nobody beats in both.
+`registry/views/trade_offs.py` makes them; `renderings/trade_off.py` and `charts/trade_off.py` write them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

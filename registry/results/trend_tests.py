@@ -1,4 +1,5 @@
-"""Types of the tests of one series, and of all series of a grid along an axis together."""
+"""Types of the tests of one series, and of all series of a grid along an axis together: filled by `workers/statistics/`
+(`trend.py`, `common_direction.py`), written by `renderings/trends.py`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""Facts of a result for SQL tools.
+"""Facts of a result for SQL tools, which workers store beside it.
 
 Documents are stored compressed, and PostgreSQL cannot inflate them; the facts are stored beside them, as rows of
 `registry.results.bi_rows`, by the workers. The views of the schema `bi` read them by place (`migrations/`).

@@ -1,4 +1,5 @@
-"""Conversion of a Grid to the columns of a revision, and back.
+"""Conversion of a Grid to the columns of a revision, and back: `operations/revisions.py` writes these rows, API and
+workers read them.
 
 Values of cells as whole numbers over a power of ten: half the bytes of doubles, and exactly the same values. Most
 results are given with few decimals: 72.3 is stored as 723 over 10. A quotient of a whole number and a power of ten

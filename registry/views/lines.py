@@ -1,4 +1,4 @@
-"""Several names along one axis: a table of the names by the levels of the axis, as what a chart shows."""
+"""Several names along one axis, for the charts of `api/lines.py`: a table of the names by the levels of the axis."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

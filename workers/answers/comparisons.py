@@ -1,6 +1,5 @@
-"""Comparisons of two revisions by id, and of two models by name: on every benchmark the comparison of their grids, and
-over all of them the pair of the ranking of these two.
-"""
+"""Answer queries for comparisons, of two revisions by id or of two models by name: of these on every benchmark the
+comparison of their grids, and over all of them the pair of the ranking of these two."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

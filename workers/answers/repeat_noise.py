@@ -1,4 +1,4 @@
-"""The noise floor of an experiment, from the grids of a scope."""
+"""Answer how large the noise floor of an experiment is, from the grids of a scope; gates ask as well."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

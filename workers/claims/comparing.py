@@ -1,4 +1,4 @@
-"""Judge statements that put cells against others, about effects of axes, and about interactions of two axes.
+"""Judge statements, for `judgement.py`, that put cells against others, about effects of axes, and about interactions.
 
 An interaction: the effect of one axis depends on the level of another. The means by two axes are an effect of each
 added up, and what is left over: row and column means off, the mean of all on (the residual of a two-way table: Tukey

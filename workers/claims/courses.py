@@ -1,4 +1,4 @@
-"""Judge statements about a series: where it goes, one of its steps, and how far it moves.
+"""Judge statements about a series, for `judgement.py`: where it goes, one of its steps, and how far it moves.
 
 Two lines for a turn: Simonsohn (2018), Advances in Methods and Practices in Psychological Science 1, 538-555.
 

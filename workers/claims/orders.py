@@ -1,4 +1,4 @@
-"""Judge statements about an order: the extreme cell, the best level of an axis, the place of a name.
+"""Judge statements about an order, for `judgement.py`: the extreme cell, the best level of an axis, a name's place.
 
 On noise, every difference between those named and the others has an interval, and all of these hold together: the
 multiple comparisons of Hsu (1984), Annals of Statistics 12, 1136-1144, by Bonferroni's inequality. That cells tie

@@ -1,4 +1,4 @@
-"""The trials that would decide a claim which is within the noise.
+"""The trials that would decide a claim which is within the noise: `answer.py` plans them.
 
 One sum of cells: the claim is judged again with more trials, and with the sum off by more and more of its standard
 errors to either side; the normal law says how probable it is that the sum is no further off. With posted standard

@@ -25,7 +25,8 @@ from registry.storage.database import Database
 from registry.storage.gate_scope import PUBLISHED, along_of, grids_of_scope, in_order, question_of
 from registry.storage.item_outcomes import Revision, marks_of
 from registry.storage.tables import alerts, baseline_versions, baselines, gate_verdicts, new_id, projects
-from workers.gates.gate import Grids, gate_of, named, pinned_rows, read_sides, sentence_of_unit, too_large
+from workers.gates.gate import Grids, gate_of, named, pinned_rows, read_sides, too_large
+from workers.gates.wording import sentence_of_unit
 from workers.protocols import rules_of
 from workers.scope import Aliases, alias_map
 

@@ -1,10 +1,9 @@
-"""The verdict on a contender of a baseline, from the grids of both, and that verdict in one plain sentence."""
+"""The verdict on a contender of a baseline, from the grids of both; `wording.py` says it in a sentence."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from sqlalchemy import Connection
 
@@ -12,13 +11,14 @@ from registry.grids.protocol import Rules
 from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
 from registry.results.comparison import ModelComparison
-from registry.results.gates import Gate, GateInput, GateUnit, NotComparable, Policy, PolicyKind, Verdict
-from registry.results.terms import At, Warning
+from registry.results.gates import Gate, GateInput, NotComparable, Policy
+from registry.results.terms import Warning
 from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of
 from workers.answers.comparisons import framed, revision_row
 from workers.answers.repeat_noise import beyond_trials
 from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_of, with_margin
+from workers.gates.wording import FEWER_CELLS, MOST_NAMED, ONE_BENCHMARK, first_few, sentence, where_of
 from workers.scope import Aliases, canonical_names, matches, scope_rows
 from workers.statistics.comparison import item_pairs
 from workers.statistics.margins import cell_noise
@@ -26,155 +26,7 @@ from workers.statistics.matching import matched
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
-ONE_BENCHMARK, FEWER_CELLS = PARTS = ("one_benchmark", "fewer_cells")
-"""The codes of the warnings that a part of the baseline was judged, which the sentence says too."""
-_NAMED = 3
-"""Names that a sentence lists: what a contender lacks, what is not compared, what has unknown noise."""
-_SHOWN: dict[Verdict, str] = {
-    "improved": "{c} is better than {b}",
-    "equivalent": "{c} and {b} are equal{on} within {m}",
-    "non_inferior": "{c} is not worse than {b} by more than {m}",
-    "worse_within_margin": "{c} is worse than {b}, by less than {m}",
-    "regressed": "{c} is worse than {b} by more than {m}",
-    "reached": "{c} reaches the floor {m}",
-    "inconclusive": "Whether {c} is worse than {b} by more than {m} is left open",
-}
-_SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
-    "floor": {
-        "missed": "{c} is below the floor {m}",
-        "inconclusive": "Whether {c} reaches the floor {m} is left open",
-    },
-    "improves": {
-        "improved": "{c} is better than {b} by more than {m}",
-        "missed": "{c} is not better than {b} by more than {m}",
-        "inconclusive": "Whether {c} is better than {b} by more than {m} is left open",
-    },
-}
 _NO_PAIR = "there is no benchmark, and variant, of which both have a grid"
-_REASONS: dict[NotComparable, str] = {
-    "missing_cells": "the contender lacks cells of the baseline",
-    "no_direction": "the metric has no better end",
-    "scale": "their values are on different scales",
-    "zero_baseline": "the margin is percent and the baseline is 0",
-    "ambiguous_variants": "there are several variants, of which none was chosen",
-    "too_large": "they have too many cells",
-}
-
-
-def sentence(gate: Gate, why: str = "") -> str:
-    """What the gate found, with the numbers that it rests on; `why` nothing is compared, where that depends."""
-    names = _names(gate)
-    said = [FEWER_CELLS] if gate.reason == "missing_cells" else PARTS * (gate.reason in (None, "unknown_noise"))
-    where = "".join(f" {one.detail}" for one in gate.warnings if one.code in said)
-    if gate.verdict == "not_comparable":
-        reason = why or _too_few(gate) or _REASONS[cast("NotComparable", gate.reason)]
-        return f"{names['c']} cannot be compared with {names['b']}: {reason}.{where}"
-    told = _one(gate, gate, names) if gate.judged == 1 else _several(gate, names)
-    return f"{told}{_outcome(gate)}.{where}"
-
-
-def sentence_of_unit(gate: Gate, unit: GateUnit) -> str:
-    """What the gate found of one benchmark or cell that fails, with its own numbers."""
-    told = _one(gate, unit, _names(gate), f" on {_where(unit.benchmark, unit.at)}")
-    return f"{told}; the policy is not kept."
-
-
-def _where(benchmark: str | None, at: At | None) -> str:
-    cell = (
-        f"{axis} {level:g}" if isinstance(level, float) else f"{axis} {level}" for axis, level in (at or {}).items()
-    )
-    return ", ".join([benchmark or "", *cell])
-
-
-def _names(gate: Gate) -> Mapping[str, str]:
-    mean = " on average" if gate.policy.per == "overall" else ""
-    return {"c": gate.contender, "b": f"the baseline {gate.baseline}", "m": _amount(gate), "on": mean}
-
-
-def _too_few(gate: Gate) -> str | None:
-    """The shares of common cells, where the policy allows that some are missing, and more are."""
-    if gate.reason != "missing_cells" or gate.policy.missing != "matched" or gate.common_share is None:
-        return None
-    share, least = f"{100 * gate.common_share:.4g}", f"{100 * gate.policy.common_share:.4g}"
-    return f"both have {share} % of the baseline's cells, and the policy asks for at least {least} %"
-
-
-def _amount(gate: Gate) -> str:
-    """The margin, or the floor: a value of the metric, of which percent are points."""
-    policy = gate.policy
-    if policy.margin_unit == "percent":
-        return f"{policy.margin:g} percent of the baseline"
-    if policy.kind != "floor" and gate.unit == "%":
-        return f"{policy.margin:g} point{'' if policy.margin == 1 else 's'}"
-    return f"{policy.margin:g} {gate.unit or ''}".rstrip()
-
-
-def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: str = "") -> str:
-    """What was found of the whole, or of one of what was judged."""
-    by_less = found.verdict == "improved" and gate.passes is None
-    own = {} if by_less else _SHOWN_OF.get(gate.policy.kind, {})
-    told = (_SHOWN | own)[found.verdict].format(**names) + where
-    if found.low is None or found.high is None:
-        return f"{told}: the noise of the cells is not known"
-    form = _form((found.gap or 0.0, found.low, found.high))
-    gap, low, high = f"{found.gap or 0.0:+{form}}", f"{found.low:{form}}", f"{found.high:{form}}"
-    if found.low == found.high:
-        return f"{told}: {gap}, without noise"
-    better = "lower is better; " if gate.direction == "lower" and gate.policy.kind != "floor" else ""
-    return f"{told}: {gap} ({better}{100 * gate.level:.4g} % interval {low} to {high})"
-
-
-def _form(values: Sequence[float]) -> str:
-    """How numbers are written that stand together: all with the decimals of the largest, two for percentages."""
-    largest = max(map(abs, values))
-    if not 1e-9 < largest < 1e9:
-        return ".3g"
-    magnitude = math.floor(math.log10(largest))
-    return f"z.{2 - magnitude if magnitude <= 0 else max(0, 3 - magnitude)}f"
-
-
-def _several(gate: Gate, names: Mapping[str, str]) -> str:
-    what = "cells" if gate.policy.per == "cell" else "benchmarks"
-    kept = gate.judged - gate.failed - gate.undecided
-    keep, fail = "keeps" if kept == 1 else "keep", "does" if gate.failed == 1 else "do"
-    counted = f"of {gate.judged:,} {what}, {kept:,} {keep} to {names['m']}, {gate.failed:,} {fail} not"
-    blind = [_where(one.benchmark, one.at) for one in gate.per if one.low is None]
-    unknown = f", {len(blind):,} of them for unknown noise ({_first(blind)})" if blind else ""
-    told = f"and {gate.undecided:,} {'is' if gate.undecided == 1 else 'are'} not decided{unknown}{_corrected(gate)}"
-    return f"{names['c']} against {names['b']}: {counted}, {told}"
-
-
-def _corrected(gate: Gate) -> str:
-    """How sure each is, and that a failure is corrected for all that are tested."""
-    tested, alpha = sum(one.p_holm is not None for one in gate.per), gate.policy.alpha
-    if tested < 2 or gate.policy.multiplicity != "holm":
-        return ""
-    first = f"by Holm the first failure among {tested:,} needs {100 * (1 - alpha / tested):.4g} %"
-    return f" (each at {100 * (1 - alpha):.4g} % confidence; {first})"
-
-
-def _outcome(gate: Gate) -> str:
-    """What follows for the policy."""
-    if gate.passes is None:
-        asked = (
-            ""
-            if gate.verdict == "inconclusive"
-            else f"; whether it is better by more than {_amount(gate)} is left open"
-        )
-        return f"{asked}; this is no pass{_decides(gate)}"
-    return "" if gate.passes else f"; the policy {gate.policy.kind} is not kept"
-
-
-def _decides(gate: Gate) -> str:
-    """How many trials decide what is open; nothing where that is not known."""
-    needed = gate.trials_needed
-    if needed is not None and needed.factor is not None:
-        return f"; {float(f'{needed.factor:.3g}'):,.10g} times the trials would decide it"
-    limit = 0.0 if gate.policy.kind == "floor" else gate.margin
-    on_limit = gate.judged == 1 and None not in (gate.low, limit) and math.isclose(abs(gate.gap or 0.0), limit or 0.0)
-    return "; a gap that lies on the limit is decided by no number of trials" if on_limit else ""
-
-
 MOST_LISTED = 1_000
 _SIDES: tuple[Literal["baseline"], Literal["contender"]] = ("baseline", "contender")
 Grids = Mapping[tuple[str, str], Any]
@@ -269,7 +121,7 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     frame = replace(frame, common_share=common / cells if cells else None)
     if not common:
         why = [f"on {benchmark} {one}" for benchmark, one in apart.items()]
-        return _without(frame, "no_common_cells", _first(why) or _NO_PAIR)
+        return _without(frame, "no_common_cells", first_few(why) or _NO_PAIR)
     if common < cells:
         lacks = f"the contender lacks {_lacked(both, sides, apart, cells - common)}"
         told = f"Both have {common:,} of the {cells:,} cells of the baseline; {lacks}."
@@ -288,21 +140,15 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     return replace(found, warnings=(*found.warnings, *unsure))
 
 
-def _first(names: Sequence[str]) -> str:
-    """The first few of the names, and how many more there are."""
-    rest = len(names) - len(names[:_NAMED])
-    return "; ".join([*names[:_NAMED], *([f"{rest:,} more"] if rest else [])])
-
-
 def _lacked(both: Both, sides: Sequence[Side], apart: Mapping[str, str], count: int) -> str:
     """The cells of the baseline that the contender lacks, `count` in all: the first few by name, and how many more."""
     there = {side.benchmark for side in sides}
     whole = {names[0]: row.cell_count for names, row in sorted(both.baseline.items()) if names[0] not in there}
     why = {benchmark: f" ({one})" for benchmark, one in apart.items()}
     told = [((one if n == 1 else f"all {n:,} of {one}") + why.get(one, ""), n) for one, n in whole.items()]
-    told += [(_where(one.benchmark, at), 1) for one in sides for at in one.found.only_in_baseline.at]
-    rest = count - sum(cells for _, cells in told[:_NAMED])
-    return "; ".join([*(text for text, _ in told[:_NAMED]), *([f"{rest:,} more"] if rest else [])])
+    told += [(where_of(one.benchmark, at), 1) for one in sides for at in one.found.only_in_baseline.at]
+    rest = count - sum(cells for _, cells in told[:MOST_NAMED])
+    return "; ".join([*(text for text, _ in told[:MOST_NAMED]), *([f"{rest:,} more"] if rest else [])])
 
 
 def _one_benchmark(both: Both) -> tuple[Warning, ...]:

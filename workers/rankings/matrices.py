@@ -1,4 +1,4 @@
-"""Read grids as matrices of values, one for each benchmark, variant and shape, in PostgreSQL's binary form.
+"""Read grids as matrices, for large rankings, one a benchmark, variant and shape, in PostgreSQL's binary form.
 
 The stored form of revisions is read instead of the view, which divides each packed value by its scale one by one: here
 whole arrays are divided.

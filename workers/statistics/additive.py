@@ -1,4 +1,4 @@
-"""Additive models of a grid, y ~ sum of one effect per axis, on ragged data, by their normal equations.
+"""Additive models of a grid, y ~ sum of one effect per axis, on ragged data, which `sensitivity.py` compares.
 
 Searle (1987), Linear Models for Unbalanced Data, ch. 4. Effects are taken one-hot and without an intercept;
 sums of squares do not depend on how the redundancy among axes is resolved.

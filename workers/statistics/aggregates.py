@@ -1,4 +1,5 @@
-"""Tables of means, bests and counts over any dimensions of many grids, honest about missing cells.
+"""Tables of means, bests and counts over any dimensions of many grids, honest about missing cells;
+`workers/answers/aggregates.py` brings the cells.
 
 An entry is a combination of levels of the dimensions that are grouped by. Its cells are first reduced within each level
 of `over` (their mean, best or number), and these are averaged, each level with the same weight. Entries are comparable

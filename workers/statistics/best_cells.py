@@ -1,4 +1,5 @@
-"""Find the best cells of a grid. An arg-max is its noisiest statistic, so what noise leaves of it stands beside it.
+"""Find the best cells, for `describe.py`. An arg-max is the noisiest statistic, so what noise leaves of it is beside
+it.
 
 The peak is compared with the expected best of equal cells, kept in a guaranteed set, and shrunk towards the mean
 (empirical Bayes as in Efron and Morris 1975) by the variance between cells of Paule and Mandel (1982, J. Res. NBS 87,

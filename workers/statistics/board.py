@@ -1,4 +1,5 @@
 """A ranking from sums of pairs: the same estimates as from the cells, for any number of grids.
+`workers/rankings/direct.py` brings the sums; `ranking.py` is the same from cells.
 
 What needs the cells themselves is named in `left_out`.
 

@@ -1,4 +1,4 @@
-"""Cells of a ranking: the value of each in whole ticks, and its noise, which may come from the outcomes of items.
+"""Cells of rankings, tables and gaps: the value of each in whole ticks, and its noise, which items may tell.
 
 The variance of every difference within a benchmark, by the items that two names both answered: with the weights w of
 the estimate, n items and the outcomes x of a name, item i adds y_i, the sum over the common slots of w (x_i - mean of

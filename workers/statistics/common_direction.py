@@ -1,4 +1,4 @@
-"""One trend over all series of a grid along an axis: the sum of their S with its own null law.
+"""One trend over all series of a grid along an axis, for `describe.py`: the sum of their S with its own null law.
 
 A stratified Mann–Kendall test (Hirsch, Slack and Smith 1982, eq. 5); here the null law is the convolution of the
 exact laws of the rows, so that ragged rows and ties need no approximation. Rows are taken as independent. What all

@@ -1,4 +1,5 @@
-"""The differences of all pairs of names at once: one estimate within each benchmark, the mean of these over them.
+"""The differences of all pairs of names at once, for `pairs.py` and the orders of `ranking_methods.py`: one estimate
+within each benchmark, the mean of these over them.
 
 Within a benchmark, over the slots that two names share, the mean of the differences of the posted values: where only
 trials speak for the noise of all that the two share, with Mantel and Haenszel's weights (1959), which are equal where

@@ -1,4 +1,5 @@
-"""Pairs of a ranking from sums of pairs: records, leads, mean differences, and their p-values.
+"""What sums of pairs (`pair_sums.py`) say of each two names, for the ranking that `board.py` makes of them: records,
+leads, mean differences, and their p-values.
 
 Leads are judged by the sign flip in its normal limit (Fisher 1935, section 21): with signs s and weights w, the sum of
 w s has variance sum of (w s)^2 when every sign could as well have been the other one. Differences are judged by

@@ -1,4 +1,5 @@
-"""Series of one length as the rows of arrays, so that one call of numpy serves all of them.
+"""Series of one length as the rows of arrays, so that one call of numpy serves all of them; the modules of which
+`series.py` and claims about courses consist take these.
 
 A row never depends on its neighbours: every reduction runs along a row, and every iteration settles each row by itself.
 The numbers of a series are therefore the same, to the last bit, whether it is described alone or among thousands.

@@ -1,4 +1,4 @@
-"""Trend of proportions: a binomial model with logit link, k ~ Binomial(n, expit(a + b x)).
+"""Trend of proportions, for `trend.py`: a binomial model with logit link, k ~ Binomial(n, expit(a + b x)).
 
 McCullagh and Nelder (1989), ch. 4: the likelihood-ratio statistic is divided by max(1, Pearson dispersion) and
 referred to F(1, m - 2), because cells of a benchmark scatter more than independent trials would. That test has next

@@ -1,4 +1,4 @@
-"""A gap against a margin: what a policy allows, by inclusion of a confidence set, with its one-sided p.
+"""A gap against a margin, for gates and claims: what a policy allows, by a confidence set, with its one-sided p.
 
 Every set has one-sided ends at the level alpha: their wrong passes, and their wrong alarms, each have a probability of
 at most alpha (Schuirmann 1987; `judging`); both ends together are the interval of level 1 - 2 alpha that comparisons

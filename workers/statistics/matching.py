@@ -1,4 +1,4 @@
-"""Match two grids for a comparison: cell by cell on the coordinates that both have, then item by item.
+"""Match two grids for a comparison or a gate: cell by cell on the coordinates that both have, then item by item.
 
 Axes are the same by name, in whatever order; levels by their number where they have one, else by their label.
 

@@ -1,4 +1,4 @@
-"""Noise of some cells: trials, submitted errors, or repeats that estimate them.
+"""Noise of some cells, for every test of a grid: trials, submitted errors, or repeats that estimate them.
 
 Errors that were estimated from few repeats are not known errors. The variance within cells is pooled over the cells
 that are compared, and tests have Student's t and F with sum(r - 1) degrees of freedom (Fisher 1925, Statistical

@@ -1,4 +1,5 @@
 """Sums of every pair of names, as whole numbers: adding a grid and taking it away are exact.
+`workers/rankings/pair_sums.py` keeps them, `counted.py` reads them.
 
 The sums of a pair over the slots that both names have. Values are counted in ticks, a fixed small fraction of the
 metric's unit, so every sum is an integer and does not depend on the order in which grids came. Means and shares of a

@@ -1,4 +1,4 @@
-"""The difference of two paired proportions: Tango's score test against a margin, and McNemar's exact test at 0.
+"""Two proportions of the same items, for `matching.py`: Tango's score test against a margin, McNemar's exact test at 0.
 
 Tango (1998), Statistics in Medicine 17:891: the variance is that of the maximum likelihood estimates under the
 hypothesis that the difference is the margin, as Miettinen and Nurminen have it for independent samples. At the margin 0

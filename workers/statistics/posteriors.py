@@ -1,4 +1,4 @@
-"""The chance that a cell is the best one, by deterministic quadrature of independent posteriors.
+"""The chance that a cell is the best one, for `best_cells.py`, by deterministic quadrature of independent posteriors.
 
 P(i is best) = integral of f_i(z) * prod_{j != i} F_j(z) dz. Proportions have Jeffreys' posterior
 Beta(k + 1/2, n - k + 1/2), integrated over theta with p = sin^2 theta, where its density has no poles

@@ -1,4 +1,5 @@
-"""How far from the null a trend must be for its test to find it with probability `POWER`.
+"""How far from the null a trend or a step must be for its test to find it with probability `POWER`: the detectable
+changes of `trend.py` and `changes.py`.
 
 All in standard errors of the change, the root of the noncentrality. Of a normal test at level a it is z_{1 - a/2} +
 z_{POWER}; of Student's t the noncentrality of its law. The test of proportions divides a likelihood ratio, chi-squared

@@ -1,4 +1,4 @@
-"""Two proportions and many: Fisher's exact test, Newcombe's interval, the chi-squared test of homogeneity.
+"""Two proportions and many, of steps, trends and gaps: Fisher's exact test, Newcombe's interval, homogeneity.
 
 Fisher (1935): the two-sided p sums every table that is no more probable than the observed one. Newcombe (1998),
 Statistics in Medicine 17, 873-890, method 10: the interval of a difference from two Wilson intervals.

@@ -1,4 +1,4 @@
-"""Order that the pairwise tests leave open: rank intervals, groups that are not separated, components.
+"""Order that pairwise tests leave open, for `ranking.py`: rank intervals, groups that are not separated, components.
 
 Rank intervals count significant wins and losses (Al Mohamad, Goeman and van Zwet 2022, with Holm's adjustment in
 place of Tukey's); groups are the maximal cliques of the graph of pairs that met and are not separated (Bron and

@@ -1,4 +1,4 @@
-"""Orders of names: every method is a view of the same slots, computed for one connected component.
+"""Orders of names, for `ranking.py`: every method is a view of the same slots, computed for one component.
 
 `mean_difference` is the default. Ties count half everywhere.
 

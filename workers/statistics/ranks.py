@@ -1,4 +1,4 @@
-"""Tests by ranks: Mann and Kendall's for a trend, Friedman's for complete blocks.
+"""Tests by ranks: Mann and Kendall's for a trend (of series), Friedman's for complete blocks (of rankings).
 
 Mann–Kendall test with ties, exact: the null law of S is a q-multinomial coefficient (Kendall 1970, ch. 5).
 

@@ -1,4 +1,4 @@
-"""What is left at the end of a series of its first value: a ratio with its interval.
+"""What is left at the end of a series of its first value, for `series.py`: a ratio with its interval.
 
 MOVER-R, from the intervals of both
 cells by themselves (Donner and Zou 2012, Statistical Methods in Medical Research 21, 347-359; Newcombe 2016,

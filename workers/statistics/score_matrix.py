@@ -1,4 +1,5 @@
-"""Score matrix: the names that are compared, and the slots over which."""
+"""Score matrix: the names that are compared, and the slots over which. `workers/rankings/ranking_input.py` makes it of
+stored grids; rankings and comparisons of models begin from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The score test of a difference of proportions over slots, and its interval, for many pairs at once.
+"""The score test of a difference of proportions over slots, and its interval, for many pairs: of rankings and of gaps.
 
 Miettinen and Nurminen (1985), Statistics in Medicine 4:213: the variance of the weighted sum of the slots' differences
 is that of the maximum likelihood estimates of each slot under the hypothesis that all differences are the margin, with

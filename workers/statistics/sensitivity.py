@@ -1,4 +1,4 @@
-"""Sensitivity to each axis: shares of variance, what is left over, and level means adjusted for the other axes.
+"""Sensitivity to each axis, for `describe.py`: shares of variance, what is left over, and adjusted means of levels.
 
 On a full grid the shares are those of the functional analysis of variance (Hoeffding 1948; Sobol' 1993). On a
 ragged one the order of the axes matters, and each axis gets its average over all orders (Shapley 1953; Lindeman,

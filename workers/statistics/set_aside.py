@@ -1,4 +1,4 @@
-"""Set names aside that would cost the others slots, where only slots that all have are compared.
+"""Set names aside that would cost the others slots, where rankings and tables compare only slots that all have.
 
 The usual slots are those that more than half of the names have. A name that lacks more than a fifth of them is set
 aside: left in, it takes them from everybody. Of two names both have every usual slot, and none is. Where that would be

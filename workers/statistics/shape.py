@@ -1,4 +1,4 @@
-"""Courses by their order: those that only rise or fall, those that turn once, and runs of cells that are alike.
+"""Courses by their order, for `series.py`: those that only rise or fall, those that turn once, and runs of alike cells.
 
 Whether a course only falls: the likelihood ratio of the fit that never rises, weighted by the errors, against the cells
 themselves, by pooling adjacent violators (Barlow, Bartholomew, Bremner and Brunk 1972, ch. 1). Where all cells are

@@ -1,4 +1,4 @@
-"""Slopes of a series on the axis values: Theil–Sen with Sen's interval, and least squares.
+"""Slopes of a series on the axis values, for `series.py`: Theil–Sen with Sen's interval, and least squares.
 
 Theil (1950); Sen (1968), JASA 63, 1379-1389: eq. 2.6 gives the variance behind the interval. The ends agree with
 `scipy.stats.theilslopes(method="separate")`.

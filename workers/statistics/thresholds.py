@@ -1,4 +1,4 @@
-"""Crossings of a level by a series, both ways, and the levels between which a monotone truth crosses it.
+"""Crossings of a level by a series, for `series.py`, and the levels between which a monotone truth crosses it.
 
 The interval uses the noise of every cell: each is tested against the level on its side, at alpha / 2m (Bonferroni over
 m cells), by the binomial law or by z or t. Of a truth that only falls, the crossing lies after every cell that is

@@ -1,4 +1,5 @@
-"""Two names against each other over all benchmarks: the pair of a ranking of these two, with the first less the second.
+"""Two names against each other over all benchmarks, for comparisons of models and changes of rankings: the pair of a
+ranking of these two, with the first less the second.
 
 The estimate and its tests are those of `pairs`; beside it stands the same pair for other benchmarks. A name against
 itself as it was is such a pair too, in which what was not measured again has no error.

@@ -1,4 +1,4 @@
-"""Shapes of grids and revisions, of the cells and item outcomes in them, and of the feeds of a project."""
+"""Shapes, written by hand, of grids, revisions, their cells and item outcomes, and of the feeds of a project."""
 
 from registry.api.shapes.words import (
     AT,

@@ -1,4 +1,4 @@
-"""Shapes of headers and parameters that several operations share."""
+"""Shapes of headers and parameters that several operations of the OpenAPI document share."""
 
 from typing import Any
 

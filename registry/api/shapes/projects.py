@@ -1,4 +1,4 @@
-"""Shapes of projects with their tokens, shares, aliases, names and audit log, and of their claims."""
+"""Shapes, written by hand, of projects with tokens, shares, aliases, names and audit log, and of their claims."""
 
 from registry.api.shapes.words import (
     ANY,

@@ -1,4 +1,4 @@
-"""Shapes about the service itself, such as problems, health and limits, and of each event with its data."""
+"""Shapes, written by hand, of the service itself, such as problems, health and limits, and of each event's data."""
 
 from dataclasses import fields
 

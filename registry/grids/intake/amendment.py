@@ -1,4 +1,4 @@
-"""Amendment of a stored grid: apply new cells, giving the grid of the next revision."""
+"""Amendment of a stored grid, for PATCH: apply new cells, which gives the grid of the next revision."""
 
 import itertools
 from collections.abc import Mapping, Sequence

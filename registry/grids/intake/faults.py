@@ -1,4 +1,4 @@
-"""Collection of faults and warnings while a submission is read."""
+"""Collection of faults and warnings while a submission, a claim or a parameter is read, each with its pointer."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Read axes and their levels."""
+"""Read axes and their levels, as a publication, a claim or a file has them."""
 
 import math
 import re

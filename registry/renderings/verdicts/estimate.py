@@ -1,4 +1,5 @@
-"""Parts that all verdicts share: their type, their phrases, and a difference with its uncertainty in words."""
+"""The type of a verdict, the phrases that all verdicts share, and a difference with its uncertainty in words: for the
+modules beside this one and for pages that say as much in short."""
 
 from __future__ import annotations
 
