@@ -23,7 +23,7 @@ from bench.system import System, running, system
 from registry.local.processes import DISPATCHER, WORKER
 from registry.storage.tables import statistics as statistics_table
 
-PROJECTS, GRIDS, ROUNDS, TURNS, DESCRIBED = 64, 100, 200, 3, 500
+PROJECTS, GRIDS, ROUNDS, TURNS, DESCRIBED = 64, 2_000, 200, 3, 500
 
 
 class Side:

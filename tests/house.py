@@ -21,9 +21,9 @@ from registry.storage.database import Database
 from registry.storage.tables import alerts, gate_verdicts, new_id
 
 PARTITIONS = int(os.environ.get("REGISTRY_TEST_PARTITIONS", "0"))
+"""Parts of the largest tables in the databases of tests; 0: they are whole, as nearly everywhere."""
 CITUS = bool(os.environ.get("REGISTRY_TEST_CITUS"))
 """Whether the database that the environment names is the coordinator of a cluster, which knows its nodes."""
-"""Parts of the largest tables in the databases of tests; 0: they are whole, as nearly everywhere."""
 WEBHOOK = {"url": "https://hooks.example.org/registry", "types": ["grid.*"]}
 BUSY, LONGEST_BUSY = "is in use; try again", 30.0
 """What sixteen threads of a test are told on a machine that stood still for a second: they repeat, as clients do."""

@@ -14,16 +14,16 @@ from registry.errors import Invalid
 from registry.grids.slices import Slice, kept_positions, slice_faults
 from registry.operations.search import KINDS, grids_with
 from registry.operations.stored_grids import (
+    CELLS,
     Deleted,
     GridSummary,
     StoredGrid,
     grid_summaries,
     grid_summary,
     stored_grid,
-    stored_grids,
     tombstone,
 )
-from registry.storage.keys import grids_at
+from registry.storage.keys import grids_at, in_shards
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
@@ -72,7 +72,7 @@ def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, 
 
 def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
     """Like `find_grids`, with the cells of each, for pages that show them."""
-    statement = _paged(connection, project_id, filters, page, stored_grids())
+    statement = _paged(connection, project_id, filters, page).add_columns(*(revisions.c[name] for name in CELLS))
     return [stored_grid(row) for row in connection.execute(statement)]
 
 
@@ -85,11 +85,8 @@ def find_grids_then(connection: Connection, project_id: uuid.UUID, filters: Filt
     return connection.execute(query.where(*given).order_by(there.c.model, there.c.id)).all()
 
 
-def _paged(
-    connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page, statement: Select[Any] | None = None
-) -> Select[Any]:
-    found = grid_summaries(deleted=filters.deleted) if statement is None else statement
-    found = found.where(grids.c.project_id == project_id)
+def _paged(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> Select[Any]:
+    found = grid_summaries(deleted=filters.deleted).where(grids.c.project_id == project_id)
     given = conditions(connection, project_id, filters)
     query = found.where(*given)
     if filters.at:
@@ -97,7 +94,12 @@ def _paged(
     if page.sort.removeprefix("-") != "cell_count" and not (filters.at or filters.labels or filters.words):
         # The page is chosen before anything else is read of its grids: the planner would rather join all of them.
         chosen = select(grids.c.id).where(grids.c.project_id == project_id, *tombstone(filters.deleted), *given)
-        return _limited(found.where(grids.c.id.in_(_limited(chosen, page))), page)
+        chosen = _limited(chosen, page)
+        if in_shards(connection):  # else the node of the project is sent all its grids and jobs
+            ids = connection.scalars(chosen).all()
+            found = grid_summaries(deleted=filters.deleted, ids=ids).where(grids.c.project_id == project_id)
+            return _limited(found, page)
+        return _limited(found.where(grids.c.id.in_(chosen)), page)
     return _limited(query, page)
 
 

@@ -103,9 +103,12 @@ Deleted = Literal["exclude", "only", "include"]
 """Whether grids with a tombstone are meant."""
 
 
-def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: Deleted = "exclude") -> Select[Any]:
-    """Statement for grids without their cells, at their current revision or at `number`."""
+def grid_summaries(
+    number: ColumnElement[int] | int | None = None, *, deleted: Deleted = "exclude", ids: Sequence[Any] | None = None
+) -> Select[Any]:
+    """Statement for grids without their cells, at their current revision or at `number`; of all or of these."""
     wanted = grids.c.revision if number is None else number
+    among = [] if ids is None else [derivations.c.grid_id.in_(ids)]
     return (
         select(
             *(grids.c[name] for name in _OF_GRID),
@@ -120,8 +123,8 @@ def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: D
         )
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
         .join(revisions, and_(of_grid(revisions), revisions.c.number == wanted))
-        .outerjoin(derivations, of_revision(derivations))
-        .where(*tombstone(deleted))
+        .outerjoin(derivations, and_(of_revision(derivations), *among))
+        .where(*tombstone(deleted), *(() if ids is None else [grids.c.id.in_(ids)]))
     )
 
 

@@ -159,7 +159,7 @@ def test_a_preview_says_what_a_baseline_would_have_said_of_the_last_30_days_and_
     old = put(project, "Old", 10.0)["id"]
     long_ago = update(stored_revisions).where(stored_revisions.c.grid_id == old)
     with project.house.database.transaction() as connection:
-        connection.execute(text("SELECT set_config('session_replication_role', 'replica', true)"))
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(long_ago.values(created_at=datetime.now(UTC) - timedelta(days=31)))
     counts = [select(func.count()).select_from(table) for table in (baselines, gate_verdicts, events)]
 

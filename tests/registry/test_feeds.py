@@ -79,13 +79,12 @@ def test_a_revision_that_came_again_with_other_content_has_another_tag_and_anoth
     with house.database.engine.begin() as connection:
         # What a restore and another publication leave: revision 1 is the second content.
         for statement in (
-            "SET session_replication_role = replica",
+            "SET LOCAL session_replication_role = replica",
             "DELETE FROM derivations WHERE grid_id = :id AND revision = 1",
             "DELETE FROM stored_revisions WHERE grid_id = :id AND number = 1",
             "UPDATE stored_revisions SET number = 1 WHERE grid_id = :id",
             "UPDATE derivations SET revision = 1 WHERE grid_id = :id",
             "UPDATE grids SET revision = 1 WHERE id = :id",
-            "SET session_replication_role = DEFAULT",
         ):
             connection.execute(text(statement), {"id": grid} if ":id" in statement else {})
     assert amended["revision"] == 2

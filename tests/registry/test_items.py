@@ -17,7 +17,7 @@ from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_item_ids
 from registry.storage.item_outcomes import packed_cells
 from registry.storage.tables import grids, item_continuations, item_ids, item_outcomes
-from tests.house import House, Project
+from tests.house import CITUS, House, Project
 from workers.verify import verify
 
 IDS = ["q1", "q2", "q3", "q4"]
@@ -222,7 +222,7 @@ def test_the_database_refuses_to_change_what_was_posted(project: Project) -> Non
     post(project, made, FIRST)
     project.call("PATCH", f"grids/{made}", json={"labels": {"a": "b"}})
     for table in (item_outcomes, item_ids, item_continuations):
-        for statement in (f"UPDATE {table.name} SET {list(table.c)[-1].name} = NULL", f"DELETE FROM {table.name}"):
+        for statement in (f"UPDATE {table.name} SET {list(table.c)[1].name} = NULL", f"DELETE FROM {table.name}"):
             with pytest.raises(DBAPIError, match="never changed"), project.house.database.transaction() as connection:
                 connection.execute(text(statement))
 
@@ -246,6 +246,7 @@ ON_DISK = """SELECT pg_relation_size('item_outcomes') + pg_relation_size(reltoas
 WHERE oid = 'item_outcomes'::regclass"""
 
 
+@pytest.mark.skipif(CITUS, reason="the coordinator knows the size of its own empty table only")
 def test_ten_thousand_items_in_twenty_cells_take_one_bit_and_a_tenth_each(own: House) -> None:
     """The pages of the table and of its large values, for each grid more; random bits do not compress."""
     project = own.make_project()

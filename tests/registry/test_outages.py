@@ -65,7 +65,8 @@ def test_a_full_disk_is_told_as_a_full_disk(own: House) -> None:
 def test_a_database_that_is_read_only_is_told_as_such(own: House) -> None:
     project = own.make_project()
     grid = project.published()
-    engine = create_engine(driver_url(own.url), poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    here = {"options": "-c citus.enable_ddl_propagation=off"}  # on a cluster the nodes go on taking writes
+    engine = create_engine(driver_url(own.url), poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=here)
     name = engine.url.database
     with engine.connect() as connection:
         connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'))

@@ -19,10 +19,11 @@ from registry.settings import Settings, driver_url
 from registry.storage.database import Database
 from registry.storage.tables import grids
 from tests.conftest import clone
-from tests.house import PARTITIONS, House, Project, publication
+from tests.house import CITUS, PARTITIONS, House, Project, publication
 from tests.registry.test_purging import age, purged
 from tests.registry.test_upkeep import command, differences
 
+pytestmark = pytest.mark.skipif(CITUS, reason="a cluster has shards instead")
 PASSWORD = "only-for-this-test"
 TABLES = ("stored_revisions", "derivations", "statistics")
 PARTS = PARTITIONS or 3

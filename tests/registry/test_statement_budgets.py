@@ -109,7 +109,7 @@ def test_reading(place: tuple[Project, str], subtests: pytest.Subtests) -> None:
         full = path.format(slug=project.slug, grid=grid)
         with subtests.test(path):
             seen = sent_by(lambda full=full: project.get(full), 200)
-            asked_first = CITUS and path.startswith("grids/")
+            asked_first = CITUS and "grids" in path
             assert (len(seen) <= budget + asked_first, cells_read(seen)) == (True, path == "grids/{grid}")
             if budget == 2:
                 headers = {"If-None-Match": project.get(full).headers["ETag"]}
@@ -136,8 +136,9 @@ def test_a_list_of_many_grids_is_one_statement_without_arrays(house: House) -> N
     batch = [publication(model=f"model {number}") for number in range(30)]
     assert project.call("POST", f"projects/{project.slug}/grids/batch", json=batch).status_code == 200
     seen = sent_by(lambda: project.get(f"projects/{project.slug}/grids?limit=100"), 200)
-    [listing] = [one for one in seen if "FROM grids" in one]
-    assert not re.search(rf"\brevisions\.({'|'.join(CELLS)})\b", listing)
+    listing = [one for one in seen if "FROM grids" in one]
+    assert len(listing) == 1 + CITUS
+    assert not re.search(rf"\brevisions\.({'|'.join(CELLS)})\b", listing[-1])
 
 
 PAGES = {

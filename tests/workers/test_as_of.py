@@ -156,7 +156,7 @@ def test_an_old_answer_about_an_instant_stays_as_new_grids_come(measured: Projec
 def test_an_instant_is_said_as_it_is_in_utc_and_a_day_is_its_beginning(measured: Project) -> None:
     with measured.house.database.transaction() as connection:
         for table in ("grids", "stored_revisions"):
-            connection.execute(text("SELECT set_config('session_replication_role', 'replica', true)"))
+            connection.execute(text("SET LOCAL session_replication_role = replica"))
             shifted = f"UPDATE {table} SET created_at = '2026-01-01' WHERE project_id = :project"
             connection.execute(text(shifted), {"project": measured.id})
     for given in ("2026-10-23", "2026-10-23T02:00:00+02:00", "2026-10-23T00:00:00Z"):
