@@ -8,7 +8,16 @@ from functools import partial
 import numpy as np
 
 from bench.scenarios import Chance, Outcome, Scenario
-from bench.scenarios.worlds import directions, proportions, repeated, series_of, with_errors, without_trials, words_of
+from bench.scenarios.worlds import (
+    directions,
+    proportions,
+    repeated,
+    repeated_trials,
+    series_of,
+    with_errors,
+    without_trials,
+    words_of,
+)
 from registry.grids.grid import Grid, Kind
 
 Draw = Callable[[Chance], Grid]
@@ -91,6 +100,10 @@ def falls(rows: int, columns: int, points: float, n: int, chance: Chance) -> Out
     return int("creasing" in directions(proportions(chance, truth, n))[0]), 1
 
 
+def seeds(rows: int, columns: int, repeats: int, n: int, spread: float, share: float) -> Draw:
+    return lambda chance: repeated_trials(chance, np.full((rows, columns), share), repeats, n, spread)
+
+
 def found_at_detectable(rows: int, columns: int, n: int, share: float, chance: Chance) -> Outcome:
     """Whether a straight change about the mean is called a trend that is as large as the report of a flat grid says."""
     flat = Grid(*_same(rows, columns, n, share))
@@ -152,6 +165,18 @@ def _nothing() -> Iterator[Scenario]:
         yield Scenario(told, f"{rows} × 8 without trials", "at_most", 0.05, run, 200)
 
 
+def _seeds() -> Iterator[Scenario]:
+    told = "a report says anything of a grid in which nothing differs, repeats vary by more than their trials"
+    for rows, columns, repeats, n, spread in (
+        *((1, 4, 2, 20, 5), (1, 4, 2, 200, 5), (1, 7, 2, 20, 5), (1, 7, 3, 50, 3)),
+        *((3, 7, 2, 20, 5), (3, 7, 2, 200, 1.5), (3, 7, 5, 50, 5), (7, 20, 2, 20, 5)),
+    ):
+        for share in (0.5, 0.9):
+            run = partial(says_anything, seeds(rows, columns, repeats, n, spread, share))
+            setting = f"{rows} × {columns} out of {repeats} repeats of {n}, {spread:g} times the variance, p {share}"
+            yield Scenario(told, setting, "at_most", 0.05, run, 400)
+
+
 def _shocks() -> Iterator[Scenario]:
     for points in (1, 3):
         draw, setting = shocked(6, 8, 200, 0.8, points), f"6 × 8, n 200, p .8, shocks of sd {points} points"
@@ -176,4 +201,4 @@ def _power() -> Iterator[Scenario]:
             yield Scenario(f"{told}, out of repeats", f"{rows} × {m}, {repeats} repeats", "shown", None, run, 200)
 
 
-SCENARIOS = [*_nothing(), *_shocks(), *_power()]
+SCENARIOS = [*_nothing(), *_seeds(), *_shocks(), *_power()]

@@ -73,6 +73,13 @@ def repeated(
     return Grid(LOSS, axes_of(truth.shape, rows), flat(runs.mean(axis=-1)), repeats=count, sd=sd)
 
 
+def repeated_trials(chance: Chance, truth: np.ndarray, repeats: int, n: int, spread: float) -> Grid:
+    """Rows x columns of proportions out of repeats of n trials, which vary by so many times the binomial variance."""
+    runs = 100 * hits(chance, np.repeat(truth[..., None], repeats, axis=-1), n, spread) / n
+    count, sd = (repeats,) * truth.size, flat(runs.std(axis=-1, ddof=1))
+    return Grid(PERCENT, axes_of(truth.shape), flat(runs.mean(axis=-1)), n * repeats, repeats=count, sd=sd)
+
+
 def curves_of(grid: Grid) -> Curves:
     """The series along the last axis of a full grid."""
     return Curves.of(list(Table.of(grid).curves(len(grid.axes) - 1)))
