@@ -85,7 +85,7 @@ SCALE = "scale: where the two meet, their values are on different scales"
 UNKNOWN = "the noise of some common cell is not known"
 UNASKED = "the number of questions behind some common cell is unknown"
 ALONE = "one benchmark says nothing of others"
-ALIKE = "the two differ by the same everywhere, so that the error of it is not known"
+ALIKE = "the difference of the two is the same everywhere, so that its error is not known"
 OF_DIFFERENCES = "new questions are answered for differences; ask with the method mean difference"
 BOTH = ((0, 1),)
 """The pair of two names."""

@@ -172,7 +172,7 @@ def test_equal_differences_on_every_benchmark_are_not_tested_and_have_no_interva
         board = to_document(rank_board(alike, "mean_difference", "matched", 0.05, "new_benchmarks"))
         for pair in (only_pair(alike, target="new_benchmarks"), *board["pairs"]):
             assert (pair["interval"], pair["stderr"], pair["p"]) == (None, None, None)
-            assert pair["reason"] == "the two differ by the same everywhere, so that the error of it is not known"
+            assert pair["reason"] == "the difference of the two is the same everywhere, so that its error is not known"
 
 
 def test_many_signs_are_tested_by_the_normal_law():
