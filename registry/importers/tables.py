@@ -180,7 +180,7 @@ class Pivot:
         cells = self._readings(given, rows, columns, labels)
         telling = {place: name for place, name in enumerate(axis_names) if name in IDENTITY_WORDS}
         axes = tuple(name for name in axis_names if name not in IDENTITY_WORDS)
-        for sheet in sheets(table.names, telling, axes, cells, report, single=self.wanted.single):
+        for sheet in sheets(table.names, telling, axes, cells, report, self.wanted):
             for axis, known in ((rows, down), (columns, across)):
                 if axis in sheet.axes:
                     sheet.levels[sheet.axes.index(axis)] = dict(known)
