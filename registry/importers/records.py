@@ -24,7 +24,7 @@ import orjson
 from registry.errors import Fault, Invalid, Malformed
 from registry.importers.cell_text import Report, Table
 from registry.importers.imported_grid import ImportedGrid, Layout, Note, Overrides
-from registry.importers.scores import mapping
+from registry.importers.scores import mapping, member
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source, read_yaml
 from registry.importers.tables import read_table
@@ -196,7 +196,7 @@ class _Record:
 
     def _above(self, name: str) -> Any:
         for prefix, node in reversed(self.way):
-            if name.startswith(prefix) and (found := _member(node, name[len(prefix) :])) is not None:
+            if name.startswith(prefix) and (found := member(node, name[len(prefix) :])) is not None:
                 return found
         return None
 
@@ -237,20 +237,6 @@ def _walk(
     for name, inner in members:
         own = {**at.keys, keys[0]: name} if keys and keys[0] else at.keys
         yield from _walk(_Record(inner, own, way), f"{where}/{name}", rest, keys[1:], prefix)
-
-
-def _member(node: Any, name: str) -> Any:
-    """What an object holds under a name with dots, which may belong to a key or stand between keys."""
-    if not isinstance(node, Mapping):
-        return None
-    if name in node:
-        return node[name]
-    parts = name.split(".")
-    for place in range(1, len(parts)):
-        found = _member(node.get(".".join(parts[:place])), ".".join(parts[place:]))
-        if found is not None:
-            return found
-    return None
 
 
 def _flat(given: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
