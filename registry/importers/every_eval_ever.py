@@ -21,6 +21,7 @@ from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
     bounded,
     count,
+    is_share,
     left_out,
     listed,
     mapping,
@@ -184,7 +185,7 @@ def _cells(
             counts = {name: count(int(one)) for name, one in object_in(details, "details").items() if own}
             cell |= counts | _error(object_in(details, "uncertainty"), n, notes, repeated="repeats" in counts)
             trials = trials_of(value, cell.get("stderr"), n, metric.get("upper") or 1)
-            if not own and trials and metric.get("lower") == 0 and metric.get("upper") in (1, 100):
+            if not own and trials and is_share(metric):
                 cell["trials"] = trials
         at = tuple(
             one if isinstance(one, str) or number(one) is not None else json.dumps(one)

@@ -50,11 +50,16 @@ def single(
     """A grid without axes. Trials are kept only where the metric is a proportion; each answers its own question."""
     checked, more = bounded(dict(metric), [value])
     sent: dict[str, Any] = {**names, "metric": checked, "axes": [], "values": value, "labels": dict(labels or {})}
-    if trials is not None and checked.get("lower") == 0 and checked.get("upper") in (1, 100):
+    if trials is not None and is_share(checked):
         sent["trials"] = sent["questions"] = trials
     if stderr is not None:
         sent["stderr"] = stderr
     return ImportedGrid(sent, (*notes, *more))
+
+
+def is_share(metric: Mapping[str, Any]) -> bool:
+    """Tell whether a metric is a share of trials, by its bounds."""
+    return metric.get("lower") == 0 and metric.get("upper") in (1, 100)
 
 
 def known_metric(name: str) -> tuple[dict[str, Any], list[Note]]:

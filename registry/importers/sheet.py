@@ -17,7 +17,7 @@ from registry.grids.intake.levels import read_number
 from registry.grids.intake.members import protocol_of_texts
 from registry.importers.cell_text import Report, is_rounded, plain_number, shown
 from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides, Place
-from registry.importers.scores import explained
+from registry.importers.scores import explained, is_share
 
 LABEL, PROTOCOL = "label ", "protocol "
 """What the names of columns begin with that are labels, or keys of the protocol; a space is in no name of these."""
@@ -97,6 +97,10 @@ class Sheet:
             for axis, kind, given in zip(self.axes, kinds, levels, strict=True)
         ]
         metric, notes = self._metric(wanted)
+        if wanted.reads_prose and not is_share(metric) and any(one.trials is not None for one in self.readings):
+            self.readings = [one._replace(trials=None) for one in self.readings]
+            detail = f'the trials of "{metric.get("name")}" were left out, for it is no share of them'
+            notes.append(Note("trials_left_out", f"{detail}: --lower 0 --upper 1 (or 100) says that it is one"))
         sent: dict[str, Any] = {name: self.names[name] for name in IDENTITY if name in self.names}
         sent |= {"metric": metric, "axes": axes, "labels": self.labels | self._prefixed(LABEL)}
         measured = [one for one in self.readings if one.value is not None or one.reason is not None]

@@ -286,6 +286,17 @@ def test_rows_at_one_coordinate_are_refused_by_line_unless_they_are_said_to_be_r
     )
 
 
+def test_trials_of_several_metrics_are_those_of_the_shares_and_left_out_of_others(tmp_path: Path) -> None:
+    table = "model,acc,loss,score,n\na,0.5,2.5,25,100\n"
+    wanted = {"value": "acc,loss,score", "roles": {"trials": "n"}}
+    sent, codes, faults = written(tmp_path / "t.csv", table, **wanted)
+    assert ([one.get("trials") for one in sent], codes.count("trials_left_out"), faults) == ([100, None, None], 2, [])
+    [share], codes, _ = written(
+        tmp_path / "t.csv", table, **wanted | {"value": "score", "drop": ("acc", "loss"), "upper": 100, "lower": 0}
+    )
+    assert (share["trials"], "trials_left_out" in codes) == (100, False)
+
+
 def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Path) -> None:
     items = list(items_of(Sources((str(FILES / "inspect.eval"),), "auto", Overrides(axes=("foo",), value="bar"))))
     assert {str(said.detail) for one in items for said in one.faults()} == {  # type: ignore[union-attr,call-arg]

@@ -289,7 +289,7 @@ def check_values(grid: Grid, place: Callable[[int], str], report: Report) -> Non
     if grid.trials is not None and grid.metric.proportion_of is None:
         own = grid.trials if isinstance(grid.trials, tuple) else ()
         places = (_beside(place(index), "trials") for index, one in enumerate(own) if one is not None)
-        detail = "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics"
+        detail = "trials are of a proportion, with bounds 0 to 1 or 0 to 100; of other metrics send stderr"
         report.fault(next(places, "/trials"), detail)
     for name in ("trials", "stderr"):
         given = getattr(grid, name)
