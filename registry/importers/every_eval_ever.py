@@ -25,6 +25,7 @@ from registry.importers.scores import (
     left_out,
     listed,
     mapping,
+    member,
     object_in,
     over,
     protocol_of,
@@ -85,10 +86,7 @@ def _measured(file: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, A
     """What is said of how a result was measured, by key of a protocol."""
     known: dict[str, Any] = {}
     for key, (path, _) in PLACES.items():
-        one: Any = {**file, **result}
-        for name in path.split("."):
-            one = one.get(name) if isinstance(one, Mapping) else None
-        if one not in (None, *_SILENT):
+        if (one := member({**file, **result}, path)) not in (None, *_SILENT):
             known[key] = one
     uncertainty = object_in(object_in(result, "score_details"), "uncertainty")
     known.setdefault("stderr_method", object_in(uncertainty, "confidence_interval").get("method"))

@@ -38,6 +38,7 @@ from registry.importers.scores import (
     listed,
     mapping,
     meaning_of,
+    member,
     object_in,
     outcomes_of,
     protocol_of,
@@ -224,8 +225,8 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
         own = known.get(benchmark)
         return common({task: known.get(task) for task in tasks}) if own is None else own
 
-    def of_tasks(*path: str) -> Any:
-        return common({task: _at(object_in(file, "configs").get(task), path) for task in tasks})
+    def of_tasks(name: str) -> Any:
+        return common({task: member(object_in(file, "configs").get(task), name) for task in tasks})
 
     return protocol_of(
         {
@@ -235,7 +236,7 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
             "shots": config.get("num_fewshot") if (shots := said("n-shot")) is None else shots,
             "dataset": of_tasks("dataset_path"),
             "dataset_name": of_tasks("dataset_name"),
-            "dataset_revision": of_tasks("dataset_kwargs", "revision"),
+            "dataset_revision": of_tasks("dataset_kwargs.revision"),
             "split": of_tasks("test_split"),
             "task_hash": common({task: object_in(file, "task_hashes").get(task) for task in tasks}),
             "generation_kwargs": of_tasks("generation_kwargs") or config.get("gen_kwargs"),
@@ -247,12 +248,6 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
             **_arguments(config.get("model_args")),
         }
     )
-
-
-def _at(given: Any, path: Sequence[str]) -> Any:
-    for name in path:
-        given = given.get(name) if isinstance(given, Mapping) else None
-    return given
 
 
 def _arguments(given: Any) -> dict[str, Any]:

@@ -112,17 +112,6 @@ def left_out(names: Sequence[str], why: str) -> list[Note]:
     return [Note("left_out", f"{why}: {shown}")]
 
 
-def put(
-    values: dict[str, dict[tuple[str, ...], float]], metric: str, at: tuple[str, ...], value: float, notes: list[Note]
-) -> None:
-    """Add a metric's value at a coordinate; of one that the source gives twice the last counts, with a note."""
-    cells = values.setdefault(metric, {})
-    if at in cells:
-        both = f"first {cells[at]:.17g}, then {value:.17g}, which counts"
-        notes.append(Note("given_twice", f'"{metric}" at {", ".join(at)} is given twice: {both}'))
-    cells[at] = value
-
-
 def over(names: Sequence[str], cells: Mapping[tuple[Any, ...], Any]) -> dict[str, Any]:
     """Values at coordinates, or objects that are cells without their `at`, over all of the names.
 

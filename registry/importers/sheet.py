@@ -83,6 +83,14 @@ class Sheet:
                 known[label] = reading.place
         self.readings.append(reading)
 
+    def tell_signs(self, signs: Sequence[bool]) -> None:
+        """Tell which values have a sign of per cent: the unit if all have it; if only some do, a note."""
+        if signs and all(signs):
+            self.names = {"unit": "%", **self.names}
+        elif any(signs):
+            detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
+            self.notes.append(Note("percent_mixed", detail))
+
     def numbers_in(self, axis: str, wanted: Overrides) -> dict[str, float | None]:
         """The number of each level of an axis of numbers in digits; empty for any other axis."""
         numbers = {label: plain_number(label) for label in self.levels[self.axes.index(axis)]}
