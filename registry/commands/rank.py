@@ -303,7 +303,7 @@ def _of_pair(cell: Mapping[str, Any]) -> str:
 
 
 def _of_all(cell: Mapping[str, Any]) -> str:
-    return f", of {cell['grids']} models; even a dead one {cell['solved_at_most']:.0%} of such models may solve"
+    return f", over {cell['grids']} grids; up to {cell['solved_at_most']:.0%} of such models may solve even a dead one"
 
 
 _SHARE = Finite(0, 1, min_open=True, max_open=True)

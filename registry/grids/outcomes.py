@@ -147,8 +147,8 @@ def flipped(before: Outcomes, after: Outcomes) -> tuple[list[int], list[int]]:
 def fourfold(before: Outcomes, after: Outcomes) -> dict[str, float | None]:
     """How far two outcomes in bits agree, by item: `both` 1, `neither`, the share that is the same, Cohen's kappa and
     its standard error (Fleiss, Cohen and Everitt 1969, equation 13), null where chance alone agrees on all. `needed`
-    is how many items must differ for McNemar's test to find at 0.05 with 80 % the share of those that were gained
-    (Connor 1987), six at least, as of five it finds nothing; null where as many were lost. Nothing of scores."""
+    items must differ for the share of those that were gained to be found; null where as many were lost. Nothing of
+    scores."""
     if before.bits is None or after.bits is None:
         return {}
     one, other, n = int.from_bytes(before.bits), int.from_bytes(after.bits), before.count
@@ -163,11 +163,25 @@ def fourfold(before: Outcomes, after: Outcomes) -> dict[str, float | None]:
         off = left**2 * (lost * (q + 1 - p) ** 2 + gained * (p + 1 - q) ** 2)
         variance = (on + off) / n - (kappa - chance * left) ** 2
         error = math.sqrt(max(0.0, variance) / n) / (1 - chance)
-    share = gained / (gained + lost) if gained != lost else 0.5
-    reach = _normal(0.975) / 2 + _normal(0.8) * math.sqrt(share * (1 - share))
-    needed = None if share == 0.5 else max(6, math.ceil((reach / (share - 0.5)) ** 2))
+    needed = None if gained == lost else _discordant(max(gained, lost) / (gained + lost))
     told = {"both": both, "neither": neither, "agreement": same, "kappa": kappa, "kappa_stderr": error}
     return told | {"needed": needed}
+
+
+def _discordant(share: float) -> int:
+    """How many items must differ for McNemar's exact test to find at 0.05 with 80 % that so many of them were gained;
+    of many by the normal law (Connor 1987)."""
+    normal = ((_normal(0.975) / 2 + _normal(0.8) * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
+    if normal > 500:
+        return math.ceil(normal)
+    n, power = max(5, int(normal) - 1), 0.0
+    while power < 0.8:
+        n, tail, power = n + 1, 0, 0.0
+        for k in range(n, 0, -1):
+            if 2 * (tail := tail + math.comb(n, k)) > 0.05 * 2**n:
+                break
+            power += math.comb(n, k) * share**k * (1 - share) ** (n - k)
+    return n
 
 
 def fates(of_all: Sequence[Outcomes]) -> tuple[list[int], list[int], list[int]]:

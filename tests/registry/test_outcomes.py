@@ -148,13 +148,19 @@ def test_agreement_is_none_beyond_chance_where_both_say_one_thing() -> None:
     assert fourfold(Outcomes(1, scores=(0.5,)), Outcomes(1, scores=(0.5,))) == {}
 
 
-@pytest.mark.parametrize(("gained", "lost"), [(15, 5), (20, 10), (60, 40), (9, 1)])
+@pytest.mark.parametrize(("gained", "lost"), [(15, 5), (20, 10), (60, 40), (9, 1), (93, 7), (1, 0), (520, 480)])
 def test_the_items_that_must_differ_are_enough_for_the_exact_test_four_times_of_five(gained: int, lost: int) -> None:
     n, share = fourfold(*of_table(5, lost, gained, 5))["needed"], gained / (gained + lost)
-    fewest = next(k for k in range(n + 1) if 2 * binom.sf(k - 1, n, 0.5) <= 0.05)
-    assert 0.7 <= binom.sf(fewest - 1, n, share) <= 0.88
+
+    def power(count: int) -> float:
+        fewest = next(k for k in range(count + 2) if 2 * binom.sf(k - 1, count, 0.5) <= 0.05)
+        return float(binom.sf(fewest - 1, count, share))
+
+    assert n > 5, "of five McNemar's test finds nothing"
+    assert n == 30 or gained != 15, "as in tables of the sign test, of a share of 3 in 4"
+    assert power(n) >= (0.8 if n < 500 else 0.79)
+    assert power(n - 1) < 0.8 or n > 20
     assert fourfold(*of_table(5, gained, lost, 5))["needed"] == n
-    assert n != 29 or (gained, lost) == (15, 5), "that of a share of 3 in 4 in tables of the sign test"
 
 
 def test_an_item_is_dead_saturated_or_decides_if_it_came_out_otherwise_once() -> None:

@@ -331,8 +331,8 @@ ITEMS: dict[str, Shape] = {
         needed=may(
             described(
                 {"type": ["integer", "null"]},
-                "Items that must differ for McNemar's test to find, at 0.05 with 80 %, a share of them gained such as"
-                " this (Connor 1987); null where as many were lost.",
+                "Items that must differ for McNemar's exact test to find at 0.05, with 80 %, a share of gains such"
+                " as this (of more than 500 as Connor 1987); null where as many were lost.",
             )
         ),
     ),
