@@ -16,7 +16,7 @@ from registry.importers.cell_text import (
     text_of,
     value_of,
 )
-from registry.importers.imported_grid import Note, Overrides, Place
+from registry.importers.imported_grid import Overrides, Place
 from registry.importers.scores import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
 
@@ -152,7 +152,7 @@ class Tidy:
                 sheet.kinds = {axis: "numeric" if numbers[axis] else "nominal" for axis in axes}
                 self._check_numbers(sheet, numbers)
             sheet.numbers = numbers
-            sheet.notes += [*report.notes, *_repeated(sheet)]
+            sheet.notes += report.notes
             yield sheet
 
     def _check_axes(self) -> None:
@@ -279,12 +279,3 @@ def _axis_name(name: str, taken: Collection[str]) -> str:
     """Axis of a column; `axis_value` was called `value`, but that name was taken."""
     bare = name.removeprefix("axis_")
     return bare if bare != name and bare in taken else name
-
-
-def _repeated(sheet: Sheet) -> list[Note]:
-    measured = [one.at for one in sheet.readings if one.value is not None]
-    more = len(measured) - len(set(measured))
-    if not more:
-        return []
-    detail = f"{more} more rows are at coordinates that came before: a cell is the mean of its rows, its repeats"
-    return [Note("repeats_read", detail)]
