@@ -179,10 +179,10 @@ def _every(connection: Connection, project_id: uuid.UUID, found: GridItems, mode
 def _flips(found: GridItems, other: GridItems, ids: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     """The items that came out otherwise, of each cell that both have of one set; ids where they are known, else
     positions from 0."""
-    there = {(one.at, one.digest): one for one in other.held.values()}
+    there = {(one.at, one.digest, one.outcomes.count): one for one in other.held.values()}
     for index in sorted(found.held):
         mine = found.held[index]
-        if (theirs := there.get((mine.at, mine.digest))) is not None:
+        if (theirs := there.get((mine.at, mine.digest, mine.outcomes.count))) is not None:
             both = theirs.outcomes, mine.outcomes
             gained, lost = _named(ids.get(mine.digest), flipped(*both))
             at = placed(found.stored.grid, index)[0]
@@ -194,8 +194,8 @@ def _lives(every: Sequence[GridItems], ids: Mapping[str, Sequence[str]]) -> Iter
     cells: dict[Any, list[tuple[GridItems, int]]] = {}
     for grid in every:
         for index, one in sorted(grid.held.items()):
-            cells.setdefault((one.at, one.digest), []).append((grid, index))
-    for (_, digest), of_all in cells.items():
+            cells.setdefault((one.at, one.digest, one.outcomes.count), []).append((grid, index))
+    for (_, digest, _), of_all in cells.items():
         (first, index), count = of_all[0], len(of_all)
         *ends, deciding = _named(ids.get(digest), fates([grid.held[place].outcomes for grid, place in of_all]))
         dead, saturated = reversed(ends) if first.stored.metric.direction == "lower" else ends

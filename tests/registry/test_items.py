@@ -102,6 +102,11 @@ def test_items_are_dead_saturated_or_deciding_over_the_models_that_answered_them
     [cell] = project.get(f"grids/{bare}/items?life=true&model=A&model=C").get_json()["life"]
     assert (cell["grids"], cell["dead"], cell["deciding"]) == (2, ["q3"], [])
     assert "life" not in project.get(f"grids/{bare}/items").get_json()
+    shorter = grid(project, model="F", values=[50.0, None, None], trials=2)["id"]
+    of = {"ids": None, "digest": project.get(f"grids/{made[0]}/items").get_json()["sets"][0]["digest"], "count": 2}
+    post(project, shorter, {"at": {"Length": 0}, "outcomes": bits(1, 0)}, **of)
+    found = project.get(f"grids/{shorter}/items?life=true&against={made[0]}").get_json()
+    assert ([cell["grids"] for cell in found["life"]], found["flips"]) == ([3, 1], []), "other items by their count"
     errors = {"metric": {"name": "errors", "unit": "%", "direction": "lower", "lower": 0, "upper": 100}}
     one = grid(project, values=[75.0, None, None], **errors)["id"]
     post(project, one, FIRST)
