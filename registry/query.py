@@ -21,8 +21,6 @@ REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 SLOT_POLICIES: tuple[str, ...] = get_args(SlotPolicy)
 SORTS = ("mean", "name")
 """Orders of the rows of a table that are of no column."""
-OLD_WORDS = {"missing": {"observed": "available"}, "target": {"fixed_cells": "rerun"}}
-"""Former words by the parameter that they stand in; they are still read."""
 
 
 @dataclass(frozen=True, slots=True)
