@@ -5,8 +5,6 @@ A job is a row in PostgreSQL; a wake-up only says that there is one. A web proce
 dispatcher also polls.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque
@@ -55,7 +53,7 @@ def redis_client(settings: Settings) -> redis.Redis:
     return redis.Redis.from_url(url, **options)
 
 
-def celery_app(settings: Settings, name: str = "registry") -> Celery:
+def celery_app(settings: Settings, name: str = "registry") -> "Celery":
     """Celery application without result backend or countdowns, with JSON only and one prefetched message."""
     from celery import Celery  # a web process only notifies, and does without it
 

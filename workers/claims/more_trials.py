@@ -1,7 +1,5 @@
 """Give the cells of a claim more trials, for `trials.py`: what was posted comes out again, or is a little off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,7 +53,7 @@ class Sum:
     """The standard error of the sum."""
 
     @classmethod
-    def of(cls, terms: Terms, errors: CellErrors) -> Sum:
+    def of(cls, terms: Terms, errors: CellErrors) -> "Sum":
         cells = np.array([cell for cell, _ in terms], dtype=np.int64)
         factors = np.array([float(factor) for _, factor in terms])
         variances = _variances_of(errors, cells)

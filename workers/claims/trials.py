@@ -9,8 +9,6 @@ Tests of trends are judged where the cells lie on their line, and the factor tha
 ((z(1 - alpha/2) + that quantile) / z(1 - alpha/2))^2.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -61,7 +59,7 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     return _told(plan, plan.factor_at_least() if total is None else _smallest(lambda one: plan.is_enough(total, one)))
 
 
-def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:
+def noisy_claim(judged: Judged, power: float) -> "NoisyClaim | None":
     """The claim with what noise leaves open of it; None where it is decided, or open for another reason."""
     open_ones = [one for one in judged.groups if one.found["noise"].reason == "within_noise"]
     undecided = judged.answers["noise"] == "not_decidable" and open_ones

@@ -1,7 +1,5 @@
 """Compute all statistics of a grid, or of many at once: one document out of what each module here says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -71,7 +69,7 @@ class _Whole:
     trends: Mapping[str, GridTrend]
 
     @classmethod
-    def of(cls, table: Table, parameters: Parameters) -> _Whole:
+    def of(cls, table: Table, parameters: Parameters) -> "_Whole":
         reach, alpha = table.computable, parameters.alpha
         found = sensitivity(table, alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH)
         return cls(table, parameters, found, grid_trends(table, alpha))

@@ -1,7 +1,5 @@
 """A registry as its users run it, `registry up` on a home of its own, and how to reach into it to break it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -33,7 +31,7 @@ class Stage:
         self.mutant = mutant
         self._wires: list[Wire] = []
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> "Stage":
         command = [sys.executable, "-m", "registry", "up", "--home", str(self.home), "--port", str(self.port)]
         with self.errors.open("a") as errors:
             self.process = subprocess.Popen(
