@@ -145,9 +145,6 @@ class Stage:
         for pid in self.tree(name):
             send(pid, signal.SIGKILL)
 
-    def await_start(self, name: str, within: float = 30.0) -> int:
-        return awaited(lambda: self.pid(name), within, f"the start of {name}")
-
     # Reaching in: servers
 
     @property
