@@ -10,10 +10,9 @@ from typing import Any
 
 from registry.results.bi_rows import CoverageRow, PeakRow, RankingFacts, RankingRow, StatisticsFacts, TrendRow
 from registry.results.courses import Series
-from registry.results.coverage import Coverage
 from registry.results.peaks import Peaks
 from registry.results.ranking import Ranked, Ranking
-from registry.results.statistics import GridStatistics
+from registry.results.statistics import Coverage, GridStatistics
 
 _MOST_SERIES, _MOST_CELLS = 200, 40
 

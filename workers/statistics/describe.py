@@ -7,11 +7,17 @@ import numpy as np
 
 from registry.grids.grid import Grid
 from registry.results.courses import Series
-from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
 from registry.results.parameters import Parameters
-from registry.results.precision import OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
-from registry.results.statistics import GridStatistics, Opened
+from registry.results.statistics import (
+    AxisCoverage,
+    Coverage,
+    GridStatistics,
+    LevelCoverage,
+    OffLattice,
+    Opened,
+    Precision,
+)
 from registry.results.terms import OF_REPEATS, ROUNDED, Place
 from registry.results.trend_tests import GridTrend
 from workers.statistics.best_cells import noisy_peaks, peaks
