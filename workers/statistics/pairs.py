@@ -23,14 +23,14 @@ import numpy as np
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.results.pairs import Pair
-from registry.results.parameters import POWER
 from registry.results.ranking import Omission
 from registry.results.terms import OF_UNITS, Estimand, Interval, Target
 from workers.statistics.cells import Cells
 from workers.statistics.contrasts import Contrasts, Meeting, contrasts_of, kept_cells, pairs_of, strata_of
 from workers.statistics.judging import holm_of_pairs
+from workers.statistics.power import by_student
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import ROUNDING, SMALLEST_P, FloatArray, IntArray
+from workers.statistics.terms import ROUNDING, SMALLEST_P, FloatArray, IntArray, normal_quantile
 
 WORK = 2_000_000
 ALL_WORK = 3_000_000_000
@@ -178,15 +178,14 @@ class PairTable:
         tail = np.where(shown, self.alpha * self.shown / max(1, self.tested), self.alpha) / 2
         reach = quantiles(1 - tail, self.evidence.df[at])
         low, high = (found.difference[at] + sign * reach * self.evidence.stderr[at] for sign in (-1, 1))
-        strict = 1 - self.alpha / 2 / max(1, self.tested)
-        least, most = (quantiles(np.full(tail.shape, one), self.evidence.df[at]) for one in (strict, POWER))
-        seen = (least + most) * self.evidence.stderr[at]
+        strict = self.alpha / max(1, self.tested)
+        seen = by_student(self.evidence.df[at], strict) * self.evidence.stderr[at]
         rows = np.flatnonzero(found.of_tables[at] & (self.target == "rerun"))
         if rows.size:
             met, difference = found.benchmarks[at][rows], found.difference[at][rows]
             strata = strata_of(cells, chosen[rows], met, difference)
             low[rows], high[rows] = (end * cells.whole for end in strata.ends(reach[rows]))
-            seen[rows] = strata.detectable(least[rows], most[rows]) * cells.whole
+            seen[rows] = strata.detectable(normal_quantile(1 - strict / 2)) * cells.whole
         return 1 - 2 * tail, low, high, seen
 
     def _base(self, i: int, j: int) -> Pair:
