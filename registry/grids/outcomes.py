@@ -4,8 +4,6 @@ An item set is a list of questions in an order; its digest stands for it. Grids 
 set are compared item by item (Miller 2024, arXiv 2411.00640).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter
@@ -78,7 +76,7 @@ class Outcomes:
             every += items * math.comb(right, k)
         return some / (whole := self.count * math.comb(n, k)), every / whole
 
-    def by_cluster(self) -> Outcomes:
+    def by_cluster(self) -> "Outcomes":
         """Scores of as many independent items as there are clusters, with the same mean and the standard error of this:
         the mean and G / n times the sum of the deviations within a cluster. They may lie outside of 0 to 1."""
         if self.clusters is None or self.count < len(self.clusters):
@@ -112,7 +110,7 @@ class HeldItems:
     trials: int | None
     outcomes: Outcomes
 
-    def by_cluster(self) -> HeldItems:
+    def by_cluster(self) -> "HeldItems":
         """The same by cluster; the clusters belong to what the items are."""
         if (clusters := self.outcomes.clusters) is None:
             return self

@@ -1,7 +1,5 @@
 """Read a table of texts for importers: headings, names, levels, numbers and gaps, strictly, so that none is misread."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -92,7 +90,7 @@ class Report:
         if sum(1 for note in self.notes if note.code == code) < REPORTED:
             self.notes.append(Note(code, detail, place))
 
-    def anew(self) -> Report:
+    def anew(self) -> "Report":
         """An empty report of the same kind."""
         return Report(lenient=self.lenient, marked=self.marked, named=self.named)
 

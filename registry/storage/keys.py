@@ -120,13 +120,13 @@ def shard_of(connection: Connection, grid_id: uuid.UUID) -> uuid.UUID | None:
     return connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id)) or grid_id
 
 
-def in_shard_of(project: BindParameter[Any] | uuid.UUID | None, table: _HasColumns = grids) -> ColumnElement[bool]:
-    """Condition that the rows are of a project; of any if it is null. With it one shard is asked instead of all: what
+def in_shard_of(project: BindParameter[Any] | uuid.UUID | None) -> ColumnElement[bool]:
+    """Condition that the grids are of a project; of any if it is null. With it one shard is asked instead of all: what
     else a statement says must imply it."""
     if project is None:
         return true()
-    given = func.coalesce(project, table.c.project_id) if isinstance(project, BindParameter) else project
-    condition: ColumnElement[bool] = table.c.project_id == given
+    given = func.coalesce(project, grids.c.project_id) if isinstance(project, BindParameter) else project
+    condition: ColumnElement[bool] = grids.c.project_id == given
     return condition
 
 

@@ -58,8 +58,7 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
 ) -> None:
     """The variance of each benchmark is p q / n of either side; their mean has the sum over B squared. Under equality p
     is that of both sides together, with N / (N - 1) (Cochran, Mantel and Haenszel). Shares are those of whole numbers
-    of successes, 46.0 % of 990 are 455, and differences those of the values. `fixed_cells` is the old word for a
-    rerun."""
+    of successes, 46.0 % of 990 are 455, and differences those of the values."""
     for benchmark, each in values.items():
         for model, value in each.items():
             score(project, model, value, benchmark=benchmark, trials=trials[benchmark])
@@ -91,11 +90,7 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
     assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     assert document["assumes"] == ["independent_trials"]
-    assert answered(project, target="fixed_cells") == document
     assert document["target"] == "rerun"
-    assert answered(project, missing="observed") == answered(project, missing="available")
-    asked = {"experiment": document["experiment"], "metric": document["metric"], "missing": "observed"}
-    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).headers["Deprecation"].startswith("@")
     assert replace(QUESTION, target="rerun").key == QUESTION.key
 
 

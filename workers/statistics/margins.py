@@ -14,8 +14,6 @@ would repeat. Where both sides have outcomes of the same items, these go before 
 bits by `PairedSample`, else the differences of the items with errors clustered by item (`matching`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -75,7 +73,7 @@ class OneSample:
             low, high = (low, middle) if shows(middle) else (middle, high)
         return high / self.n
 
-    def turned(self) -> OneSample:
+    def turned(self) -> "OneSample":
         """The failures, against a rate that is not to be surpassed."""
         return OneSample(self.n - self.k, self.n, 1 - self.floor)
 
@@ -90,7 +88,7 @@ class Counts:
         """One-sided p of the hypothesis that the difference is no less than the bound."""
         return float(ndtr(self.strata.deviate(np.clip([bound], -1.0, 1.0))[0]))
 
-    def turned(self) -> Counts:
+    def turned(self) -> "Counts":
         """The counts of the difference the other way around."""
         return Counts(self.strata.turned())
 
@@ -111,7 +109,7 @@ class Estimate:
     whole: float = 1.0
     paired: bool = False
 
-    def turned(self) -> Estimate:
+    def turned(self) -> "Estimate":
         """The estimate of the gap the other way around."""
         return replace(self, gap=-self.gap, sample=None if self.sample is None else self.sample.turned())
 

@@ -12,8 +12,6 @@ Who wins more often needs no noise: fair signs (Fisher 1935, The Design of Exper
 affordable. Under the hypothesis that both are as good every slot could as well have been won by the other one.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -123,7 +121,7 @@ class PairTable:
     target: Target
     estimand: Estimand
     contrasts: Contrasts
-    evidence: Evidence
+    evidence: "Evidence"
     p: FloatArray
     signs: dict[tuple[int, int], SignTest]
 

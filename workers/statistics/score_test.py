@@ -11,8 +11,6 @@ margins that the test does not reject. Of as many trials on both sides the test 
 Haenszel. Counts may be divided by a design effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -40,21 +38,21 @@ class Strata:
     difference: FloatArray
 
     @classmethod
-    def of(cls, k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray) -> Strata:
+    def of(cls, k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray) -> "Strata":
         """Pairs of one slot each."""
         k1, n1, k2, n2 = (np.asarray(one, dtype=np.float64)[:, None] for one in (k1, n1, k2, n2))
         return cls(k1, n1, k2, n2, np.ones(k1.shape), (k1 / n1 - k2 / n2)[:, 0])
 
     @classmethod
-    def stacked(cls, parts: Sequence[Strata]) -> Strata:
+    def stacked(cls, parts: "Sequence[Strata]") -> "Strata":
         """The pairs of all parts, which have as many slots."""
         return cls(*(np.concatenate(arrays) for arrays in zip(*(vars(one).values() for one in parts), strict=True)))
 
-    def turned(self) -> Strata:
+    def turned(self) -> "Strata":
         """The second less the first."""
         return Strata(self.k2, self.n2, self.k1, self.n1, self.weight, -self.difference)
 
-    def of_rows(self, rows: IntArray | slice) -> Strata:
+    def of_rows(self, rows: IntArray | slice) -> "Strata":
         """Some of the pairs."""
         return Strata(*(getattr(self, name)[rows] for name in ("k1", "n1", "k2", "n2", "weight", "difference")))
 

@@ -1,7 +1,5 @@
 """A grid as arrays: its values, the noise of its cells, and its series as curves, from which most statistics begin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -121,7 +119,7 @@ class Table:
     counts: IntArray | None = None
 
     @classmethod
-    def of(cls, grid: Grid) -> Table:
+    def of(cls, grid: Grid) -> "Table":
         values = np.array(grid.values, dtype=np.float64).reshape(grid.shape)
         decimals = decimals_of(values)
         ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), effect_of(grid) or 1.0
@@ -229,7 +227,7 @@ class _Rows:
     has_repeats: list[bool]
 
     @classmethod
-    def of(cls, table: Table, along: int) -> _Rows:
+    def of(cls, table: Table, along: int) -> "_Rows":
         present = by_row(table.present, along)
         trials = None if table.counts is None else by_row(table.counts, along)
         stderr = None if table.stderr is None else by_row(table.stderr, along)
