@@ -127,7 +127,8 @@ def margin_words(yardstick: Yardstick) -> str:
     return f"{yardstick.sized(f'{yardstick.margin:g}')} (2 % of the metric's range)"
 
 
-Answer = Literal["shown", "absent", "open", "none", "value"]
+Answer = Literal["shown", "absent", "open", "none", "value", "pending"]
+Only = Literal["", "cells", "benchmarks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +137,14 @@ class Verdict:
 
     shown: the tests show it. absent: it is shown to lie within the margin of equivalence. open: neither. none: the
     question has no answer, and the sentence says why. value: nothing is asked of a single number but what it is.
+    pending: what else decides is being computed.
     """
 
     answer: Answer
     sentence: str
     more: tuple[str, ...] = ()
-    only_here: bool = False
-    """Whether what is shown of these cells was not shown of other questions and benchmarks."""
+    only: Only = ""
+    """What alone something shown is about: these cells, or these benchmarks with other questions; "": others too."""
     left_out: tuple[str, ...] = ()
     """What stays without each of the benchmarks that `sentence` counts; a page folds it."""
 
