@@ -250,7 +250,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if worse == count - len(best):
         others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
         told = f"{first}, shown to be {_word(ranking)} than {others}{less}"
-        return Verdict("shown", sentence(f"{told}{turns}"), (*lead_of(ranking), *_groups(ranking)), left_out=each)
+        return Verdict("shown", sentence(f"{told}{turns}"), tuple(lead_of(ranking)), left_out=each)
     told = f"{first}, shown to be {_word(ranking)} than {of_them(worse)}{less}"
     untested = [name for name in open_ if not any(_may_tell(ranking, row.name, name) for row in best)]
     tested = [name for name in open_ if name not in untested]
@@ -263,7 +263,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if gap := _gap(ranking, open_):
         told += f"; {'it' if len(best) == 1 else isolated(best[0].name)}{gap}"
     answer: Answer = "absent" if equal else "open"
-    return Verdict(answer, sentence(f"{told}{turns}"), tuple(_groups(ranking)), left_out=each)
+    return Verdict(answer, sentence(f"{told}{turns}"), left_out=each)
 
 
 def why_untested(ranking: Ranking) -> str | None:
@@ -332,15 +332,6 @@ def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     alone = " in a test of this pair alone" if found.interval and found.interval.low * found.interval.high > 0 else ""
     leads = "trails" if found.difference < 0 else "leads"
     return f" {leads} {isolated(name)} by {found.told(yardstick_of(ranking))}{alone}"
-
-
-def _groups(ranking: Ranking) -> Iterator[str]:
-    """How many groups the tests leave, where letters name them and all met: others may differ without a test."""
-    count = len(ranking.groups)
-    if count <= MOST_LETTERS and not ranking.never_met:
-        shared = sum(map(len, ranking.groups)) > len({name for group in ranking.groups for name in group})
-        groups = counted(count, "group", "groups")
-        yield f"The tests separate the {plural_of(ranking.by)} into {groups}{', which overlap' if shared else ''}."
 
 
 def _nothing_separated(ranking: Ranking) -> Verdict:
