@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
-from registry.renderings.numbers import fixed, level_of, places_of, rough, span
+from registry.renderings.numbers import fixed, level_at, places_of, rough, span
 from registry.renderings.words import isolated
 from registry.results.parameters import POWER, Parameters
 from registry.results.terms import Interval, SliceDocument
@@ -96,11 +96,12 @@ class Estimate:
         return fixed(abs(self.difference), self.decimals)
 
     def brackets(self, yardstick: Yardstick) -> str:
-        """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say."""
+        """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say. One that is
+        wider for having been picked misses as rarely as the others: they have one level."""
         ends = self.interval
         told = ["lower is better"] if yardstick.direction == "lower" else []
         if ends:
-            told.append(f"{level_of(ends)} interval {span(ends.low, ends.high, self.decimals)}")
+            told.append(f"{level_at(self.alpha or 1 - ends.level)} interval {span(ends.low, ends.high, self.decimals)}")
         return f" ({'; '.join(told)})" if told else ""
 
     def told(self, yardstick: Yardstick) -> str:
