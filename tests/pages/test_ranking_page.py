@@ -113,6 +113,7 @@ def test_above_thirty_names_the_pairs_of_one_name_are_shown(public: Project, vis
     path = f"/projects/{public.slug}/rankings?experiment=type-by-length&metric=accuracy"
     page = visitor.computed(path)
     assert "There are 561 pairs." in page.text  # 34 times 33, halved
+    assert "Holm p over every tested pair of all" in visitor.read(f"{path}&pairs_of=m07").text
     rows = visitor.get(f"{path}&pairs_of=m07").text.split('id="pairs"')[1].split("<tbody>")[1].split("</tbody>")[0]
     assert rows.count("<tr>") == 33
     assert all("m07" in row for row in rows.split("</tr>")[:-1])
