@@ -234,7 +234,7 @@ def _legend(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
     if shown and shown[0].level:
         margin = f"by more than {rounded(shown[0].margin)}" if shown[0].margin else "by any amount"
         side = "below" if shown[0].goes == "falls" else "above"
-        sure = f"with {level_at(document.params.alpha)} confidence, picked as they are by being shown"
+        sure = f"with {level_at(document.params.alpha)} confidence"
         yield f"gets worse: {side} the first value {margin} for good, after the one level and by the other, {sure}"
 
 
