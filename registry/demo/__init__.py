@@ -19,10 +19,7 @@ from registry.storage.database import Database
 PROJECT = "demo"
 _WAIT_SECONDS = 20.0
 _NAME = "Five published heatmaps"
-_DESCRIPTION = """What five descriptions of published heatmaps say, as grids: two of accuracy by type and length of a
-task, eight of Pass@1 by local window size and ratio, and eight of accuracy by model size and training progress, of
-which the description has no number. None of the descriptions names the paper of its figure. Each of their sentences is
-judged by the numbers that it describes."""
+_DESCRIPTION = "Descriptions of five published heatmaps, as grids; each of their sentences is judged by its numbers."
 """Of the project: what its five files are."""
 
 
@@ -62,7 +59,7 @@ def publish_demo(database: Database) -> list[uuid.UUID]:
         project = find_project(connection, PROJECT)
         if project is None:
             project = make_project(connection, slug=PROJECT, name=_NAME, visibility="public")
-            change_project(connection, project.id, {"description": _DESCRIPTION.replace("\n", " ")})
+            change_project(connection, project.id, {"description": _DESCRIPTION})
             for alias in demo_aliases():
                 make_alias(connection, project.id, **alias)
         submissions = [read_submission({"axes": []} | grid, Limits()) for grid in demo_grids()]

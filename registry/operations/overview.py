@@ -168,20 +168,26 @@ def usual_rankings(
     project_id: uuid.UUID,
     scopes: Sequence[Scope],
     known: Collection[str] = (),
-    target: str = TARGETS[0],
-) -> Mapping[tuple[str, str], Any]:
-    """The rows of the usual rankings of these scopes, of one of their targets, whose documents are of the results as
-    they are now; the document is left out where its etag is among the `known` ones."""
-    keys = [RankingQuery(one.experiment, one.metric, target=target).key for one in scopes]
-    names, document = (cached_results.c.experiment, cached_results.c.metric), cached_results.c.document
+    targets: Sequence[str] = TARGETS,
+) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    """The rows of the usual rankings of these scopes by target, from the narrowest on, whose documents are of the
+    results as they are now; the document is left out where its etag is among the `known` ones."""
+    queries = [RankingQuery(one.experiment, one.metric, target=target) for one in scopes for target in targets]
+    asked = {one.key: one for one in queries}
+    document = cached_results.c.document
     unless_known = case((cached_results.c.etag.in_(known), None), else_=document).label("document")
     query = (
-        select(*names, cached_results.c.etag, unless_known)
+        select(cached_results.c.query_key, cached_results.c.etag, unless_known)
         .join(projects, projects.c.id == cached_results.c.project_id)
-        .where(projects.c.id == project_id, cached_results.c.query_key.in_(keys), _IS_CURRENT)
+        .where(projects.c.id == project_id, cached_results.c.query_key.in_(asked), _IS_CURRENT)
         .where(document.is_not(None))
     )
-    return {(row.experiment, row.metric): row for row in connection.execute(query)}
+    rows = {row.query_key: row for row in connection.execute(query)}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for key, one in asked.items():
+        if key in rows:
+            found.setdefault((one.experiment, one.metric), {})[one.target] = rows[key]
+    return found
 
 
 def standings_of(

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from registry.operations.auth import Caller
 from registry.operations.projects import visible
 from registry.storage.keys import of_current
-from registry.storage.tables import aliases, grids, names, projects, revisions
+from registry.storage.tables import aliases, grids, names, projects, revisions, suites
 
 KINDS = ("experiment", "benchmark", "model", "variant", "metric")
 
@@ -153,13 +153,22 @@ def found_labels(connection: Connection, project_id: uuid.UUID, words: Sequence[
     return Found(rows, rows[0].total if rows else 0)
 
 
+def found_suites(connection: Connection, project_id: uuid.UUID, words: Sequence[str], most: int) -> Found:
+    """The names of suites that hold every word."""
+    here = select(suites.c.name).where(suites.c.project_id == project_id).order_by(suites.c.name)
+    known = connection.scalars(here).all()
+    having = [name for name in known if all(folded(word) in folded(name) for word in words)]
+    return Found(having[:most], len(having))
+
+
 def found_projects(connection: Connection, caller: Caller, words: Sequence[str], most: int) -> Found:
-    """The projects that the caller may see in which every word occurs, in the project's name or in one that was
-    published there: each with the number of names of each kind that hold all words."""
+    """The projects that the caller may see in which every word occurs, in the project's name, in that of a suite or in
+    one that was published there: each with the number of names of each kind that hold all words."""
     own = projects.c.slug + " " + projects.c.name
 
     def somewhere(word: str) -> ColumnElement[bool]:
-        return func.bool_or(or_(holds(own, word), func.coalesce(holds(names.c.name, word), False)))
+        suite = exists().where(suites.c.project_id == projects.c.id, holds(suites.c.name, word)).correlate(projects)
+        return or_(suite, func.bool_or(or_(holds(own, word), func.coalesce(holds(names.c.name, word), False))))
 
     whole = and_(*(holds(names.c.name, word) for word in words))
     query = (

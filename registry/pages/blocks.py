@@ -87,6 +87,7 @@ _LABELS: dict[Answer, str] = {
     "open": "left open",
     "none": "no answer",
     "value": "measured",
+    "pending": "being computed",
 }
 
 
@@ -105,8 +106,8 @@ class ShownVerdict:
 def shown(verdict: Verdict, about: str = "") -> ShownVerdict:
     """The verdict as a template takes it."""
     more = tuple(map(typeset, verdict.more))
-    label = "shown for these cells" if verdict.only_here else _LABELS[verdict.answer]
-    answer = "open" if verdict.only_here else verdict.answer
+    label = f"shown for these {verdict.only}" if verdict.only else _LABELS[verdict.answer]
+    answer = "open" if verdict.only else verdict.answer
     return ShownVerdict(answer, label, typeset(verdict.sentence), more, about, verdict.left_out)
 
 

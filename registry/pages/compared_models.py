@@ -2,7 +2,7 @@
 comparison of both grids."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -13,16 +13,13 @@ from marshmallow import validates_schema
 from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
-from registry.api.rankings import RankingParameters, ranking_asked
-from registry.errors import Invalid, NotFound, TryLater
-from registry.grids.slices import PARAMETER
 from registry.operations.plans import plan_of_models
 from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset, with_first
 from registry.pages.choices import Field
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
-from registry.pages.parameters import salvaged
 from registry.pages.responses import state_of, tags_of
+from registry.pages.targets import by_target, rankings_of, rows_by_target
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS
@@ -34,6 +31,7 @@ from registry.renderings.verdicts.among_pairs import among_pairs
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.ranking import is_tested, of_measured
+from registry.renderings.verdicts.targets import of_pair
 from registry.results.codec import read
 from registry.results.comparison import ModelComparison, WholeGap
 from registry.results.ranking import Ranking
@@ -72,29 +70,9 @@ def find(asked: Asked) -> Found:
         return Found()
     row = ask(models_asked({**asked.query, **sides}, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [one for one in sides.items() if one[0] not in asked.query]
-    ranked = _ranking_row(asked)
-    waits = state_of(ranked) == "pending"
-    ranking = read(Ranking, ranked.document) if state_of(ranked) == "ready" else None
-    return Found(
-        row,
-        lambda: _shown(read(ModelComparison, row.document), asked.slug, ranking),
-        tags_of(ranked),
-        meant,
-        pending=waits,
-    )
-
-
-def _ranking_row(asked: Asked) -> Any:
-    """The row of the ranking of models that the address asks for in its own words, in which two were picked; None where
-    it asks for none, or it has to wait."""
-    query = salvaged(RankingParameters, optional=("experiment", "metric"), families=(PARAMETER,))[0]
-    if not {"experiment", "metric"} <= query.keys():
-        return None
-    usual = {"by": "model", "pairs_of": "", "since": ""}
-    try:
-        return ask(ranking_asked({**query, **usual}, asked.slug, asked.wanted), asked.slug)[1]
-    except (Invalid, NotFound, TryLater):
-        return None
+    rows = rows_by_target(asked)
+    tags = [tag for one in rows.values() for tag in tags_of(one)]
+    return Found(row, lambda: _shown(read(ModelComparison, row.document), asked.slug, rows), tags, meant, best=rows)
 
 
 def sides_of(asked: Asked) -> dict[str, str]:
@@ -104,8 +82,8 @@ def sides_of(asked: Asked) -> dict[str, str]:
     chosen = request.args.getlist("model") if not named else []
     if named or len(chosen) == len(MODEL_SIDES):
         return named or dict(zip(MODEL_SIDES, chosen, strict=True))
-    row = _ranking_row(asked)
-    rows = read(Ranking, row.document).ranking if state_of(row) == "ready" else ()
+    rankings = rankings_of(rows_by_target(asked))
+    rows = next(iter(rankings.values())).ranking if rankings else ()
     names = [one.name for one in rows if one.component == rows[0].component]
     return dict(zip(MODEL_SIDES, names, strict=False)) if len(names) > 1 else {}
 
@@ -118,14 +96,19 @@ def beside(asked: Asked) -> list[Field]:
     ]
 
 
-def _shown(found: ModelComparison, project: str, ranking: Ranking | None) -> dict[str, Any]:
-    verdict = model_comparison_verdict(found)
-    among = among_pairs(verdict, found, ranking)
+def _shown(found: ModelComparison, project: str, rows: Mapping[str, Any]) -> dict[str, Any]:
+    verdict, rankings = model_comparison_verdict(found), rankings_of(rows)
+    waits = any(state_of(one) == "pending" for one in rows.values())
+    among = among_pairs(verdict, found, [*rankings.values()], waits=waits)
+    two = (found.contender.model, found.baseline.model)
+    pairs = {target: of_pair(one, two) for target, one in rankings.items()} if found.differs == ("model",) else {}
+    listed = {target: one for target, one in pairs.items() if one is not None}
     told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.sentence)]
     first, *others = sections_of([_linked(part, found, project) for part in told], "All benchmarks together")
     one, other = names_of_models(found)
     return {
-        "sections": [*others, first, *_plan(found, verdict, among, ranking)],
+        "sections": [*others, first, *_plan(found, verdict, among, next(iter(rankings.values()), None))],
+        "targets": by_target(rows, listed) if len(listed) == len(rankings) else (),
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
         "verdicts": [shown(among)],
         "drawn": bool(found.by_benchmark),

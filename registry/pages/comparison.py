@@ -163,7 +163,7 @@ def _answered(document: Comparison | None) -> dict[str, Any]:
 
 def of_two_grids(verdict: Verdict) -> ShownVerdict:
     """The verdict on two grids: what is shown of them is shown of their cells, not of other questions or benchmarks."""
-    return shown(replace(verdict, only_here=verdict.answer == "shown"))
+    return shown(replace(verdict, only="cells" if verdict.answer == "shown" else ""))
 
 
 def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], chosen: Sequence[str]) -> Offer:

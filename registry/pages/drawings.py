@@ -198,8 +198,7 @@ def pairs_of(
         return Pairs([], total, names[0])  # neighbours in the order are listed, and nobody has chosen a name
     name = wanted if wanted in names else names[0]
     own = [pair for pair in pairs if name in (pair.a, pair.b)]
-    # The notes count pairs, which are not all here.
-    return Pairs([_linked(part, link) for part in parts_of(pair_blocks(own)) if part.kind != "lines"], total, name)
+    return Pairs([_linked(part, link) for part in parts_of(pair_blocks(own, len(names)))], total, name)
 
 
 def _linked(part: Part, link: Callable[[Sequence[str]], str] | None) -> Part:

@@ -34,7 +34,7 @@ from registry.pages.live import GRIDS, live_on
 from registry.pages.parameters import checked
 from registry.pages.project import Means, means_on, verdicts_on
 from registry.pages.responses import page, state_of
-from registry.query import RankingQuery
+from registry.query import TARGETS, RankingQuery
 from registry.renderings.numbers import fixed, places_of, span
 from registry.renderings.ranking import MARK, what_marks
 from registry.results.codec import read
@@ -110,7 +110,9 @@ def show_name(project: str, kind: str, name: str) -> Response:
         entries = entries_of(connection, row.id, filters, scopes[:_SCOPES], _GRIDS_EACH)
         called = akin.alias_of or name
         standings = standings_of(connection, row.id, kind, called, scopes[:_SCOPES]) if kind in RANKED else []
-        rankings = usual_rankings(connection, row.id, scopes[:_SCOPES]) if kind == "benchmark" else {}
+        rankings = (
+            usual_rankings(connection, row.id, scopes[:_SCOPES], targets=TARGETS[:1]) if kind == "benchmark" else {}
+        )
         means = [_mean(connection, project, one, called) for one in standings]
         small = _told(entries) if kind == "model" else []
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
@@ -144,7 +146,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         }
 
     found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking]
-    return page("name.html", [*found, *(one.etag for one in rankings.values())], context)
+    return page("name.html", [*found, *(one.etag for each in rankings.values() for one in each.values())], context)
 
 
 def _told(entries: Mapping[Any, Sequence[Entry]]) -> list[uuid.UUID]:
@@ -154,9 +156,10 @@ def _told(entries: Mapping[Any, Sequence[Entry]]) -> list[uuid.UUID]:
     return [one.id for one, until in zip(listed, cells, strict=True) if until <= _CELLS]
 
 
-def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Any]) -> list[tuple[str, str, Means]]:
+def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[tuple[str, str, Means]]:
     """The best models on a benchmark by each experiment and metric that has a stored ranking of it."""
-    found = [(*scope, means_on(read(Ranking, row.document), benchmark)) for scope, row in rankings.items()]
+    rows = [(scope, row) for scope, each in rankings.items() for row in each.values()]
+    found = [(*scope, means_on(read(Ranking, row.document), benchmark)) for scope, row in rows]
     return [(experiment, metric, means) for experiment, metric, means in found if means]
 
 

@@ -42,7 +42,8 @@ from registry.query import TARGETS, RankingQuery
 from registry.renderings.lines import listed
 from registry.renderings.ranking import mean_texts, over_fewer, scale_words, what_marks, without_mean
 from registry.renderings.verdicts.grid import grid_verdict
-from registry.renderings.verdicts.ranking import is_tested, of_measured, ranking_verdict
+from registry.renderings.verdicts.ranking import of_measured
+from registry.renderings.verdicts.targets import OfTarget, of_target, verdict_of_targets
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
@@ -68,13 +69,11 @@ class Means:
     scale: str
 
 
-_VERDICTS: dict[str, tuple[ShownVerdict, Means | None, bool]] = {}
-"""Verdicts on rankings, their means and whether names were tested, by the etags of these, which are long to read."""
+_RANKINGS: dict[str, tuple[OfTarget, Means | None]] = {}
+"""What rankings say, and their means, by the etags of these, which are long to read."""
 _OF_GRIDS_TOLD: dict[tuple[uuid.UUID, str], ShownVerdict] = {}
 """Verdicts on grids by their ids and the etags of their statistics."""
 _CLAIMS, _ALERTS, _NEWS, _READ_NEWS = 3, 3, 5, 50
-_OTHER_TARGETS = TARGETS[1:]
-"""Targets from the narrowest to the widest, beside that of the usual ranking."""
 Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
 """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
 ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid; and the means
@@ -105,13 +104,13 @@ def project(project: str) -> Response:
     now = datetime.now(UTC)
     with parts().database.snapshot() as connection:
         row = enter(connection, project, "reader")
-        scopes, experiments, untested, known = experiments_told(connection, row.id)
+        scopes, experiments, lacking, known = experiments_told(connection, row.id)
         counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
         claims = claims_in_order(connection, row.id, ClaimFilters(verdict=CONTRADICTED), _CLAIMS)
         judged = verdicts_in_order(connection, row.id, ClaimFilters())
         alerts = list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1)
         news = latest(connection, row.id, _READ_NEWS)
-    _ask_for_other_targets(project, untested)
+    _ask_for_targets(project, lacking)
 
     def context() -> dict[str, Any]:
         return {
@@ -159,9 +158,8 @@ def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[S
 
 def experiments_told(
     connection: Connection, project_id: Any
-) -> tuple[list[Scope], list[Experiment], list[Scope], list[object]]:
-    """All experiments, those with data and their verdicts, those whose rankings tested no names, and what all is made
-    of."""
+) -> tuple[list[Scope], list[Experiment], list[tuple[Scope, str]], list[object]]:
+    """All experiments, those with data and their verdicts, the rankings that they lack, and what all is made of."""
     joined = joined_of_kind(connection, project_id, "experiment")
     scopes = _by_experiment(scopes_of(connection, project_id, Filters()), joined)
     return scopes, *_told(connection, project_id, [one for one in scopes if one.measured][:_EXPERIMENTS])
@@ -169,21 +167,16 @@ def experiments_told(
 
 def _told(
     connection: Connection, project_id: Any, scopes: Sequence[Scope]
-) -> tuple[list[Experiment], list[Scope], list[object]]:
-    """The experiments with their verdicts, those whose rankings tested no names, and what all is made of."""
-    if len(_VERDICTS) > _MOST_KEPT:
-        _VERDICTS.clear()
-    ranked = _ranked(connection, project_id, scopes[:_TOLD], TARGETS[0])
-    tags_ = [etag for etag, _ in ranked.values()]
+) -> tuple[list[Experiment], list[tuple[Scope, str]], list[object]]:
+    """The experiments with their verdicts, the rankings that they lack, and what all is made of."""
+    ranked = _ranked(connection, project_id, scopes[:_TOLD])
+    tags_: list[object] = [etag for each in ranked.values() for etag, _, _ in each.values()]
     # What has no noise is tested for other targets: the narrowest that is speaks, as above the results themselves.
-    for target in _OTHER_TARGETS:
-        untested = [one for one in scopes[:_TOLD] if one.experiment in ranked and not ranked[one.experiment][1][2]]
-        others = _ranked(connection, project_id, untested, target) if untested else {}
-        tags_ += [etag for etag, _ in others.values()]
-        ranked |= {name: one for name, one in others.items() if one[1][2]}
-    verdicts = {name: one for name, (_, (one, _, _)) in ranked.items()}
-    means = {name: one for name, (_, (_, one, _)) in ranked.items() if verdicts[name].answer != "none"}
+    spoken = {name: [(one, drawn) for _, one, drawn in each.values()] for name, each in ranked.items()}
+    verdicts = {name: shown(verdict_of_targets([one for one, _ in each])) for name, each in spoken.items()}
+    means = {name: next((drawn for one, drawn in each if one.tested), each[0][1]) for name, each in spoken.items()}
     answered = {name for name, one in verdicts.items() if one.answer != "none"}
+    means = {name: one for name, one in means.items() if name in answered}
     few = [one for one in scopes[:_TOLD] if one.grids <= _GRIDS_EACH and one.experiment not in answered]
     few.sort(key=lambda one: one.possible)
     cells = itertools.accumulate(one.possible for one in few)
@@ -192,28 +185,36 @@ def _told(
     by_grid, tags_of_grids = _of_grids(connection, project_id, alone) if alone else ({}, [])
     each = found | by_grid
     told: list[Experiment] = [(one, each.get(one.experiment, ()), means.get(one.experiment)) for one in scopes]
-    untested = [one for one in scopes[:_TOLD] if one.experiment in ranked and not ranked[one.experiment][1][2]]
-    return told, untested, [*tags_, *tags_of_grids]
+    lacking = [
+        (one, target) for one in scopes[:_TOLD] if one.experiment in answered
+        for target in TARGETS if target not in ranked[one.experiment]
+    ]  # fmt: skip
+    return told, lacking, [*tags_, *tags_of_grids]
 
 
 def _ranked(
-    connection: Connection, project_id: Any, scopes: Sequence[Scope], target: str
-) -> dict[str, tuple[str, tuple[ShownVerdict, Means | None, bool]]]:
-    """The etags of the rankings of these experiments for a target, as far as they are known, and what they say."""
-    kept = dict(_VERDICTS)
-    rows = usual_rankings(connection, project_id, scopes, list(kept), target)
-    for one in rows.values():
-        if one.document is not None:
-            answer = of_measured(read(Ranking, one.document))
-            said = shown(ranking_verdict(answer)), means_of(answer), is_tested(answer)
-            kept[one.etag] = _VERDICTS[one.etag] = said
-    return {name: (one.etag, kept[one.etag]) for (name, _), one in rows.items()}
+    connection: Connection, project_id: Any, scopes: Sequence[Scope]
+) -> dict[str, dict[str, tuple[str, OfTarget, Means | None]]]:
+    """The usual rankings of these experiments by target, as far as they are known from the narrowest on: the etag, what
+    each says, and its means."""
+    if len(_RANKINGS) > _MOST_KEPT:
+        _RANKINGS.clear()
+    kept, found = dict(_RANKINGS), {}
+    for (name, _), each in usual_rankings(connection, project_id, scopes, list(kept)).items():
+        if TARGETS[0] not in each:
+            continue
+        for one in each.values():
+            if one.document is not None:
+                answer = of_measured(read(Ranking, one.document))
+                kept[one.etag] = _RANKINGS[one.etag] = of_target(answer), means_of(answer)
+        found[name] = {target: (one.etag, *kept[one.etag]) for target, one in each.items()}
+    return found
 
 
-def _ask_for_other_targets(slug: str, scopes: Sequence[Scope]) -> None:
-    """Promise the rankings that speak where the usual ones cannot; the page shows them once they are there."""
+def _ask_for_targets(slug: str, lacking: Sequence[tuple[Scope, str]]) -> None:
+    """Promise the rankings that say what else it holds for; the page shows them once they are there."""
     with suppress(TryLater, NotFound, Invalid):
-        for one, target in itertools.product(scopes, _OTHER_TARGETS):
+        for one, target in lacking:
             ask(RankingQuery(one.experiment, one.metric, target=target), slug)
 
 

@@ -8,16 +8,13 @@ from urllib.parse import quote
 from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
-from registry.api.answers import ask
 from registry.api.context import enter, parts
-from registry.api.rankings import RankingParameters, ranking_asked
-from registry.errors import Fault, Invalid, NotFound, TryLater
+from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
-from registry.pages.blocks import Part, ShownVerdict, parts_of, typeset
-from registry.pages.blocks import shown as shown_verdict
+from registry.pages.blocks import Part, parts_of
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
 from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
@@ -26,19 +23,16 @@ from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
 from registry.pages.prose import prose_of
 from registry.pages.responses import page, state_of, tags_of
+from registry.pages.targets import by_target, rankings_of, rows_by_target, who_is_best
 from registry.pages.view import Asked, Found, View
-from registry.renderings.policies import DRAWN, TARGETS
+from registry.renderings.policies import TARGETS
 from registry.renderings.ranking import scale_words
 from registry.renderings.ranking_change import change_blocks, change_sentence
 from registry.renderings.verdicts.estimate import joined
 from registry.renderings.verdicts.ranking import (
     is_tested,
     open_pair,
-    ranking_verdict,
-    short_verdict,
-    verdict_with_targets,
 )
-from registry.results.codec import read
 from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
 
@@ -85,7 +79,9 @@ def results(project: str) -> Response:
         except (Invalid, NotFound) as error:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
-    best = _who_is_best(asked, found) if not faults else {}
+    if found.best is None and not faults:
+        found = replace(found, best=rows_by_target(asked, found.row if view.name == "ranking" else None))
+    best = found.best or {}
     noted = [note.tag, note.rules.tag] if note else []
     stand = [tag for one in (found.row, *best.values()) for tag in tags_of(one)]
     made_of = [row.updated_at, bar, told, faults, *noted, *stand, *found.tags]
@@ -106,12 +102,12 @@ def _context(
     """The page as the template takes it; `named` is the view that the address names, if it names one."""
     view, query, bar, project = asked.view, asked.query, asked.bar, asked.slug
     shown = found.shown() if found.state == "ready" else {}
-    rankings = {one: read(Ranking, row.document) for one, row in best.items() if state_of(row) == "ready"}
+    rankings = rankings_of(best)
     told = next(iter(rankings.values()), None)
     # Of one name nobody asks who is best, but by the ranking itself.
     asks = told is not None and (len(told.ranking) != 1 or view.name == "ranking")
     compares = view.name == "compare"  # its own verdict speaks
-    who = [_who(told, rankings, shown)] if told and asks and not compares else []
+    who = [who_is_best(rankings.values(), shown.get("beside_ranking"))] if told and asks and not compares else []
     waits = found.pending or "pending" in (found.state, *map(state_of, best.values()))
     fields, beside, folded = _fields(asked) if "experiment" in query else ([], [], [])
     return {
@@ -138,7 +134,7 @@ def _context(
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
         "next": list(_next(project, view, told)) if asks and told and not compares else (),
-        "targets": _by_target(best, rankings),
+        "targets": by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
         "changed": list(_changed(told)) if told else [],
@@ -179,17 +175,6 @@ def _next(project: str, view: View, ranking: Ranking) -> Iterator[tuple[str, str
     if ranking.by == "model" and (pair := open_pair(ranking)):
         asked = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
         yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
-
-
-def _who(ranking: Ranking, rankings: Mapping[str, Ranking], shown: Mapping[str, Any]) -> ShownVerdict:
-    """Who is best, for the widest target that shows it, and where means stand below, over which cells each is."""
-    verdict = verdict_with_targets(ranking, [*rankings.values()][1:])
-    beside = shown["beside_ranking"](ranking) if "beside_ranking" in shown else ()
-    found = shown_verdict(replace(verdict, more=(*verdict.more, *beside)), "Who is best")
-    questions = rankings.get("new_questions")
-    if verdict.only_here and questions and ranking_verdict(questions).answer == "shown":
-        return replace(found, label="shown for these benchmarks")
-    return found
 
 
 def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:
@@ -270,41 +255,6 @@ def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:
     for name, text in request.args.items(multi=True):
         if text and name not in there and "at." not in name[:5]:
             yield name, text
-
-
-def _who_is_best(asked: Asked, found: Found) -> dict[str, Any]:
-    """The rows of the rankings of the same selection, of two models where these are compared, that of the wanted target
-    first; none where the question is none for it, or has to wait."""
-    others = tuple(_KNOWN - VIEWS["ranking"].fields)
-    query, faults = salvaged(RankingParameters, others, ("experiment", "metric"), VIEWS["trade-off"].families)
-    if faults or not {"experiment", "metric"} <= query.keys():
-        return {}
-    if asked.view.name == "compare":
-        sides = compared_models.sides_of(asked).values()
-        if len({*sides}) < 2:
-            return {}
-        query |= {"by": "model", "model": tuple(sides), "since": ""}
-    wanted, rows = query["target"], {}
-    for target in [wanted] if query["by"] == "benchmark" else sorted(TARGETS, key=lambda one: one != wanted):
-        own = target == wanted and asked.view.name == "ranking"
-        question = ranking_asked({**query, "target": target, ranking.PAIRS: ""}, asked.slug, asked.wanted)
-        try:
-            rows[target] = found.row if own else ask(question, asked.slug)[1]
-        except (Invalid, NotFound, TryLater):
-            break
-        if state_of(rows[wanted]) != "ready":
-            break  # the others are asked for once this one is worth it
-    return rows
-
-
-def _by_target(rows: Mapping[str, Any], rankings: Mapping[str, Ranking]) -> list[tuple[str, str, str, str]]:
-    """Each target with its words, the kind of its answer and what it says; none where two names were not compared."""
-    if len(rows) < 2 or any(ranking_verdict(one).answer == "none" for one in rankings.values()):
-        return []
-    told = {one: short_verdict(rankings[one]) if one in rankings else ("none", "being computed") for one in rows}
-    drawn = {one for one, found in rankings.items() if "exchangeable_cells" in found.assumes and one == "rerun"}
-    words = {one: DRAWN if one in drawn else TARGETS[one] for one in TARGETS if one in told}
-    return [(one, word, told[one][0], typeset(told[one][1])) for one, word in words.items()]
 
 
 @pages.get("/projects/<project>/<any(rankings,aggregates,lines,'trade-offs'):path>")

@@ -16,8 +16,7 @@ from registry.api.selections import filters_of
 from registry.errors import Fault
 from registry.operations.find_grids import Filters, Page, find_grids, sort_key
 from registry.operations.scope_options import count_grids
-from registry.operations.search import KINDS, Found, folded, found_labels, found_names, found_projects
-from registry.operations.suites import MOST_SUITES, list_suites
+from registry.operations.search import KINDS, Found, found_labels, found_names, found_projects, found_suites
 from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
@@ -73,18 +72,20 @@ def grids(project: str) -> Response:
 
 @pages.get("/search")
 def search() -> Response:
-    """The projects in which the words occur, of the first ones the names that hold them."""
+    """The projects in which the words occur, of the first ones the names and suites that hold them."""
     words, faults = _asked()
     with parts().database.reading() as connection:
         who = caller(connection)
         found = found_projects(connection, who, words, _PROJECTS) if words else Found((), 0)
-        names = [found_names(connection, one.id, words, _NAMES) for one in found.items[:_PLACES]]
+        shown = found.items[:_PLACES]
+        names = [found_names(connection, one.id, words, _NAMES) for one in shown]
+        suites = [found_suites(connection, one.id, words, _NAMES) for one in shown]
 
     def context() -> dict[str, Any]:
-        places = [(one, list(each.items())) for one, each in zip(found.items, names, strict=False)]
+        places = [(one, list(each.items()), of) for one, each, of in zip(shown, names, suites, strict=True)]
         return {"projects": found, "places": places, **_said(words, faults)}
 
-    return page("search.html", [found, names, faults], context, status=422 if faults else 200)
+    return page("search.html", [found, names, suites, faults], context, status=422 if faults else 200)
 
 
 @pages.get("/projects/<project>/search")
@@ -95,18 +96,15 @@ def search_project(project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         names = found_names(connection, row.id, words, _NAMES) if words else {}
-        named = [one.name for one in list_suites(connection, row.id, None, MOST_SUITES)] if words else []
+        suites = found_suites(connection, row.id, words, _NAMES) if words else Found((), 0)
         labels = found_labels(connection, row.id, words, _LABELS) if words else Found((), 0)
         listed = find_grids(connection, row.id, filters, Page(limit=_GRIDS))[:_GRIDS] if words else []
         total = count_grids(connection, row.id, filters) if words else 0
 
-    suites = [one for one in named if all(folded(word) in folded(one) for word in words)]
-
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "suites": suites[:_NAMES],
-            "suites_total": len(suites),
+            "suites": suites,
             "found": [(kind, names[kind]) for kind in KINDS if names],
             "labels": labels,
             "grids": [serializers.summary(stored) for stored in listed],

@@ -66,6 +66,8 @@ class Found:
     progress: float | None = None
     computed: str = ""
     """The state where no row says it."""
+    best: Mapping[str, Any] | None = None
+    """The rows of the rankings by target, where it has asked for them."""
     pending: bool = False
     """Whether something beside the answer is being computed."""
 

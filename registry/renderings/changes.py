@@ -10,7 +10,7 @@ from registry.renderings.numbers import (
     ends,
     fixed,
     intervals,
-    level_of,
+    level_at,
     p_value,
     places_by_row,
     rough,
@@ -23,7 +23,6 @@ from registry.renderings.trends import named
 from registry.renderings.words import counted, isolated, label, measure, place, places
 from registry.results.courses import Change, LargestStep, LevelSpan, Series
 from registry.results.statistics import Statistics
-from registry.results.terms import Interval
 
 Step = tuple[Series, Change]
 _MOST_STEPS = 40
@@ -69,7 +68,7 @@ def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterat
     silent = decided and not any(step.sharp for _, step in steps)
     shown = steps if len(steps) <= (_MOST_SILENT if silent else _MOST_STEPS) else _outstanding(steps)
     shown = shown[:_MOST_ROWS]
-    yield _table(shown, places_posted(document, [step.size for _, step in steps]))
+    yield _table(shown, places_posted(document, [step.size for _, step in steps]), document.params.alpha)
     yield Lines(tuple(_legend(document, along, steps, len(steps) - len(shown))))
 
 
@@ -81,7 +80,7 @@ def _outstanding(steps: Sequence[Step]) -> list[Step]:
     return sorted(found, key=lambda each: not each[1].sharp) if len(found) > _MOST_ROWS else found
 
 
-def _table(steps: Sequence[Step], places: int | None) -> Table:
+def _table(steps: Sequence[Step], places: int | None, alpha: float) -> Table:
     found = [step.interval for _, step in steps]
     # Where posted values have no decimals in common, a step and its intervals have those of their row.
     rows = [(step.size if places is None else None, *ends(step.interval)) for _, step in steps]
@@ -94,23 +93,13 @@ def _table(steps: Sequence[Step], places: int | None) -> Table:
         Column("step", [signed(step.size, d) for (_, step), d in sizes], True),
     ]
     if any(found):
-        columns.append(_within(found, own))
+        columns.append(Column(f"{level_at(alpha)} interval", intervals(found, own)))
     if any(step.p_holm is not None for _, step in steps):
         columns.append(Column("Holm p", [p_value(step.p_holm) for _, step in steps], True))
     if any(step.detectable is not None for _, step in steps):
         columns.append(Column("could show", [rough(step.detectable) for _, step in steps], True))
     marks = [_mark(one, step) for one, step in steps]
     return Table([*columns, *([Column("", marks)] if any(marks) else ()), *_picked(steps, own)])
-
-
-def _within(found: Sequence[Interval | None], own: Sequence[int | None] | None, heading: str = "") -> Column:
-    """Intervals, with the decimals of their rows, each with its level where that is no part of the heading."""
-    written = intervals(found, own)
-    levels = {level_of(one) for one in found if one}
-    if len(levels) == 1 and not heading:
-        return Column(f"{levels.pop()} interval", written)
-    cells = [f"{text} at {level_of(one)}" if one else "" for text, one in zip(written, found, strict=True)]
-    return Column(heading or "interval", cells)
 
 
 def _mark(one: Series, step: Change) -> str:
@@ -134,11 +123,11 @@ def _largest(one: Series, step: Change) -> list[tuple[str, LargestStep]]:
 
 
 def _picked(steps: Sequence[Step], own: Sequence[int | None] | None = None) -> Iterator[Column]:
-    """The intervals that allow for having picked the largest steps, each at its level."""
+    """The intervals that allow for having picked the largest steps."""
     found = [next((largest.interval for _, largest in _extremes(one, step)), None) for one, step in steps]
     found = [None if within == step.interval else within for within, (_, step) in zip(found, steps, strict=True)]
     if any(found):
-        yield _within(found, own, "picked, interval")
+        yield Column("picked, interval", intervals(found, own))
 
 
 def _numeric(steps: Sequence[Step]) -> bool:

@@ -10,8 +10,7 @@ from registry.renderings.numbers import (
     fixed,
     intervals,
     level_of,
-    levels_of,
-    named_interval,
+    level_of_picked,
     p_value,
     places_of,
     places_shown,
@@ -142,7 +141,7 @@ def _margins(document: Comparison) -> Iterator[Block]:
             continue
         yield Heading(f"By {axis}", 2)
         yield _margin(axis, levels)
-        yield Lines(tuple(_margin_notes(axis, levels)))
+        yield Lines(tuple(_margin_notes(axis, levels, document.alpha)))
         silent = len(margin.levels) - len(levels)
         if silent:
             yield f"{counted(silent, 'level', 'levels')} without a common cell"
@@ -173,12 +172,13 @@ def _margin(axis: str, levels: Sequence[LevelGap]) -> Table:
     )
 
 
-def _margin_notes(axis: str, levels: Sequence[LevelGap]) -> Iterator[str]:
+def _margin_notes(axis: str, levels: Sequence[LevelGap], alpha: float) -> Iterator[str]:
     """Notes on the intervals and p-values of the levels."""
     tests = [level.test for level in levels if level.test and level.test.name]
-    within = [(test.name, test.interval) for test in tests if test.interval]
+    within = [test.name for test in tests if test.interval]
     if within:
-        yield f"interval: {levels_of([ends for _, ends in within])}, {either(named_test(name) for name, _ in within)}"
+        level = level_of_picked((test.interval for test in tests), alpha)
+        yield f"interval: {either(map(named_test, within))}, {level}"
     if tests:
         yield f"Holm p: {either(named_test(test.name) for test in tests)}, over the levels of {isolated(axis)}"
     if silent := [test for test in tests if attainable_p(test) is None]:
@@ -204,7 +204,7 @@ def _cells(document: Comparison) -> Iterator[Block]:
         return
     yield Heading("Cells", 2)
     yield Table(list(_cell_columns(cells)))
-    yield Lines(tuple(_cell_notes([cell.test for cell in cells if cell.test])))
+    yield Lines(tuple(_cell_notes(cells, document.alpha)))
     if left := document.cells_left_out:
         yield f"and {counted(left, 'more cell', 'more cells')}: at {place(cells[-1].at)} the list ends"
 
@@ -218,14 +218,16 @@ def _cell_columns(cells: Sequence[CellGap]) -> Iterator[Column]:
     yield Column("gap", [signed(cell.gap, values) for cell in cells], True)
     found = [cell.interval for cell in cells]
     if any(found):
-        yield Column(named_interval(found), intervals(found, places_of(ends_of(found))))
+        yield Column("interval", intervals(found, places_of(ends_of(found))))
         yield Column("Holm p", [p_value(cell.p_holm) for cell in cells], True)
 
 
-def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
+def _cell_notes(cells: Sequence[CellGap], alpha: float) -> Iterator[str]:
     """Notes on the intervals and p-values of the cells."""
+    tests = [cell.test for cell in cells if cell.test]
     if tests:
-        yield "interval: " + either(_INTERVALS.get(test) or named_test(test) for test in tests)
+        named = either(_INTERVALS.get(test) or named_test(test) for test in tests)
+        yield f"interval: {named}, {level_of_picked((cell.interval for cell in cells), alpha)}"
         yield f"Holm p: {either(map(named_test, tests))}, each cell by itself, over all tested cells"
 
 

@@ -145,6 +145,18 @@ def level_of(found: _Confident) -> str:
     return f"{100 * found.level:.4g} %"
 
 
+def level_at(alpha: float) -> str:
+    """The level of intervals at this alpha, however many of them were picked: `95 %`."""
+    return f"{100 * (1 - alpha):.4g} %"
+
+
+def level_of_picked(found: Iterable[_Confident | None], alpha: float) -> str:
+    """The level of intervals of which those of what is shown may be wider, and why these have it too."""
+    wide = any(one.level - 1 + alpha > 1e-9 for one in found if one)
+    more = "; wider where something is shown, so that those picked by this miss no more often (Benjamini–Yekutieli)"
+    return f"{level_at(alpha)}{more * wide}"
+
+
 def ends(interval: Interval | None) -> tuple[float, float] | tuple[None, None]:
     """The ends of an interval, None of none."""
     return (interval.low, interval.high) if interval else (None, None)

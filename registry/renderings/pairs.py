@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from registry.renderings.numbers import UNDEFINED, ends_of, intervals, named_interval, p_value, places_of, rough, signed
+from registry.renderings.numbers import UNDEFINED, ends_of, intervals, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import attainable_p, counted, named_test
@@ -60,7 +60,7 @@ def _estimates(pairs: Sequence[Pair]) -> Iterator[Column]:
     found = [pair.interval for pair in pairs]
     places = places_of([*(pair.difference for pair in pairs), *ends_of(found)])
     yield Column("difference", [signed(pair.difference, places) for pair in pairs], True)
-    yield Column(named_interval(found), intervals(found, places))
+    yield Column("interval", intervals(found, places))
     if _could_show(pairs):
         yield Column(_SHOWS, [rough(pair.detectable) for pair in pairs], True)
 

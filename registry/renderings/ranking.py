@@ -5,7 +5,16 @@ from itertools import takewhile
 from operator import attrgetter
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, ends, fixed, intervals, levels_of, places_of, rank_range, signed
+from registry.renderings.numbers import (
+    UNDEFINED,
+    ends,
+    fixed,
+    intervals,
+    level_of_picked,
+    places_of,
+    rank_range,
+    signed,
+)
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, policy_blocks, target
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
@@ -253,12 +262,8 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"no pair was tested, so every rank is left open: {reason or 'no noise'}"
     else:
         yield from _groups(ranking)
-    levels = [one.interval for one in ranking.pairs if one.interval and one.interval.level - 1 + ranking.alpha > 1e-9]
-    if levels:
-        yield (
-            f"{levels_of(levels)} interval: of a pair that is shown, 1 - alpha x shown / tested pairs: of these, picked"
-            " by being shown, no more than alpha are expected to miss (Benjamini–Yekutieli)"
-        )
+    if any(one.interval for one in ranking.pairs):
+        yield f"interval of a pair: {level_of_picked((one.interval for one in ranking.pairs), ranking.alpha)}"
     pools = sorted({row.pool for row in ranking.ranking if row.pool is not None})
     if pools:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"

@@ -11,6 +11,7 @@ from registry.renderings.numbers import (
     ends,
     fixed,
     intervals,
+    level_at,
     level_of,
     p_value,
     places_by_row,
@@ -230,10 +231,10 @@ def _legend(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
         yield from _deciding(document, series)
     yield from _inconclusive(series, document.params)
     shown = [onset for one in series if (onset := lasting(one, document.metric))]
-    if shown and (level := shown[0].level):
+    if shown and shown[0].level:
         margin = f"by more than {rounded(shown[0].margin)}" if shown[0].margin else "by any amount"
         side = "below" if shown[0].goes == "falls" else "above"
-        sure = f"with {100 * level:.4g} % confidence"
+        sure = f"with {level_at(document.params.alpha)} confidence"
         yield f"gets worse: {side} the first value {margin} for good, after the one level and by the other, {sure}"
 
 

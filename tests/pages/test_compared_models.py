@@ -193,3 +193,38 @@ def test_without_two_models_that_share_cells_the_view_asks_for_them(demo: Demo, 
     guest.read(address)
     demo.house.compute()
     assert "Name two models" in guest.read(address).text
+
+
+def test_the_overview_the_ranking_and_the_comparison_tell_one_verdict(public: Project, visitor: Browser) -> None:
+    """A is ahead of B by 29 or 30 points on each of twelve benchmarks, and in the other experiment on one alone."""
+    grids = [
+        publication(
+            experiment=experiment, benchmark=f"b{place}", model=model, axes=[], values=value + place, trials=1000
+        )
+        for experiment, leads in (("every", [30.0, 29.0] * 6), ("one", [30.0] + [0.0] * 11))
+        for place, lead in enumerate(leads)
+        for model, value in (("A", 40.0 + lead), ("B", 40.0))
+    ]
+    assert public.call("POST", f"projects/{public.slug}/grids/batch", json=grids).status_code == 200
+    home = f"/projects/{public.slug}"
+    for experiment, label in (("every", "shown"), ("one", "shown for these cells")):
+        asked = f"{home}/results?experiment={experiment}&metric=accuracy"
+        pair = f"{asked}&view=compare&contender_model=A&baseline_model=B"
+        for _ in range(3):  # the other targets are asked for once the first is there
+            visitor.computed(f"{asked}&view=ranking")
+            visitor.computed(pair)
+        size = "29.5" if experiment == "every" else "2.5"
+        assert f"{label} A is better than B by {size} points" in visitor.read(home).text
+        assert f"Who is best: {label} A is better than B by {size}" in visitor.read(f"{asked}&view=ranking").text
+        assert f"{label} A is better than B by {size}" in visitor.read(pair).text
+
+
+def test_what_waits_for_the_ranking_is_being_computed_and_not_left_open(public: Project, visitor: Browser) -> None:
+    for model, value in (("A", 90.0), ("B", 50.0), ("C", 49.0)):
+        public.published(experiment="e", benchmark="b", model=model, axes=[], values=value, trials=1000)
+    asked = f"/projects/{public.slug}/results?view=compare&experiment=e&metric=accuracy"
+    asked += "&contender_model=A&baseline_model=B"
+    visitor.computed(asked)
+    page = visitor.read(f"{asked}&method=borda")  # the same comparison, and another ranking
+    assert "being computed As the only question asked (p <0.0001), A is better than B by 40.0 points" in page.text
+    assert "left open" not in page.text

@@ -57,6 +57,7 @@ def test_a_suite_is_found_and_the_choice_of_an_experiment_keeps_it(many: Project
     page = visitor.read(f"{home}/search?q=reas")
     assert "1 of 1 suite" in page.text
     [href] = page.links("suite=Reasoning")
+    assert href in visitor.read("/search?q=reasoning").links()
     choices = [one for one in visitor.read(href).links("suite=Reasoning") if "experiment=sweep-1" in one]
     assert choices
     assert "Reasoning" in visitor.read(choices[0]).text

@@ -1,20 +1,24 @@
 """The verdict on two models beside the ranking that they were picked from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from registry.renderings.numbers import p_value
 from registry.renderings.policies import TARGETS, method
-from registry.renderings.verdicts.estimate import Verdict, sentence
-from registry.renderings.verdicts.ranking import of_measured, pair_of
+from registry.renderings.verdicts.estimate import Answer, Verdict, sentence
+from registry.renderings.verdicts.ranking import of_measured, only_of, pair_of
+from registry.renderings.verdicts.targets import of_target, separates, speaking, widest
 from registry.renderings.words import isolated
 from registry.results.comparison import ModelComparison
 from registry.results.ranking import Ranking
 
 
-def among_pairs(verdict: Verdict, document: ModelComparison, ranking: Ranking | None) -> Verdict:
-    """The verdict on two models, which is shown only where the ranking of their selection separates them too; else what
-    was found of them by themselves, and what the ranking says. None: the ranking is not there yet.
+def among_pairs(
+    verdict: Verdict, document: ModelComparison, rankings: Sequence[Ranking], *, waits: bool = False
+) -> Verdict:
+    """The verdict on two models, which is shown only where the ranking of their selection separates them too, and for
+    what its `rankings` by target show; else what was found of them by themselves, and what the ranking says. Without
+    one it is not known, or `waits` says that it is being computed.
 
     Variants of one model keep their verdict: a ranking of models does not ask about them.
     """
@@ -22,9 +26,11 @@ def among_pairs(verdict: Verdict, document: ModelComparison, ranking: Ranking | 
     if verdict.answer != "shown" or document.differs != ("model",) or whole is None:
         return verdict
     alone = f"As the only question asked (p {p_value(whole.p)}), {verdict.sentence.rstrip('.')}"
-    if ranking is None:
-        return _open(verdict, f"{alone}; whether the ranking of this selection separates them too is not known yet")
-    ranking = of_measured(ranking)
+    if not rankings:
+        known = "being computed" if waits else "not known"
+        answer: Answer = "pending" if waits else "open"
+        return _open(verdict, f"{alone}; whether the ranking of this selection separates them too is {known}", answer)
+    ranking = of_measured(rankings[speaking([of_target(one) for one in rankings])])
     names, two = [row.name for row in ranking.ranking], (document.contender.model, document.baseline.model)
     absent = [isolated(name) for name in two if name not in names]
     if absent:
@@ -35,7 +41,8 @@ def among_pairs(verdict: Verdict, document: ModelComparison, ranking: Ranking | 
     listed = pair_of(ranking, *two)
     p = listed[0].p_holm if listed else None
     tested = f" (Holm p {p_value(p)})" if p is not None else ""
-    if _separates(ranking, two):
+    if separates(ranking, two):
+        verdict = replace(verdict, only=widest(only_of(one) for one in rankings if separates(one, two)))
         if count == 1 and not any(_policy(ranking)):
             return verdict  # the ranking of two asks the same question
         told = f"{where[0].upper()}{where[1:]}, it is shown too{tested}"
@@ -45,8 +52,8 @@ def among_pairs(verdict: Verdict, document: ModelComparison, ranking: Ranking | 
     return _open(verdict, f"{alone}; {where}{picked}, it is {left}{tested}")
 
 
-def _open(verdict: Verdict, told: str) -> Verdict:
-    return replace(verdict, answer="open", sentence=sentence(told), only_here=False)
+def _open(verdict: Verdict, told: str, answer: Answer = "open") -> Verdict:
+    return replace(verdict, answer=answer, sentence=sentence(told), only="")
 
 
 def _policy(ranking: Ranking) -> Iterator[str]:
@@ -57,11 +64,3 @@ def _policy(ranking: Ranking) -> Iterator[str]:
         yield f"by {method(ranking.method)}"
     if ranking.missing not in ("", "matched"):
         yield f"missing cells: {method(ranking.missing)}"
-
-
-def _separates(ranking: Ranking, two: tuple[str, str]) -> bool:
-    """Whether the tests separate two names: by their pair, or where there are too many to list all, by the groups."""
-    if listed := pair_of(ranking, *two):
-        pair = listed[0]
-        return pair.status == "ok" and pair.p_holm is not None and pair.p_holm < ranking.alpha
-    return bool(ranking.groups) and not any({*two} <= {*group} for group in ranking.groups)

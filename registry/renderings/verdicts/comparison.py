@@ -238,7 +238,7 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         reach = _TOGETHER.format(whole.benchmarks) if alone and elsewhere else _ELSEWHERE[elsewhere]
         about = only_others or f"{alone}{reach}"
         told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{about}"
-        return Verdict("shown", sentence(told), only_here=not elsewhere)
+        return Verdict("shown", sentence(told), only="" if elsewhere else "cells")
     if found.is_within(yardstick.margin):
         mean = " on average" if whole.n_common > 1 else ""
         told = (
@@ -275,7 +275,7 @@ def _by_wins(document: ModelComparison, whole: WholeGap) -> Verdict:
         alone = carried(whole.without, Yardstick(), document.alpha, sign)
         behind = baseline if ahead == contender else contender
         told = f"{ahead} is ahead of {behind}: {record} (p {p_value(whole.p)}){alone}{_TURNS}"
-        return Verdict("shown", sentence(told), only_here=True)
+        return Verdict("shown", sentence(told), only="cells")
     why = f"; {whole.reason}" if whole.status != "ok" and whole.reason else ""
     return Verdict("open", sentence(f"Whether {contender} or {baseline} is ahead cannot be told: {record}{why}"))
 

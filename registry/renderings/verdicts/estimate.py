@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
-from registry.renderings.numbers import fixed, level_of, places_of, rough, span
+from registry.renderings.numbers import fixed, level_at, places_of, rough, span
 from registry.renderings.words import isolated
 from registry.results.parameters import POWER, Parameters
 from registry.results.terms import Interval, SliceDocument
@@ -94,11 +94,12 @@ class Estimate:
         return fixed(abs(self.difference), self.decimals)
 
     def brackets(self, yardstick: Yardstick) -> str:
-        """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say."""
+        """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say. One that is
+        wider for having been picked misses as rarely as the others: they have one level."""
         ends = self.interval
         told = ["lower is better"] if yardstick.direction == "lower" else []
         if ends:
-            told.append(f"{level_of(ends)} interval {span(ends.low, ends.high, self.decimals)}")
+            told.append(f"{level_at(self.alpha or 1 - ends.level)} interval {span(ends.low, ends.high, self.decimals)}")
         return f" ({'; '.join(told)})" if told else ""
 
     def told(self, yardstick: Yardstick) -> str:
@@ -125,7 +126,8 @@ def margin_words(yardstick: Yardstick) -> str:
     return f"{yardstick.sized(f'{yardstick.margin:g}')} (2 % of the metric's range)"
 
 
-Answer = Literal["shown", "absent", "open", "none", "value"]
+Answer = Literal["shown", "absent", "open", "none", "value", "pending"]
+Only = Literal["", "cells", "benchmarks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +136,14 @@ class Verdict:
 
     shown: the tests show it. absent: it is shown to lie within the margin of equivalence. open: neither. none: the
     question has no answer, and the sentence says why. value: nothing is asked of a single number but what it is.
+    pending: what else decides is being computed.
     """
 
     answer: Answer
     sentence: str
     more: tuple[str, ...] = ()
-    only_here: bool = False
-    """Whether what is shown of these cells was not shown of other questions and benchmarks."""
+    only: Only = ""
+    """What alone something shown is about: these cells, or these benchmarks with other questions; "": others too."""
     left_out: tuple[str, ...] = ()
     """What stays without each of the benchmarks that `sentence` counts; a page folds it."""
 

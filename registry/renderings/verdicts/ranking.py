@@ -1,13 +1,13 @@
 """The verdict on a ranking: who is first, from whom the tests do not separate it, and where that could turn."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
 from registry.renderings.numbers import p_value
-from registry.renderings.policies import TARGETS
 from registry.renderings.verdicts.estimate import (
     Answer,
     Estimate,
+    Only,
     Verdict,
     Yardstick,
     common_cells,
@@ -33,13 +33,18 @@ _TURNS = {
     "new_questions": "this is about these benchmarks alone",
 }
 
-_WIDTH = (None, *TARGETS)
-"""Targets from the narrowest to the widest; older answers name none."""
+_ONLY: Mapping[str, Only] = {"rerun": "cells", "new_questions": "benchmarks"}
 
 
-def ranking_verdict(ranking: Ranking) -> Verdict:
-    """Who is best of two names or of many, by how much and how surely; or that the tests separate nothing, and why."""
-    return _verdict(ranking, _turns(ranking))
+def ranking_verdict(ranking: Ranking, *, alone: bool = True) -> Verdict:
+    """Who is best of two names or of many, by how much and how surely; or that the tests separate nothing, and why.
+    Unless it stands `alone`, something else says what it is about."""
+    return _verdict(ranking, _turns(ranking) if alone else "")
+
+
+def only_of(ranking: Ranking) -> Only:
+    """What alone it is about; nothing wider is asked of benchmarks."""
+    return _ONLY.get(ranking.target, "") if ranking.by != "benchmark" else ""
 
 
 def of_measured(ranking: Ranking) -> Ranking:
@@ -59,22 +64,6 @@ def of_measured(ranking: Ranking) -> Ranking:
         groups=tuple(group for group in ranking.groups if not absent.issuperset(group)),
         left_out=(*ranking.left_out, *(Omission(name, "has no cell here") for name in sorted(absent))),
     )
-
-
-def verdict_with_targets(ranking: Ranking, others: Sequence[Ranking]) -> Verdict:
-    """The verdict on a ranking beside those of its other targets, which say by how much and whether it could turn: it
-    is shown for these cells alone where the widest of them does not show it. Without noise its own is not tested: then
-    the narrowest that is speaks."""
-    if not others:
-        return ranking_verdict(ranking)
-    if why_untested(ranking) is not None:
-        tested = [one for one in others if is_tested(one)]
-        return ranking_verdict(min(tested or [ranking], key=lambda one: _WIDTH.index(one.target)))
-    verdict = _verdict(ranking, "")
-    widest = max((ranking, *others), key=lambda one: _WIDTH.index(one.target))
-    lost = verdict.answer == "shown" and ranking_verdict(widest).answer != "shown"
-    more = tuple(line for line in verdict.more if line not in _lead(ranking))
-    return replace(verdict, only_here=lost, more=more)
 
 
 def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
@@ -116,8 +105,8 @@ def _verdict(ranking: Ranking, turns: str) -> Verdict:
         parts = f"The {len(rows):,} {several} fall into {len(ranking.components):,} parts that share no slot"
         return Verdict("none", f"{parts}: they have no common order.", tuple(_weakening(ranking)))
     verdict = _of_two(ranking, turns) if len(rows) == 2 else _of_many(ranking, turns)
-    here = verdict.answer == "shown" and ranking.target == "rerun" and ranking.by != "benchmark"
-    return replace(verdict, more=(*verdict.more, *_weakening(ranking)), only_here=here)
+    only = only_of(ranking) if verdict.answer == "shown" else ""
+    return replace(verdict, more=(*verdict.more, *_weakening(ranking)), only=only)
 
 
 def plural_of(by: str) -> str:
@@ -261,7 +250,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if worse == count - len(best):
         others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
         told = f"{first}, shown to be {_word(ranking)} than {others}{less}"
-        return Verdict("shown", sentence(f"{told}{turns}"), (*_lead(ranking), *_groups(ranking)), left_out=each)
+        return Verdict("shown", sentence(f"{told}{turns}"), tuple(lead_of(ranking)), left_out=each)
     told = f"{first}, shown to be {_word(ranking)} than {of_them(worse)}{less}"
     untested = [name for name in open_ if not any(_may_tell(ranking, row.name, name) for row in best)]
     tested = [name for name in open_ if name not in untested]
@@ -274,7 +263,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     if gap := _gap(ranking, open_):
         told += f"; {'it' if len(best) == 1 else isolated(best[0].name)}{gap}"
     answer: Answer = "absent" if equal else "open"
-    return Verdict(answer, sentence(f"{told}{turns}"), tuple(_groups(ranking)), left_out=each)
+    return Verdict(answer, sentence(f"{told}{turns}"), left_out=each)
 
 
 def why_untested(ranking: Ranking) -> str | None:
@@ -322,7 +311,7 @@ def _are_equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) 
     return all(found is not None and found[1] is not None and found[1].is_within(margin) for found in pairs)
 
 
-def _lead(ranking: Ranking) -> Iterator[str]:
+def lead_of(ranking: Ranking) -> Iterator[str]:
     """By how much the first leads the second, where the pair is listed."""
     first, second = ranking.ranking[0].name, ranking.ranking[1].name
     listed = pair_of(ranking, first, second)
@@ -343,15 +332,6 @@ def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     alone = " in a test of this pair alone" if found.interval and found.interval.low * found.interval.high > 0 else ""
     leads = "trails" if found.difference < 0 else "leads"
     return f" {leads} {isolated(name)} by {found.told(yardstick_of(ranking))}{alone}"
-
-
-def _groups(ranking: Ranking) -> Iterator[str]:
-    """How many groups the tests leave, where letters name them and all met: others may differ without a test."""
-    count = len(ranking.groups)
-    if count <= MOST_LETTERS and not ranking.never_met:
-        shared = sum(map(len, ranking.groups)) > len({name for group in ranking.groups for name in group})
-        groups = counted(count, "group", "groups")
-        yield f"The tests separate the {plural_of(ranking.by)} into {groups}{', which overlap' if shared else ''}."
 
 
 def _nothing_separated(ranking: Ranking) -> Verdict:

@@ -15,7 +15,8 @@ from registry.renderings.sheet import markdown, text
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.grid import counts_note, grid_verdict
-from registry.renderings.verdicts.ranking import ranking_verdict, verdict_with_targets
+from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.targets import of_target, verdict_of_targets
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -339,8 +340,16 @@ def test_a_ranking_is_shown_for_these_cells_alone_where_the_widest_target_does_n
         return from_document(Ranking, document | {"pairs": [document["pairs"][0] | {"p_holm": None, "p": None} | pair]})
 
     cells, questions = of("rerun", 0.001), of("new_questions", None)
-    assert not verdict_with_targets(cells, [questions, of("new_benchmarks", 0.01)]).only_here
-    assert verdict_with_targets(cells, [questions, of("new_benchmarks", 0.4)]).only_here
+    cases = {
+        "cells": [cells, questions],
+        "": [cells, questions, of("new_benchmarks", 0.01)],
+        "benchmarks": [cells, of("new_questions", 0.01), of("new_benchmarks", 0.4)],
+    }
+    for only, given in cases.items():
+        assert verdict_of_targets([of_target(one) for one in given]).only == only
+    # Without noise nothing is tested of the cells: the narrowest target that is speaks.
+    untested = [of_target(of("rerun", None)), *map(of_target, cases["benchmarks"][1:])]
+    assert verdict_of_targets(untested).only == "benchmarks"
 
 
 def test_the_interval_of_a_cell_is_that_of_its_trials_else_of_its_repeats_else_of_its_error() -> None:

@@ -1,0 +1,70 @@
+"""Who is best, for each of the three targets: the rankings of a selection, and what the page of results says of them
+above each of its views."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from flask import request
+
+from registry.api.answers import ask
+from registry.api.rankings import RankingParameters, ranking_asked
+from registry.errors import Invalid, NotFound, TryLater
+from registry.grids.slices import PARAMETER
+from registry.pages.blocks import ShownVerdict, shown, typeset
+from registry.pages.parameters import salvaged
+from registry.pages.responses import state_of
+from registry.pages.view import Asked
+from registry.query import TARGETS
+from registry.renderings.policies import DRAWN
+from registry.renderings.policies import TARGETS as WORDS
+from registry.renderings.verdicts.ranking import lead_of, ranking_verdict, short_verdict
+from registry.renderings.verdicts.targets import of_target, verdict_of_targets
+from registry.results.codec import read
+from registry.results.ranking import Ranking
+
+
+def rows_by_target(asked: Asked, own: Any = None) -> dict[str, Any]:
+    """The rows of the rankings of a selection, that of the wanted target first, which may be the view's `own`; none
+    where the question is none for it, or has to wait."""
+    others = tuple({*request.args} - {*RankingParameters().fields})
+    query, faults = salvaged(RankingParameters, others, ("experiment", "metric"), (PARAMETER,))
+    if faults or not {"experiment", "metric"} <= query.keys():
+        return {}
+    if asked.view.name == "compare":
+        query |= {"by": "model", "since": ""}
+    wanted, rows = query["target"], {}
+    for target in [wanted] if query["by"] == "benchmark" else sorted(TARGETS, key=lambda one: one != wanted):
+        question = ranking_asked({**query, "target": target, "pairs_of": ""}, asked.slug, asked.wanted)
+        try:
+            rows[target] = own if own is not None and target == wanted else ask(question, asked.slug)[1]
+        except (Invalid, NotFound, TryLater):
+            break
+        if state_of(rows[wanted]) != "ready":
+            break  # the others are asked for once this one is worth it
+    return rows
+
+
+def rankings_of(rows: Mapping[str, Any]) -> dict[str, Ranking]:
+    """Those that are computed."""
+    return {one: read(Ranking, row.document) for one, row in rows.items() if state_of(row) == "ready"}
+
+
+def who_is_best(rankings: Iterable[Ranking], beside: Callable[[Ranking], Iterable[str]] | None) -> ShownVerdict:
+    """The verdict over the targets, and what the view says `beside` it of the means; sizes stand in the list of
+    targets, where there are several."""
+    ranking, *others = rankings
+    verdict = verdict_of_targets([of_target(one) for one in (ranking, *others)])
+    size = [*lead_of(ranking)] if others and len(ranking.ranking) > 1 else []
+    more = (*(line for line in verdict.more if line not in size), *(beside(ranking) if beside else ()))
+    return shown(replace(verdict, more=more), "Who is best")
+
+
+def by_target(rows: Mapping[str, Any], rankings: Mapping[str, Ranking]) -> list[tuple[str, str, str, str]]:
+    """Each target with its words, the kind of its answer and what it says; none where two names were not compared."""
+    if len(rows) < 2 or any(ranking_verdict(one).answer == "none" for one in rankings.values()):
+        return []
+    told = {one: short_verdict(rankings[one]) if one in rankings else ("none", "being computed") for one in rows}
+    drawn = {one for one, found in rankings.items() if "exchangeable_cells" in found.assumes and one == "rerun"}
+    words = {one: DRAWN if one in drawn else WORDS[one] for one in WORDS if one in told}
+    return [(one, word, told[one][0], typeset(told[one][1])) for one, word in words.items()]

@@ -1,0 +1,68 @@
+"""The one verdict on a question over its targets, from these cells run again to other benchmarks: overviews, results
+and comparisons tell the same."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from registry.renderings.verdicts.estimate import Only, Verdict
+from registry.renderings.verdicts.ranking import is_tested, of_measured, only_of, pair_of, ranking_verdict
+from registry.results.ranking import Ranking
+
+_WIDTH: tuple[Only, ...] = ("", "benchmarks", "cells")
+"""What is shown, from the widest claim to the narrowest."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfTarget:
+    """What a ranking says of its own target; `bare` leaves out what it is about, for a page that says it beside."""
+
+    verdict: Verdict
+    bare: Verdict
+    about: Only
+    tested: bool
+
+
+def of_target(ranking: Ranking) -> OfTarget:
+    """What a verdict over several targets needs of the ranking of one."""
+    return OfTarget(
+        ranking_verdict(ranking), ranking_verdict(ranking, alone=False), only_of(ranking), is_tested(ranking)
+    )
+
+
+def verdict_of_targets(told: Sequence[OfTarget]) -> Verdict:
+    """The verdict of that which speaks, shown for no more than the widest of them shows. They are that which was asked
+    for, and then the others from the narrowest on, as far as they are computed."""
+    place = speaking(told)
+    verdict = told[place].verdict if place or len(told) == 1 else told[0].bare
+    if verdict.answer != "shown":
+        return verdict
+    return replace(verdict, only=widest(one.about for one in told if one.verdict.answer == "shown"))
+
+
+def speaking(told: Sequence[OfTarget]) -> int:
+    """The place of the first of these; where nothing was tested of it, that of the narrowest wider one that was."""
+    wide = _WIDTH.index(told[0].about)
+    return next((i for i, one in enumerate(told) if one.tested and _WIDTH.index(one.about) <= wide), 0)
+
+
+def widest(shown: Iterable[Only]) -> Only:
+    """What the widest of these claims that are shown is about alone."""
+    return min(shown, key=_WIDTH.index)
+
+
+def of_pair(ranking: Ranking, two: Sequence[str]) -> Ranking | None:
+    """What a ranking says of two of its names alone, as strictly as of all of them; None where it
+    does not list them."""
+    ranking = of_measured(ranking)
+    rows = tuple(row for row in ranking.ranking if row.name in two)
+    listed = pair_of(ranking, *two)
+    return replace(ranking, ranking=rows, pairs=(listed[0],), components=()) if listed and len(rows) == 2 else None
+
+
+def separates(ranking: Ranking, two: Sequence[str]) -> bool:
+    """Whether the tests separate two names: by their pair, or where there are too many to list all, by the groups."""
+    if listed := pair_of(ranking, *two):
+        pair = listed[0]
+        return pair.status == "ok" and pair.p_holm is not None and pair.p_holm < ranking.alpha
+    names = {name for group in ranking.groups for name in group}
+    return names.issuperset(two) and not any({*two} <= {*group} for group in ranking.groups)
