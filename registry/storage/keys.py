@@ -9,8 +9,9 @@ nothing is removed from it.
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -96,6 +97,25 @@ def in_projects(table: _HasColumns, projects: Iterable[Any], keys: Iterable[tupl
     """Condition for some rows of a table, by grid and number, all of them of these projects."""
     key = tuple_(table.c.grid_id, _number(table))
     return and_(table.c.project_id.in_(set(projects)), key.in_(list(keys)))
+
+
+def from_shards(
+    connection: Connection, rows: Sequence[Any], table: Table, columns: Sequence[Any], *, missing: bool = False
+) -> list[Any]:
+    """Rows of the coordinator's tables, each with what a table in shards has at its project, `id` and `number`; a row
+    of which it has nothing is left out, or has None if it may be `missing`.
+
+    Joined in one statement, the node of the project would be sent each of the coordinator's tables first.
+    """
+    if not rows:
+        return []
+    keys = [(row.id, row.number) for row in rows]
+    query = select(table.c.grid_id, _number(table).label("number"), *columns)
+    held = connection.execute(query.where(in_projects(table, (row.project_id for row in rows), keys)))
+    found = {(one.grid_id, one.number): one._mapping for one in held}
+    nothing = {column.key: None for column in columns} if missing else None
+    pairs = [(row._mapping, found.get(key, nothing)) for row, key in zip(rows, keys, strict=True)]
+    return [SimpleNamespace(**{**other, **row}) for row, other in pairs if other is not None]
 
 
 def _number(table: _HasColumns) -> Any:
