@@ -133,6 +133,16 @@ def in_shards(connection: Connection) -> bool:
     return _SHARDED[connection.engine]
 
 
+def commit_together(connection: Connection) -> None:
+    """Let the node of a revision prepare its part before the coordinator commits. Otherwise the node commits first, and
+    if the coordinator died in between, nobody could ever take the number of that revision.
+
+    Citus does so where it copies to a table in shards, even no rows, which asks no node."""
+    if in_shards(connection):
+        nothing = "SELECT id, revision, 1, project_id FROM grids WHERE false"
+        connection.execute(text(f"INSERT INTO item_continuations (grid_id, revision, since, project_id) {nothing}"))
+
+
 def shard_of(connection: Connection, grid_id: uuid.UUID) -> uuid.UUID | None:
     """The project of a grid if the tables are in shards, for `in_shard_of`; any id if there is no such grid."""
     if not in_shards(connection):
