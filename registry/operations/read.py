@@ -117,7 +117,7 @@ def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[
     The document is left out when its etag is among the `known` ones.
     """
     if in_shards(connection):
-        return find_statistics_of(connection, [grid_id], known).get(grid_id)
+        return next(iter(find_statistics_of(connection, [grid_id], known).values()), None)
     return _STATISTICS.one_or_none(connection, {"grid_id": str(grid_id), "known": list(known)})
 
 
