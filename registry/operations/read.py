@@ -32,7 +32,7 @@ from registry.operations.stored_grids import (
     stored_grids,
     with_revisions,
 )
-from registry.storage.keys import from_shards, in_shard_of, in_shards, of_current, of_grid, of_revision, shard_of
+from registry.storage.keys import from_shards, in_shard_of, in_shards, of_current, of_grid, of_revision
 from registry.storage.rows import MEMBERS, level_document
 from registry.storage.statements import Prepared
 from registry.storage.statistics_jobs import job_state
@@ -143,7 +143,7 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
         select(*told, job_state.label("state"))
         .outerjoin(derivations, of_revision(derivations))
         .join(grids, of_grid(revisions))
-        .where(grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number > after)
+        .where(grids.c.id == grid_id, in_shard_of(connection, grid_id), revisions.c.number > after)
         .order_by(revisions.c.number)
         .limit(limit)
     )
@@ -156,7 +156,7 @@ def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequ
         select(revisions.c.number, tokens.c.name)
         .join(tokens, tokens.c.id == revisions.c.token_id)
         .join(grids, of_grid(revisions))
-        .where(grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number.in_(listed))
+        .where(grids.c.id == grid_id, in_shard_of(connection, grid_id), revisions.c.number.in_(listed))
     )
     return {row.number: row.name for row in connection.execute(query)}
 

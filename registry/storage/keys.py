@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
     Connection,
     DateTime,
@@ -25,7 +24,6 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
-    func,
     select,
     text,
     true,
@@ -143,21 +141,12 @@ def commit_together(connection: Connection) -> None:
         connection.execute(text(f"INSERT INTO item_continuations (grid_id, revision, since, project_id) {nothing}"))
 
 
-def shard_of(connection: Connection, grid_id: uuid.UUID) -> uuid.UUID | None:
-    """The project of a grid if the tables are in shards, for `in_shard_of`; any id if there is no such grid."""
+def in_shard_of(connection: Connection, grid_id: uuid.UUID) -> ColumnElement[bool]:
+    """Condition that a grid is of its project, by which one shard is asked instead of all; none without shards."""
     if not in_shards(connection):
-        return None
-    return connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id)) or grid_id
-
-
-def in_shard_of(project: BindParameter[Any] | uuid.UUID | None, table: _HasColumns = grids) -> ColumnElement[bool]:
-    """Condition that the rows are of a project; of any if it is null. With it one shard is asked instead of all: what
-    else a statement says must imply it."""
-    if project is None:
         return true()
-    given = func.coalesce(project, table.c.project_id) if isinstance(project, BindParameter) else project
-    condition: ColumnElement[bool] = table.c.project_id == given
-    return condition
+    project = connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id))
+    return grids.c.project_id == (project or grid_id)  # no project's, if there is no such grid
 
 
 def instant_of(as_of: str) -> datetime | None:
