@@ -1,7 +1,5 @@
 """Results registry: stores grids of evaluation results and computes statistics with their uncertainty."""
 
-from __future__ import annotations
-
 import threading
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ LARGE_BODIES = 2
 """Requests with a body above a mebibyte that are served at once: memory is for so many."""
 
 
-def create_app(settings: Settings) -> Flask:
+def create_app(settings: "Settings") -> "Flask":
     """Web application: one database, one notifier and every resource."""
     from flask import Flask
 

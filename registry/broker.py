@@ -5,8 +5,6 @@ A job is a row in PostgreSQL; a wake-up only says that there is one. A web proce
 dispatcher also polls.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque
@@ -55,11 +53,11 @@ def redis_client(settings: Settings) -> redis.Redis:
     return redis.Redis.from_url(url, **options)
 
 
-def celery_app(settings: Settings, name: str = "registry") -> Celery:
+def celery_app(settings: Settings) -> "Celery":
     """Celery application without result backend or countdowns, with JSON only and one prefetched message."""
     from celery import Celery  # a web process only notifies, and does without it
 
-    app = Celery(name, broker=broker_url(settings))
+    app = Celery("registry", broker=broker_url(settings))
     app.conf.update(
         task_default_queue=QUEUE,
         task_ignore_result=True,
@@ -84,9 +82,9 @@ def celery_app(settings: Settings, name: str = "registry") -> Celery:
     return app
 
 
-def answering_workers(settings: Settings, seconds: float = 1.0) -> list[str]:
-    """Names of the workers that answer a ping through the broker within so many seconds."""
-    replies = celery_app(settings).control.ping(timeout=seconds)
+def answering_workers(settings: Settings) -> list[str]:
+    """Names of the workers that answer a ping through the broker within a second."""
+    replies = celery_app(settings).control.ping(timeout=1.0)
     return sorted(name for reply in replies or () for name in reply)
 
 

@@ -21,8 +21,6 @@ REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 SLOT_POLICIES: tuple[str, ...] = get_args(SlotPolicy)
 SORTS = ("mean", "name")
 """Orders of the rows of a table that are of no column."""
-OLD_WORDS = {"missing": {"observed": "available"}, "target": {"fixed_cells": "rerun"}}
-"""Former words by the parameter that they stand in; they are still read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,12 @@ class Query(Selection):
         asked = [(one.name, getattr(self, one.name)) for one in own if getattr(self, one.name) != one.default]
         several = [(name, value if isinstance(value, tuple) else (value,)) for name, value in asked]
         return Selection.to_query(self) + [(name, str(one)) for name, values in several for one in values]
+
+    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
+        """Query with every alias replaced by the name that it stands for, in its own fields too."""
+        own = {one.name for one in fields(self)[len(fields(Selection)) :]}
+        named: Any = {place: joined.get((kind, name), name) for kind, place, name in self.names() if place in own}
+        return replace(Selection.canonical(self, joined), **named)
 
     def _identity(self) -> dict[str, Any]:
         return self.document()
@@ -92,10 +96,6 @@ class RankingQuery(Query):
         if self.pairs_of and self.by in KINDS:
             yield self.by, "pairs_of", self.pairs_of
 
-    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
-        """Query with every alias replaced by the name that it stands for."""
-        return replace(Query.canonical(self, joined), pairs_of=joined.get((self.by, self.pairs_of), self.pairs_of))
-
 
 @dataclass(frozen=True, slots=True)
 class AggregatesQuery(Query):
@@ -121,11 +121,6 @@ class AggregatesQuery(Query):
         yield from Query.names(self)
         if self._column:
             yield self.group_by[-1], "sort", self.sort
-
-    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
-        """Query with every alias replaced by the name that it stands for."""
-        found = Query.canonical(self, joined)
-        return replace(found, sort=joined.get((self.group_by[-1], self.sort), self.sort)) if self._column else found
 
     @property
     def _column(self) -> bool:
@@ -229,13 +224,6 @@ class ModelComparisonQuery(Query):
         taken = {"model"} if self.baseline_variant is None else {"model", "variant"}
         yield from (one for one in Query.names(self) if one[0] not in taken)
 
-    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
-        """Query with every alias replaced by the name that it stands for."""
-        sides: dict[str, Any] = {
-            place: joined.get((kind, name), name) for kind, place, name in self.names() if place not in KINDS
-        }
-        return replace(Query.canonical(self, joined), **sides)
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimsQuery(Query):
@@ -310,10 +298,8 @@ class GateQuery(Query):
 
     def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
         """Query with every alias replaced by the name that it stands for."""
-        sides: dict[str, Any] = {
-            place: joined.get(("model", name), name)
-            for place in ("baseline_model", "contender_model")
-            for name in [getattr(self, place)]
+        sides: Any = {
+            f"{side}_model": joined.get((kind, name), name) for kind, side, name in self.names() if side in SIDES
         }
         return replace(Query.canonical(self, joined), **sides)
 

@@ -1,7 +1,5 @@
 """What is asked about: models on benchmarks at levels, by a metric; one value behind every question and every link."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
@@ -113,7 +111,7 @@ class Selection:
         return bool(self.at or self.slices)
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> "Selection":
         """The selection alone, of a question about it."""
         return Selection(**{one.name: getattr(self, one.name) for one in fields(Selection)})
 

@@ -3,8 +3,6 @@
 A setting `redis_url` is read from `REGISTRY_REDIS_URL`. A wrong value stops the process with one sentence.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -196,7 +194,7 @@ class Settings:
     """Cells up to which such a ranking may be computed from all of them at once; of more, from pair sums."""
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
         """Read `REGISTRY_…`; raise `Misconfigured` naming a variable with an unusable value."""
         environment = os.environ if environment is None else environment
         given: dict[str, Any] = {}

@@ -1,7 +1,5 @@
 """What tests hold in their hands: the application in one process, and a project with tokens."""
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -79,7 +77,7 @@ class House:
         with self.database.transaction() as connection:
             return issue_token(connection, project_id=None, role="admin", name="tests", days=1)[1]
 
-    def make_project(self, visibility: str = "private") -> Project:
+    def make_project(self, visibility: str = "private") -> "Project":
         slug = f"p-{uuid.uuid4().hex[:12]}"
         with self.database.transaction() as connection:
             row = make_project(connection, slug=slug, name=slug, visibility=visibility)
@@ -126,7 +124,7 @@ _JOBS = (
     "DELETE FROM derivations USING grids WHERE derivations.state = 'pending' AND grids.id = derivations.grid_id"
     " AND grids.project_id = ANY(:ended)",
 )
-ENDED: list[Project] = []
+ENDED: "list[Project]" = []
 """The projects of tests that have ended; their jobs are dropped before the next computation."""
 
 

@@ -17,12 +17,12 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.errors import TryLater
 from registry.grids.grid import Metric
 from registry.query import RevisionQuery, StatisticsQuery, ThresholdsQuery, sliced_by
+from registry.results.bi_facts import facts_of_statistics
 from registry.results.codec import to_document, to_short_document
 from registry.results.columns import packed
 from registry.results.courses import Series
 from registry.results.statistics import GridStatistics, SeriesThresholds
 from registry.settings import Settings
-from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
 from registry.storage.keys import in_projects, of_grid
 from registry.storage.rows import grid_of

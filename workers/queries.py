@@ -28,11 +28,11 @@ from registry.query import (
     ThresholdsQuery,
     query_of,
 )
+from registry.results.bi_facts import facts_of_answer
 from registry.results.codec import to_bytes, to_document
 from registry.results.gates import Gate
 from registry.results.ranking import Ranking
 from registry.settings import Settings
-from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
 from registry.storage.item_outcomes import rows_of_grids
 from registry.storage.rows import sliced_row

@@ -4,8 +4,6 @@ Each number that was checked gives an upper limit of the share of all that diffe
 Biometrika 26, 404-413): it misses in at most 5 % of all samples, and is a little wide, as nothing is drawn twice.
 """
 
-from __future__ import annotations
-
 import math
 import uuid
 from dataclasses import dataclass, field
@@ -86,7 +84,7 @@ class Sample:
     """Grids whose stored statistics were compared; others have none that this release made."""
 
     @classmethod
-    def drawn(cls, connection: Connection, project_id: uuid.UUID | None, by: DrawOptions) -> Sample:
+    def drawn(cls, connection: Connection, project_id: uuid.UUID | None, by: DrawOptions) -> "Sample":
         """Draw up to so many grids, answers that are served, and complete sets of pair sums that are not too large."""
         small = (pair_sum_scopes.c.is_complete, pair_sum_scopes.c.grids <= by.size * _GRIDS_OF_SUMS)
         return cls(

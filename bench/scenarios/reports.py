@@ -19,6 +19,7 @@ from bench.scenarios.worlds import (
     words_of,
 )
 from registry.grids.grid import Grid, Kind
+from workers.statistics.comparison import gap
 
 Draw = Callable[[Chance], Grid]
 KINDS: tuple[Kind, ...] = ("nominal", "numeric")
@@ -104,6 +105,13 @@ def seeds(rows: int, columns: int, repeats: int, n: int, spread: float, share: f
     return lambda chance: repeated_trials(chance, np.full((rows, columns), share), repeats, n, spread)
 
 
+def found_different(draw: Draw, cells: bool, chance: Chance) -> Outcome:
+    """Whether two grids are shown to differ: all their cells together, or any cell by Holm's p."""
+    found = gap(draw(chance), draw(chance))
+    shown = [one.p_holm for one in found.cells or ()] if cells else [found.test.p if found.test else None]
+    return int(any(p is not None and p < 0.05 for p in shown)), 1
+
+
 def found_at_detectable(rows: int, columns: int, n: int, share: float, chance: Chance) -> Outcome:
     """Whether a straight change about the mean is called a trend that is as large as the report of a flat grid says."""
     flat = Grid(*_same(rows, columns, n, share))
@@ -175,6 +183,10 @@ def _seeds() -> Iterator[Scenario]:
             run = partial(says_anything, seeds(rows, columns, repeats, n, spread, share))
             setting = f"{rows} × {columns} out of {repeats} repeats of {n}, {spread:g} times the variance, p {share}"
             yield Scenario(told, setting, "at_most", 0.05, run, 400)
+            for cells, what in ((False, "all cells together"), (True, "any cell")):
+                differ = f"two equal grids are shown to differ, repeats vary by more than their trials: {what}"
+                run = partial(found_different, seeds(rows, columns, repeats, n, spread, share), cells)
+                yield Scenario(differ, setting, "at_most", 0.05, run, 400)
 
 
 def _shocks() -> Iterator[Scenario]:

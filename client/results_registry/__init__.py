@@ -10,8 +10,6 @@ next measurement takes, `gate` whether a contender is as good as a baseline; `ev
 registry's manners.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

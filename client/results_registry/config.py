@@ -19,8 +19,6 @@ Settings from a job's environment: where to spool, how long to wait at exit, whi
 The registry that runs on this machine: `registry up` leaves its address in its home, and other commands find it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -122,7 +120,7 @@ class Config(NamedTuple):
         if self.token is not None:
             clean_token(self.token)
 
-    def transport(self, **options: Any) -> Transport:
+    def transport(self, **options: Any) -> "Transport":
         from results_registry.http import Transport
 
         return Transport(self.url, self.token, **options)

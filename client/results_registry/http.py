@@ -6,8 +6,6 @@ to the registry's own origin and nowhere else, and stands in no message, `repr` 
 Connections are plain or TLS, directly or through the environment's proxy; problems are those of RFC 9457.
 """
 
-from __future__ import annotations
-
 import base64
 import email.utils
 import http.client
@@ -143,7 +141,7 @@ class Transport:
     def __repr__(self) -> str:
         return f"Transport({self.url!r})"
 
-    def __enter__(self) -> Transport:
+    def __enter__(self) -> "Transport":
         return self
 
     def __exit__(self, *_exception: object) -> None:
@@ -178,7 +176,7 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         patience: float | None = None,
         repeat: bool = True,
-    ) -> Answer:
+    ) -> "Answer":
         """Send a request and return its answer, repeating it while that is harmless and may help (or not: `repeat`).
 
         `path` is below /api/v1 unless it begins with a slash. `body` is bytes, sent as they are, or anything else,
@@ -247,7 +245,7 @@ class Transport:
 
     def _followed(
         self, method: str, target: str, payload: bytes | None, sent: dict[str, str], until: float, *, harmless: bool
-    ) -> Answer:
+    ) -> "Answer":
         """The answer after redirects within the registry's own origin; another origin is an error."""
         for _ in range(_REDIRECTS):
             answer = self._exchange(method, target, payload, sent, until, harmless=harmless)
@@ -269,7 +267,7 @@ class Transport:
 
     def _exchange(
         self, method: str, target: str, payload: bytes | None, sent: dict[str, str], until: float, *, harmless: bool
-    ) -> Answer:
+    ) -> "Answer":
         connection = self._connection()
         if connection.is_open and (not harmless or connection.is_stale):
             # A kept connection may be closed under a request, which then may or may not have arrived.

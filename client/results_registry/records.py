@@ -4,8 +4,6 @@ and that notebooks show as tables and heatmaps.
 HTML of what was read back, for `_repr_html_` in notebooks. All text is escaped; there is no script.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 class Records(list[dict[str, Any]]):
     """Rows as dictionaries with the same keys."""
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> "pd.DataFrame":
         """A DataFrame with a row for each record."""
         import pandas as pd
 
@@ -45,7 +43,7 @@ class Cells(Records):
         self.axes = axes
         """The names of the axes, those of the first grid first."""
 
-    def to_xarray(self) -> xr.DataArray:
+    def to_xarray(self) -> "xr.DataArray":
         """The values over the axes and over each name that varies; unmeasured ones are NaN."""
         frame = self.to_pandas()
         if frame.empty:
@@ -66,7 +64,7 @@ class Cells(Records):
 class GridDocument(dict[str, Any]):
     """A grid as the registry answers it: names, `axes`, `values` nested to their depth, revision, digest, and so on."""
 
-    def to_xarray(self) -> xr.DataArray:
+    def to_xarray(self) -> "xr.DataArray":
         """The values with their coordinates: numbers on numeric axes, labels elsewhere; unmeasured ones are NaN."""
         import xarray as xr
 
@@ -86,7 +84,7 @@ class GridDocument(dict[str, Any]):
             attrs=about | {"grid": self["id"]} | unit,
         )
 
-    def to_pandas(self) -> pd.DataFrame | pd.Series[float]:
+    def to_pandas(self) -> "pd.DataFrame | pd.Series[float]":
         """The first axis against the second; a Series for one axis, several axes as rows for more than two."""
         import pandas as pd
 
@@ -104,7 +102,7 @@ class GridDocument(dict[str, Any]):
 class RankingDocument(dict[str, Any]):
     """A ranking as the registry answers it; `reason` says why where there is none, or not yet."""
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> "pd.DataFrame":
         """A row for each name in the order of the ranking, with its names as the index; empty if there is none."""
         import pandas as pd
 
@@ -132,7 +130,7 @@ class ComparisonDocument(dict[str, Any]):
 class AggregatesDocument(dict[str, Any]):
     """A table as the registry answers it; `reason` says why where there is none, or not yet."""
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self) -> "pd.DataFrame":
         """A row for each entry with its levels as the index, `value`, `n`, `cells`, `over`, and `low` and `high` of its
         interval; NaN where there is none. Empty if there is no table."""
         import pandas as pd

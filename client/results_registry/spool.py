@@ -10,8 +10,6 @@ and where it goes, never a token), the rest the body as it is sent. The key is t
 name, its checksum, and the `Idempotency-Key` of its request.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl
@@ -41,7 +39,7 @@ class QueueDir:
         self.path = path
         self._descriptor = descriptor
 
-    def put(self, item: Item) -> Path:
+    def put(self, item: "Item") -> Path:
         """Keep an item: when this returns, it outlives the process. Raises `OSError` when the disk will not."""
         path = self.path / (item.key + _SUFFIX)
         temporary = path.with_suffix(".new")
@@ -68,7 +66,7 @@ class QueueDir:
                 finally:
                     os.close(descriptor)
 
-    def read(self, key: str) -> Item | None:
+    def read(self, key: str) -> "Item | None":
         """An item; None when it is not there any more or its bytes are not what its name says."""
         try:
             item = Item((self.path / (key + _SUFFIX)).read_bytes())
@@ -76,7 +74,7 @@ class QueueDir:
             return None
         return item if item.key == key else None
 
-    def items(self) -> list[Item]:
+    def items(self) -> "list[Item]":
         """The items that wait, in the order in which they were logged; what cannot be read is set aside."""
         found: list[Item] = []
         for path in self.path.glob(f"*{_SUFFIX}"):
@@ -92,7 +90,7 @@ class QueueDir:
         with contextlib.suppress(OSError):
             (self.path / (key + _SUFFIX)).unlink()
 
-    def refuse(self, item: Item, problem: Mapping[str, Any]) -> None:
+    def refuse(self, item: "Item", problem: Mapping[str, Any]) -> None:
         """Move an item to `refused/` beside the queue directories, with what was wrong with it."""
         place = self.path.parent / REFUSED
         with contextlib.suppress(OSError):
@@ -140,7 +138,7 @@ class Spool:
             if directory is not None:  # else somebody who looks for orphans took it in this very moment
                 return directory
 
-    def orphans(self, wanted: Callable[[Item], bool] | None = None) -> Iterator[QueueDir]:
+    def orphans(self, wanted: "Callable[[Item], bool] | None" = None) -> Iterator[QueueDir]:
         """The directories whose process has died, each locked for the caller, who closes them.
 
         With `wanted`, only directories that hold such an item; the others are not even locked for a moment.
@@ -172,7 +170,7 @@ class Spool:
         return total
 
 
-def _holds(path: Path, wanted: Callable[[Item], bool]) -> bool:
+def _holds(path: Path, wanted: "Callable[[Item], bool]") -> bool:
     """Tell whether one of the first items that are met is wanted; a process seldom writes to more than one project."""
     for place in itertools.islice(path.glob(f"*{_SUFFIX}"), _LOOKED_AT):
         with contextlib.suppress(OSError, ValueError, KeyError):

@@ -3,8 +3,6 @@
 A curve of more steps than an axis may have levels: thinned evenly, so that the whole course of it is kept.
 """
 
-from __future__ import annotations
-
 import bisect
 import hashlib
 import json
@@ -117,7 +115,7 @@ class Uploader:
     `repeats`: a request that finds a busy server is repeated; without it the caller comes back by itself.
     """
 
-    def __init__(self, transport: Transport, project: str, *, repeats: bool = False) -> None:
+    def __init__(self, transport: "Transport", project: str, *, repeats: bool = False) -> None:
         self.transport, self.project, self._repeats = transport, project, repeats
         self._ids: dict[tuple[str, ...], str] = {}
         self._curves: dict[str, tuple[Curve, Answered]] = {}

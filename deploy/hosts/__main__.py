@@ -1,7 +1,5 @@
 """The trial: `deploy/try-hosts`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -24,7 +22,7 @@ RECOVERY = 6.0
 LONGEST_RUN = 1800
 
 
-def main(description: str | None = __doc__, trial: type[Trial] | None = None, kind: type[Servers] = Servers) -> int:
+def main(description: str | None = __doc__, trial: "type[Trial] | None" = None, kind: type[Servers] = Servers) -> int:
     """Run the trial; 1 when something that was acknowledged is lost, twice there, not computed or stale."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--pooler", choices=["session", "transaction"], default="", help="web goes through PgBouncer")

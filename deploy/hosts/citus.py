@@ -1,7 +1,5 @@
 """The trial on a Citus cluster: `deploy/try-citus`."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import nullcontext

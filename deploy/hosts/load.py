@@ -5,8 +5,6 @@
 until SIGTERM. What is acknowledged is repeated with its Idempotency-Key until it is.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

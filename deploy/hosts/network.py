@@ -1,7 +1,5 @@
 """Hosts as network namespaces on one switch, whose links can be cut and mended. Nothing leaves the namespaces."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd
@@ -48,7 +46,7 @@ class Network:
         self._logs = logs
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def __enter__(self) -> Network:
+    def __enter__(self) -> "Network":
         try:
             ip("netns", "add", self._switch)
             ip("-n", self._switch, "link", "add", "switch", "type", "bridge")

@@ -1,7 +1,5 @@
 """What happens to the hosts under load, and what is counted of it."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

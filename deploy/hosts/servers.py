@@ -1,7 +1,5 @@
 """Servers of the trial: a certificate authority, PostgreSQL with a standby, Redis, a pooler, a balancer."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -13,7 +13,6 @@ from registry.api import (
     grids,
     items,
     lines,
-    moved,
     names,
     openapi,
     pictures,
@@ -29,7 +28,6 @@ from registry.api import (
     stored_claims,
     webhooks,
 )
-from registry.api.arguments import note_old_words
 from registry.api.context import take_share
 from registry.api.long_poll import note_preference
 from registry.api.smorest import Api, Blueprint
@@ -42,7 +40,6 @@ def register(app: Flask) -> None:
     request_body.register(app)
     app.before_request(take_share)
     app.after_request(note_preference)
-    app.after_request(note_old_words)
     stored = (projects, grids, publication, items, feeds)
     answers = (statistics, pictures, rankings, comparisons, aggregates, lines, plans)
     judged = (claims, stored_claims, baselines, gates)
@@ -51,5 +48,4 @@ def register(app: Flask) -> None:
         for blueprint in vars(module).values():
             if isinstance(blueprint, Blueprint) and blueprint.name not in app.blueprints:
                 api.register_blueprint(blueprint)
-    app.register_blueprint(moved.blp)
     openapi.register(app, api)

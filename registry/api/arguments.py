@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from flask import Request, Response, request
+from flask import Request
 from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 
@@ -12,19 +12,9 @@ from registry.api.fields import UNKNOWN, unknown
 from registry.api.request_body import sent_json
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import escaped
-from registry.query import OLD_WORDS
 
 _REPEATED = ("label.", "at.", "x.at.", "y.at.")
 """Beginnings of the names that no schema knows, and that may come several times."""
-OLD_SINCE = "@1795478400"
-"""The day, 2026-11-24, since which the former words are old (RFC 9745)."""
-
-
-def note_old_words(response: Response) -> Response:
-    """Say that a word in the query is an old one, which later releases do not read."""
-    if any(text in OLD_WORDS.get(name, ()) for name, text in request.args.items(multi=True)):
-        response.headers["Deprecation"] = OLD_SINCE
-    return response
 
 
 class Parser(FlaskParser):

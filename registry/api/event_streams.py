@@ -4,8 +4,6 @@ A stream ends within a minute, at once when the process is to end, and soon when
 gone; the client resumes with the last `id` that it has. Each `id` is a cursor.
 """
 
-from __future__ import annotations
-
 import random
 import select
 import time
@@ -46,7 +44,7 @@ class Permit:
     holder: str
 
     @classmethod
-    def of(cls, connection: Connection, who: Caller, project: Any) -> Permit:
+    def of(cls, connection: Connection, who: Caller, project: Any) -> "Permit":
         if who.token_id is not None:
             return cls(who.token_id, str(who.token_id))
         if who.user_id is not None:

@@ -3,11 +3,11 @@
 import base64
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from flask import Response
+from flask import Response, g
 from marshmallow import ValidationError, fields, post_load
 from sqlalchemy import Connection
 
@@ -17,12 +17,13 @@ from registry.api.fields import Body, Matching, Name, Whole, name_shape
 from registry.api.grid_fields import Cells
 from registry.api.idempotency import idempotent_write
 from registry.api.responses import json_answer
-from registry.api.schemas import RevisionParameters, about, number_of_revision
+from registry.api.schemas import RevisionParameters, about, many_names, number_of_revision
 from registry.api.smorest import Blueprint, reply
+from registry.errors import Forbidden
 from registry.grids.intake.levels import has_control
 from registry.grids.intake.sent_items import read_items
-from registry.grids.outcomes import Outcomes, flipped
-from registry.operations.items import GridItems, add_items, find_items, ids_of_sets
+from registry.grids.outcomes import Outcomes, fates, flipped, fourfold
+from registry.operations.items import GridItems, add_items, find_items, ids_of_sets, items_of_models
 from registry.operations.read import placed
 from registry.operations.stored_grids import stored_grid
 from registry.settings import Settings
@@ -110,6 +111,11 @@ class ItemsParameters(RevisionParameters):
         metadata=about("Another grid: with the items that came out otherwise than there, in `flips`.")
     )
     against_revision = number_of_revision("An older revision of the other grid.")
+    life = fields.Boolean(
+        load_default=False,
+        metadata=about("With what each item says of all models of this experiment, benchmark and metric, in `life`."),
+    )
+    model = many_names("With `life`, only these; all if not given.")
 
 
 blp = Blueprint("items", "What came out of each item behind a cell.")
@@ -144,7 +150,9 @@ def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
     The item sets, and the cells that have outcomes; `outcomes=true` adds the outcomes themselves as they are posted,
     `k` the chances that one of k tries of an item succeeds, and that all do.
-    `against` another grid, or another revision of this one, `flips` names the items that came out otherwise.
+    `against` another grid, or another revision of this one, `flips` names the items that came out otherwise, with
+    Cohen's kappa of both: the agreement of a judge with a person, say. `life` names the items that no model solves, all
+    do, and those that tell models apart; a share link does not open it.
     """
     other_id = query.get("against", grid if "against_revision" in query else None)
     with parts().database.reading() as connection:
@@ -153,27 +161,58 @@ def get_items(query: dict[str, Any], grid: uuid.UUID) -> Response:
         if other_id is not None:
             other_row = grid_row(connection, other_id, "reader", query.get("against_revision"))
             other = find_items(connection, other_id, stored_grid(other_row))
-        asked = query["outcomes"] or other is not None
-        digests = {one.digest for one in found.held.values()} if asked else set()
+        every = _every(connection, row.project_id, found, query["model"]) if query["life"] else []
+        asked = query["outcomes"] or other is not None or every
+        digests = {one.digest for grid in (found, *every) for one in grid.held.values()} if asked else set()
         ids = ids_of_sets(connection, row.project_id, digests) if digests else {}
     document = _document(found, ids, whole=query["outcomes"], k=query.get("k"))
-    return json_answer(document if other is None else document | {"flips": list(_flips(found, other, ids))})
+    document |= {} if other is None else {"flips": list(_flips(found, other, ids))}
+    return json_answer(document | ({"life": list(_lives(every, ids))} if query["life"] else {}))
+
+
+def _every(connection: Connection, project_id: uuid.UUID, found: GridItems, models: Sequence[str]) -> list[GridItems]:
+    if "share" in g:
+        raise Forbidden("A link opens what it was made for; `life` is about all models and needs a token.")
+    return items_of_models(connection, project_id, found.stored.names, models)
 
 
 def _flips(found: GridItems, other: GridItems, ids: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
     """The items that came out otherwise, of each cell that both have of one set; ids where they are known, else
     positions from 0."""
-    there = {(one.at, one.digest): one for one in other.held.values()}
+    there = {(one.at, one.digest, one.outcomes.count): one for one in other.held.values()}
     for index in sorted(found.held):
         mine = found.held[index]
-        if (theirs := there.get((mine.at, mine.digest))) is not None:
-            named = ids.get(mine.digest)
-            gained, lost = (
-                [str(n) if named is None else named[n] for n in places]
-                for places in flipped(theirs.outcomes, mine.outcomes)
-            )
+        if (theirs := there.get((mine.at, mine.digest, mine.outcomes.count))) is not None:
+            both = theirs.outcomes, mine.outcomes
+            gained, lost = _named(ids.get(mine.digest), flipped(*both))
             at = placed(found.stored.grid, index)[0]
-            yield {"at": at, "set": mine.digest, "gained": gained, "lost": lost}
+            yield {"at": at, "set": mine.digest, "gained": gained, "lost": lost, **fourfold(*both)}
+
+
+def _lives(every: Sequence[GridItems], ids: Mapping[str, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """What the items of each cell and set say of the grids that have outcomes of them."""
+    cells: dict[Any, list[tuple[GridItems, int]]] = {}
+    for grid in every:
+        for index, one in sorted(grid.held.items()):
+            cells.setdefault((one.at, one.digest, one.outcomes.count), []).append((grid, index))
+    for (_, digest, _), of_all in cells.items():
+        (first, index), count = of_all[0], len(of_all)
+        *ends, deciding = _named(ids.get(digest), fates([grid.held[place].outcomes for grid, place in of_all]))
+        dead, saturated = reversed(ends) if first.stored.metric.direction == "lower" else ends
+        yield {
+            "at": placed(first.stored.grid, index)[0],
+            "set": digest,
+            "grids": count,
+            "dead": dead,
+            "saturated": saturated,
+            "deciding": deciding,
+            "solved_at_most": 1 - 0.05 ** (1 / count),
+        }
+
+
+def _named(ids: Sequence[str] | None, places: Iterable[Sequence[int]]) -> Iterator[list[str]]:
+    """Items at places by their ids, if these are known."""
+    return ([str(n) if ids is None else ids[n] for n in one] for one in places)
 
 
 def _document(

@@ -20,7 +20,7 @@ from registry.api.request_body import read_lines, sent_bytes, sent_json
 from registry.api.responses import json_answer
 from registry.api.smorest import Blueprint, reply
 from registry.errors import Fault, Invalid, Malformed, RegistryError
-from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
+from registry.grids.intake import IntakeWarning, Submission, read_submission
 from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
 from registry.importers.imported_grid import ImportedGrid, Overrides
@@ -117,10 +117,7 @@ def _submission(found: ImportedGrid) -> Submission:
     notes = [
         IntakeWarning(note.code, note.detail, note.place.pointer() if note.place else None) for note in found.notes
     ]
-    own = [
-        IntakeWarning(warning.code, warning.detail, at(warning.pointer))
-        for warning in without_known_repeats(notes, submission.warnings)
-    ]
+    own = [IntakeWarning(warning.code, warning.detail, at(warning.pointer)) for warning in submission.warnings]
     return replace(submission, warnings=(*notes, *own))
 
 

@@ -22,7 +22,7 @@ from registry.api.schemas import (
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint, ready, reply
 from registry.grids.slices import Slice
-from registry.query import METHODS, MISSING, OLD_WORDS, TARGETS, RankingQuery, RepeatNoiseQuery
+from registry.query import METHODS, MISSING, TARGETS, RankingQuery, RepeatNoiseQuery
 from registry.renderings.charts.forest import forest_of_ranking
 from registry.renderings.ranking import page, ranking_csv, ranking_latex
 from registry.renderings.sheet import forms
@@ -46,15 +46,14 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
         )
     )
     method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
-    missing = Choice(*MISSING, old=OLD_WORDS["missing"], load_default="matched", metadata=about(_MISSING))
+    missing = Choice(*MISSING, load_default="matched", metadata=about(_MISSING))
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
     target = Choice(
         *TARGETS,
-        old=OLD_WORDS["target"],
         load_default=TARGETS[0],
         metadata=about(
             "What could change the answer: running these cells again, other questions of these benchmarks, or other"
-            " benchmarks. `fixed_cells` is the old word for the first."
+            " benchmarks."
         ),
     )
     pairs_of = Name(

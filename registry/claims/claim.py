@@ -1,7 +1,5 @@
 """The parts of a claim as frozen values; `registry.claims.grammar` reads them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -306,7 +304,7 @@ class Compound:
     """Statements joined by `all_of` or `any_of`, or one that `not` denies."""
 
     kind: Literal["all_of", "any_of", "not"]
-    claims: tuple[Part, ...]
+    claims: "tuple[Part, ...]"
 
 
 Part = Atom | Compound

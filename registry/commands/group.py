@@ -3,8 +3,6 @@
 Errors that commands raise themselves, and the exit statuses of all, for scripts to branch on.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys
@@ -80,7 +78,7 @@ class LazyGroup(click.Group):
             ctx.exit(0)
 
 
-def _sentence(error: UserError) -> str:
+def _sentence(error: "UserError") -> str:
     """Say what went wrong; of a database that is away also why, which only those may know who run it."""
     if not isinstance(error, Unavailable) or not error.cause:
         return error.detail

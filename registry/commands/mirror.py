@@ -1,7 +1,5 @@
 """`registry mirror`: a directory of Parquet files that follows projects."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator
@@ -101,7 +99,7 @@ def _stoppable(wanted: bool) -> Iterator[threading.Event]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(session: Session, directory: MirrorDirectory, projects: tuple[str, ...], everything: bool) -> None:
+def _run(session: Session, directory: "MirrorDirectory", projects: tuple[str, ...], everything: bool) -> None:
     from registry.mirror.refresh import refresh
     from registry.mirror.source import Source
 
@@ -122,7 +120,7 @@ def _run(session: Session, directory: MirrorDirectory, projects: tuple[str, ...]
         raise NotFound(f"Nothing can be read of {', '.join(absent)}: no such project, or not for this token.")
 
 
-def _told(session: Session, done: Refreshed) -> Refreshed:
+def _told(session: Session, done: "Refreshed") -> "Refreshed":
     if done.anew:
         session.screen.note(f"{done.project}: read anew. {done.anew}")
     if not session.screen.json and not session.screen.quiet:
@@ -130,7 +128,7 @@ def _told(session: Session, done: Refreshed) -> Refreshed:
     return done
 
 
-def _sentence(done: Refreshed) -> str:
+def _sentence(done: "Refreshed") -> str:
     if done.state == "absent":
         return "nothing there that may be read; it is not in the mirror."
     amount = f"{counted(done.cells, 'cell', 'cells')} of {counted(done.grids, 'grid', 'grids')}"

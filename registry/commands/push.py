@@ -67,7 +67,7 @@ _READING = (
     click.option(
         "--repeats",
         metavar="NAME",
-        help="What tells repeats of a cell apart: a seed, a run, of records the file. No axis.",
+        help="What tells repeats of a cell apart: a seed, a run, of records the file; row: each is one. No axis.",
     ),
     click.option("--drop", callback=_several, metavar="NAMES", help="Columns that say nothing of the cell."),
     click.option(

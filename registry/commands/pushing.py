@@ -3,8 +3,6 @@
 Error lines grouped by reason: of a reason that repeats in a thousand files only a few lines are shown.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import re
@@ -160,7 +158,7 @@ class Push:
         self._unreachable = False
         self._run = secrets.token_bytes(16)
 
-    def __enter__(self) -> Push:
+    def __enter__(self) -> "Push":
         return self
 
     def __exit__(self, *_error: object) -> None:

@@ -1,7 +1,7 @@
 """Questions about several grids: `registry rank`, `table`, `compare`, `flips`, `plan`, `noise` and `floor`."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
-from registry.commands.finding import Named, find_grid, is_grid, names_grids, one_scope, only
+from registry.commands.finding import Named, find_grid, find_grids, is_grid, names_grids, one_scope, only
 from registry.commands.page import until
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
@@ -261,30 +261,49 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
 
 
 @click.command()
-@click.argument("baseline")
-@click.argument("contender")
+@click.argument("grids", nargs=-1, metavar="[BASELINE CONTENDER]")
 @names_grids
 @click.option("--revision", type=click.IntRange(1), help="Of the baseline, an older revision.")
 @asks_server
-def flips(session: Session, baseline: str, contender: str, named: Named, revision: int | None) -> None:
+def flips(session: Session, grids: tuple[str, ...], named: Named, revision: int | None) -> None:
     """Show which questions flipped between two grids, or between a revision of a grid and the current one.
 
     By the ids of the items, of every cell with outcomes of the same set in both: gained by the contender, and lost.
+    Without grids: which questions of a --benchmark no model solves (dead), all do (saturated), and which decide.
     """
-    one, other = (find_grid(session, reference, named) for reference in (baseline, contender))
-    asked: dict[str, Any] = {"against": one, "against_revision": revision}
-    told = session.transport.get(f"grids/{other}/items", **asked)
-    if not told["flips"]:
-        raise NotDefined("No cell has outcomes of the same items in both.")
-    rows = [
-        [", ".join(f"{axis} {level}" for axis, level in cell["at"].items()), how, item]
-        for cell in told["flips"]
-        for how in ("gained", "lost")
-        for item in cell[how]
-    ]
-    table = Table(tuple(Column(name, [row[n] for row in rows]) for n, name in enumerate(("cell", "how", "item"))))
-    counts = f"{sum(row[1] == 'gained' for row in rows):,} gained and {sum(row[1] == 'lost' for row in rows):,} lost"
-    session.screen.show(told, lambda: (table, f"{counts}."), lambda: (("cell", "how", "item"), rows))
+    if len(grids) == 2:
+        one, other = (find_grid(session, reference, named) for reference in grids)
+        told = session.transport.get(f"grids/{other}/items", against=one, against_revision=revision)
+        cells, about = told["flips"], _of_pair
+    elif not grids and len(named["benchmark"]) == 1 and revision is None:
+        scope = one_scope(session, named, "asked about", "benchmark", "model")
+        first = next(find_grids(session, scope, limit=1))["id"]
+        told = session.transport.get(f"grids/{first}/items", life=True, model=named["model"])
+        cells, about = told["life"], _of_all
+    else:
+        raise click.UsageError("Name two grids, or none and one --benchmark.")
+    if not cells:
+        raise NotDefined("No cell has outcomes of the same items.")
+    kinds = ("gained", "lost") if grids else ("dead", "saturated", "deciding")
+    where = [", ".join(f"{axis} {level}" for axis, level in cell["at"].items()) for cell in cells]
+    rows = [(at, kind, item) for at, cell in zip(where, cells, strict=True) for kind in kinds for item in cell[kind]]
+    heading = ("cell", "how", "item")
+    table = Table(tuple(Column(name, [row[n] for row in rows]) for n, name in enumerate(heading)))
+    counts = [", ".join(f"{len(cell[kind]):,} {kind}" for kind in kinds) for cell in cells]
+    said = [f"{at}{': ' * bool(at)}{count}{about(cell)}." for at, count, cell in zip(where, counts, cells, strict=True)]
+    session.screen.show(told, lambda: (table, *said) if grids else said, lambda: (heading, rows))
+
+
+def _of_pair(cell: Mapping[str, Any]) -> str:
+    if cell.get("kappa") is None:
+        return ""
+    agree = f"; {cell['agreement']:.1%} agree, kappa {cell['kappa']:.3f} (standard error {cell['kappa_stderr']:.3f})"
+    needed = f"; {cell['needed']:,} that differ so would show it" if cell["needed"] else ""
+    return agree + needed
+
+
+def _of_all(cell: Mapping[str, Any]) -> str:
+    return f", over {cell['grids']} grids; up to {cell['solved_at_most']:.0%} of such models may solve even a dead one"
 
 
 _SHARE = Finite(0, 1, min_open=True, max_open=True)

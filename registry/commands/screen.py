@@ -1,7 +1,5 @@
 """Output of a command: a page for a terminal, TSV for a pipe, JSON on request; notes and progress on stderr."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -34,7 +32,7 @@ class Screen:
     quiet: bool = False
 
     @classmethod
-    def of_process(cls, environment: Mapping[str, str], colour: Colour, *, json: bool, quiet: bool) -> Screen:
+    def of_process(cls, environment: Mapping[str, str], colour: Colour, *, json: bool, quiet: bool) -> "Screen":
         """Screen for the streams and the environment: NO_COLOR, TERM, COLUMNS; `colour` overrides."""
         terminal = sys.stdout.isatty()
         wanted = terminal and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"

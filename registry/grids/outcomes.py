@@ -4,19 +4,19 @@ An item set is a list of questions in an order; its digest stands for it. Grids 
 set are compared item by item (Miller 2024, arXiv 2411.00640).
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from statistics import NormalDist
 
 import orjson
 
 from registry.grids.grid import Cell, Metric
 
+_normal = NormalDist().inv_cdf
 _ROUNDING = 1e-9
 """Of a mean, relative: what adding up scores may be off by."""
 
@@ -76,7 +76,7 @@ class Outcomes:
             every += items * math.comb(right, k)
         return some / (whole := self.count * math.comb(n, k)), every / whole
 
-    def by_cluster(self) -> Outcomes:
+    def by_cluster(self) -> "Outcomes":
         """Scores of as many independent items as there are clusters, with the same mean and the standard error of this:
         the mean and G / n times the sum of the deviations within a cluster. They may lie outside of 0 to 1."""
         if self.clusters is None or self.count < len(self.clusters):
@@ -110,7 +110,7 @@ class HeldItems:
     trials: int | None
     outcomes: Outcomes
 
-    def by_cluster(self) -> HeldItems:
+    def by_cluster(self) -> "HeldItems":
         """The same by cluster; the clusters belong to what the items are."""
         if (clusters := self.outcomes.clusters) is None:
             return self
@@ -140,6 +140,54 @@ def flipped(before: Outcomes, after: Outcomes) -> tuple[list[int], list[int]]:
     rose and fell."""
     pairs = list(zip(_scores(before), _scores(after), strict=True))
     return [n for n, (a, b) in enumerate(pairs) if b > a], [n for n, (a, b) in enumerate(pairs) if b < a]
+
+
+def fourfold(before: Outcomes, after: Outcomes) -> dict[str, float | None]:
+    """How far two outcomes in bits agree, by item: `both` 1, `neither`, the share that is the same, Cohen's kappa and
+    its standard error (Fleiss, Cohen and Everitt 1969, equation 13), null where chance alone agrees on all. `needed`
+    items must differ for the share of those that were gained to be found; null where as many were lost. Nothing of
+    scores."""
+    if before.bits is None or after.bits is None:
+        return {}
+    one, other, n = int.from_bytes(before.bits), int.from_bytes(after.bits), before.count
+    both, lost, gained = (found.bit_count() for found in (one & other, one & ~other, other & ~one))
+    neither = n - both - lost - gained
+    p, q, same = (both + lost) / n, (both + gained) / n, (both + neither) / n
+    chance, kappa, error = p * q + (1 - p) * (1 - q), None, None
+    if chance < 1:
+        kappa = (same - chance) / (1 - chance)
+        left = 1 - kappa
+        on = both * (1 - (p + q) * left) ** 2 + neither * (1 - (2 - p - q) * left) ** 2
+        off = left**2 * (lost * (q + 1 - p) ** 2 + gained * (p + 1 - q) ** 2)
+        variance = (on + off) / n - (kappa - chance * left) ** 2
+        error = math.sqrt(max(0.0, variance) / n) / (1 - chance)
+    needed = None if gained == lost else _discordant(max(gained, lost) / (gained + lost))
+    told = {"both": both, "neither": neither, "agreement": same, "kappa": kappa, "kappa_stderr": error}
+    return told | {"needed": needed}
+
+
+def _discordant(share: float) -> int:
+    """How many items must differ for McNemar's exact test to find at 0.05 with 80 % that so many of them were gained;
+    of many by the normal law (Connor 1987)."""
+    normal = ((_normal(0.975) / 2 + _normal(0.8) * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
+    if normal > 500:
+        return math.ceil(normal)
+    n, power = max(5, int(normal) - 1), 0.0
+    while power < 0.8:
+        n, tail, power = n + 1, 0, 0.0
+        for k in range(n, 0, -1):
+            if 2 * (tail := tail + math.comb(n, k)) > 0.05 * 2**n:
+                break
+            power += math.comb(n, k) * share**k * (1 - share) ** (n - k)
+    return n
+
+
+def fates(of_all: Sequence[Outcomes]) -> tuple[list[int], list[int], list[int]]:
+    """Positions of the items of one set that came out 0 in all, 1 in all, and not alike."""
+    least, most = ([end(each) for each in zip(*map(_scores, of_all), strict=True)] for end in (min, max))
+    places = range(len(least))
+    alike = ([n for n in places if least[n] == most[n] == outcome] for outcome in (0, 1))
+    return *alike, [n for n in places if least[n] < most[n]]  # type: ignore[return-value]
 
 
 def _scores(given: Outcomes) -> Sequence[float]:

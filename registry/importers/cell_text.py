@@ -1,9 +1,7 @@
 """Read a table of texts for importers: headings, names, levels, numbers and gaps, strictly, so that none is misread."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from registry.errors import Fault, Invalid
@@ -67,7 +65,7 @@ class Report:
     """Faults and notes with their line and cell; the first faults are raised together.
 
     `lenient`: numbers may be written for people (`markup.py`), each with a note. `marked`: the table is from a text,
-    where no spreadsheet runs a formula.
+    where no spreadsheet runs a formula. `named` names the row of a line where it came from no line.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -75,6 +73,7 @@ class Report:
     more: int = 0
     lenient: bool = False
     marked: bool = False
+    named: Callable[[int], str] | None = None
     percent: set[Place] = field(default_factory=set)
     """Places of numbers with a per cent sign."""
 
@@ -91,9 +90,9 @@ class Report:
         if sum(1 for note in self.notes if note.code == code) < REPORTED:
             self.notes.append(Note(code, detail, place))
 
-    def anew(self) -> Report:
+    def anew(self) -> "Report":
         """An empty report of the same kind."""
-        return Report(lenient=self.lenient, marked=self.marked)
+        return Report(lenient=self.lenient, marked=self.marked, named=self.named)
 
     def stop_at_faults(self) -> None:
         if not self.faults:

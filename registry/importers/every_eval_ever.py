@@ -21,9 +21,11 @@ from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
     bounded,
     count,
+    is_share,
     left_out,
     listed,
     mapping,
+    member,
     object_in,
     over,
     protocol_of,
@@ -84,10 +86,7 @@ def _measured(file: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, A
     """What is said of how a result was measured, by key of a protocol."""
     known: dict[str, Any] = {}
     for key, (path, _) in PLACES.items():
-        one: Any = {**file, **result}
-        for name in path.split("."):
-            one = one.get(name) if isinstance(one, Mapping) else None
-        if one not in (None, *_SILENT):
+        if (one := member({**file, **result}, path)) not in (None, *_SILENT):
             known[key] = one
     uncertainty = object_in(object_in(result, "score_details"), "uncertainty")
     known.setdefault("stderr_method", object_in(uncertainty, "confidence_interval").get("method"))
@@ -184,7 +183,7 @@ def _cells(
             counts = {name: count(int(one)) for name, one in object_in(details, "details").items() if own}
             cell |= counts | _error(object_in(details, "uncertainty"), n, notes, repeated="repeats" in counts)
             trials = trials_of(value, cell.get("stderr"), n, metric.get("upper") or 1)
-            if not own and trials and metric.get("lower") == 0 and metric.get("upper") in (1, 100):
+            if not own and trials and is_share(metric):
                 cell["trials"] = trials
         at = tuple(
             one if isinstance(one, str) or number(one) is not None else json.dumps(one)

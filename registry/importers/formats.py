@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,7 @@ MODULES = {
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""
 _TABLES = ("csv", "html", "markdown", "parquet", "records")
+_WITH_ITEMS = ("lm-eval", "inspect")
 _COMPANIONS = ("model_meta.json", "machine.json")
 _OF_ASV = "benchmarks.json"
 _SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")
@@ -53,7 +55,8 @@ def choose(source: Source, wanted: Overrides, name: str = "auto") -> str:
         raise Malformed("The file is empty.")
     if name == "auto":
         name = "records" if records.asked_for(source, wanted) else detect(source)
-    if (given := wanted.of_tables) and name not in _TABLES:
+    named = replace(wanted, roles={}) if name in _WITH_ITEMS and wanted.roles.keys() == {"cluster"} else wanted
+    if (given := named.of_tables) and name not in _TABLES:
         raise Malformed(f"It is read as {name}, where {', '.join(given)} would change nothing: --format names another.")
     return name
 

@@ -1,7 +1,5 @@
 """Results of an importer: grids as they would be POSTed, each with its notes and the places that it came from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -136,7 +134,7 @@ class Overrides:
     single: bool = False
     limits: Limits = field(default_factory=Limits)
 
-    def for_file(self, path: Path) -> Overrides:
+    def for_file(self, path: Path) -> "Overrides":
         """The same for one file, whose name or folder may be its model, and whose path may name more.
 
         Raises `Malformed` for a path that the pattern does not match.
@@ -151,7 +149,7 @@ class Overrides:
             return replace(found, model=path.absolute().parent.name)
         return replace(found, model=Path(path.name.removesuffix(".gz")).stem) if self.model_from else found
 
-    def laid_out(self, **changed: Any) -> Overrides:
+    def laid_out(self, **changed: Any) -> "Overrides":
         """The same with another layout."""
         return replace(self, layout=replace(self.layout, **changed))
 

@@ -24,6 +24,7 @@ from registry.errors import Malformed
 from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
+    cluster_of,
     count,
     item_id,
     known_metric,
@@ -105,7 +106,7 @@ def _score(
             notes=[*notes, *left_out(skipped, "not a number")],
         )  # fmt: skip
         if samples and name in ("accuracy", "mean"):
-            found = with_items(found, samples, score, value, found.submission.get("trials"))
+            found = with_items(found, samples, score, value, wanted.roles.get("cluster"))
         yield replace(found, edition=text(run.get("created")) or text(run.get("run_id")))
 
 
@@ -206,21 +207,24 @@ def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_items(
-    found: ImportedGrid, samples: Sequence[Any], score: Mapping[str, Any], value: float, trials: int | None
+    found: ImportedGrid, samples: Sequence[Any], score: Mapping[str, Any], value: float, cluster: str | None
 ) -> ImportedGrid:
     """A grid of one number with the outcomes that it is the mean of, if the log has them."""
     by_item: dict[str, list[float]] = {}
+    clusters: dict[str, str | None] = {}
     names = (score.get("name"), score.get("scorer"))
     for sample in samples:
         given = _sample_score(sample, names)
         if given is not None:
-            by_item.setdefault(item_id(sample.get("id"), sample.get("target")), []).append(given)
+            own = item_id(sample.get("id"), sample.get("target"))
+            by_item.setdefault(own, []).append(given)
+            clusters[own] = cluster_of(sample, cluster)
     epochs = {len(scores) for scores in by_item.values()}
     if len(epochs) != 1:
         return found
     name = str(found.submission["benchmark"])
-    cell = {"at": {}, "value": value, "trials": trials}
-    scores = [(one, sum(given) / len(given)) for one, given in by_item.items()]
+    cell: dict[str, Any] = {"at": {}, "value": value, "trials": found.submission.get("trials")}
+    scores = [(one, sum(given) / len(given), clusters[one]) for one, given in by_item.items()]
     body, note = outcomes_of(name, sorted(scores), cell, found.submission["metric"], epochs.pop())
     notes = (*found.notes, note) if note else found.notes
     return replace(found, notes=notes, items=(body,) if body else ())

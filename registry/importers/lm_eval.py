@@ -30,6 +30,7 @@ from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import (
     bounded,
+    cluster_of,
     common,
     count,
     item_id,
@@ -37,6 +38,7 @@ from registry.importers.scores import (
     listed,
     mapping,
     meaning_of,
+    member,
     object_in,
     outcomes_of,
     protocol_of,
@@ -87,7 +89,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
             if wanted.takes(metric):
                 together.setdefault((members.get(task, task), metric), {})[task] = score
     notes = left_out(skipped, "not a number")
-    samples = Samples(source)
+    samples = Samples(source, wanted.roles.get("cluster"))
     for (benchmark, metric), scores in together.items():
         grouped = benchmark in _subtasks(file)
         found = _grid(file, benchmark, metric, scores, grouped=grouped, notes=notes)
@@ -223,8 +225,8 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
         own = known.get(benchmark)
         return common({task: known.get(task) for task in tasks}) if own is None else own
 
-    def of_tasks(*path: str) -> Any:
-        return common({task: _at(object_in(file, "configs").get(task), path) for task in tasks})
+    def of_tasks(name: str) -> Any:
+        return common({task: member(object_in(file, "configs").get(task), name) for task in tasks})
 
     return protocol_of(
         {
@@ -234,7 +236,7 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
             "shots": config.get("num_fewshot") if (shots := said("n-shot")) is None else shots,
             "dataset": of_tasks("dataset_path"),
             "dataset_name": of_tasks("dataset_name"),
-            "dataset_revision": of_tasks("dataset_kwargs", "revision"),
+            "dataset_revision": of_tasks("dataset_kwargs.revision"),
             "split": of_tasks("test_split"),
             "task_hash": common({task: object_in(file, "task_hashes").get(task) for task in tasks}),
             "generation_kwargs": of_tasks("generation_kwargs") or config.get("gen_kwargs"),
@@ -246,12 +248,6 @@ def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> d
             **_arguments(config.get("model_args")),
         }
     )
-
-
-def _at(given: Any, path: Sequence[str]) -> Any:
-    for name in path:
-        given = given.get(name) if isinstance(given, Mapping) else None
-    return given
 
 
 def _arguments(given: Any) -> dict[str, Any]:
@@ -268,7 +264,8 @@ def _read_setting(text: str) -> Any:
 class Samples:
     """Samples of the tasks of one file of results."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, cluster: str | None) -> None:
+        self._cluster = cluster
         match = _RESULTS.fullmatch(source.path.name) if source.path is not None else None
         self._folder: Path | None = source.path.parent if source.path is not None and match else None
         self._stamp = match[1] if match else ""
@@ -297,11 +294,11 @@ class Samples:
         if self._folder is None or name not in self._names:
             return []
         if task not in self._read:
-            self._read[task] = _read_samples(self._folder / name)
+            self._read[task] = _read_samples(self._folder / name, self._cluster)
         return self._read[task]
 
 
-def _read_samples(path: Path) -> list[dict[str, Any]] | Note:
+def _read_samples(path: Path, cluster: str | None) -> list[dict[str, Any]] | Note:
     if path.stat().st_size > 8 * MOST:
         return Note("items_left_out", f"{path.name} is too large")
     kept = []
@@ -309,21 +306,23 @@ def _read_samples(path: Path) -> list[dict[str, Any]] | Note:
         with path.open("rb") as file:
             for line in file:
                 row = orjson.loads(line)
-                kept.append({name: one for name, one in row.items() if name not in _LONG})
+                short = {name: one for name, one in row.items() if name not in _LONG}
+                kept.append(short | {_CLUSTER: cluster_of(row, cluster)})
     except (OSError, ValueError, AttributeError) as error:
         return Note("items_left_out", f"{path.name} cannot be read: {error}")
     return kept
 
 
+_CLUSTER = "cluster of the item"
 _LONG = ("doc", "arguments", "resps", "filtered_resps", "prompt", "logits")
 
 
-def _sample_scores(rows: list[dict[str, Any]], metric: str) -> list[tuple[str, Any]]:
-    """Ids and scores of a metric, as `acc` or `exact_match,strict-match`, in the order of the documents."""
+def _sample_scores(rows: list[dict[str, Any]], metric: str) -> list[tuple[str, Any, str | None]]:
+    """Ids, scores and clusters of a metric, as `acc` or `exact_match,strict-match`, in the order of the documents."""
     name, _, way = metric.partition(",")
     mine = [row for row in rows if row.get("filter", way or "none") == (way or "none")]
     numbered = [row for row in mine if isinstance(row.get("doc_id"), int)]
     return [
-        (item_id(row["doc_id"], row.get("doc_hash", row.get("target"))), row.get(name))
+        (item_id(row["doc_id"], row.get("doc_hash", row.get("target"))), row.get(name), row[_CLUSTER])
         for row in sorted(numbered, key=lambda row: int(row["doc_id"]))
     ]

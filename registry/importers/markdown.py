@@ -218,11 +218,7 @@ class Document:
                 sheet.notes.append(Note("approximate", f'"{match[0]}" is an approximate value', Place(block.line)))
         if not sheet.readings:
             return None
-        if all(signs):
-            sheet.names = {**sheet.names, "unit": "%"}
-        elif any(signs):
-            detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
-            sheet.notes.append(Note("percent_mixed", detail))
+        sheet.tell_signs(signs)
         self._compare(sheet, span, part)
         return sheet
 

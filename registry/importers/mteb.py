@@ -13,7 +13,7 @@ from typing import Any
 from registry.errors import Malformed
 from registry.grids.intake.faults import number
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.scores import listed, mapping, over, protocol_of, put, text, unknown_direction
+from registry.importers.scores import listed, mapping, over, protocol_of, text, unknown_direction
 from registry.importers.source import Source
 
 NAME = "mteb"
@@ -44,7 +44,11 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
             if found is None:
                 continue
             if wanted.takes(metric, metric == "main_score"):
-                put(values, metric, (split, subset), found, notes)
+                before = values.setdefault(metric, {}).get((split, subset))
+                if before is not None:
+                    both = f"first {before:.17g}, then {found:.17g}, which counts"
+                    notes.append(Note("given_twice", f'"{metric}" at {split}, {subset} is given twice: {both}'))
+                values[metric][split, subset] = found
             else:
                 skipped.append(metric)
     if not values:

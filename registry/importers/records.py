@@ -5,7 +5,8 @@
 
 `--value` names the key of the value and `--axes` those of the axes; experiment, benchmark, model, variant and metric
 are keys of these names, or options. Keys of an object within are written with a dot (`metrics.score`). All files of a
-push are one table: a folder with a file for each measurement is one grid, and records at one coordinate are repeats.
+push are one table: a folder with a file for each measurement is one grid, and records at one coordinate are repeats if
+`--repeats` says what tells them apart.
 
 A mapping says where in a file the records are: `records = "benchmarks.*"`, where `*` is each member of a list or an
 object, whose names become columns by `keys`. A record that is a number is the column `value`. A column that begins with
@@ -13,7 +14,7 @@ object, whose names become columns by `keys`. A record that is a number is the c
 """
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,11 @@ import orjson
 from registry.errors import Fault, Invalid, Malformed
 from registry.importers.cell_text import Report, Table
 from registry.importers.imported_grid import ImportedGrid, Layout, Note, Overrides
-from registry.importers.scores import mapping
+from registry.importers.scores import mapping, member
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source, read_yaml
 from registry.importers.tables import read_table
+from registry.importers.tidy_table import ROW
 
 NAME = "records"
 _MOST = 10_000_000
@@ -117,18 +119,21 @@ class Records:
         header = list(dict.fromkeys(name for row in rows for name in row))
         if len(header) < 2:
             return  # which is no table: together with other files it may be
-        repeats = self.wanted.repeats if self.wanted.repeats in header else None
+        repeats = self.wanted.repeats if self.wanted.repeats in (ROW, *header) else None
+        wanted = replace(self.wanted.laid_out(where={}), drop=(), repeats=repeats)
         try:
-            for _ in self._read(header, rows, replace(self.wanted.laid_out(where={}), drop=(), repeats=repeats)):
+            for _ in self._read(header, rows, wanted, lambda row: places[row - 1]):
                 pass
         except Invalid as error:
             at = [(*_pointer(fault.pointer, header), fault.detail) for fault in error.faults]
             named = [(key if row is None else f"{places[row]}{key}", detail) for row, key, detail in at]
             raise Invalid([Fault(pointer, detail) for pointer, detail in named]) from None
 
-    def _read(self, header: list[str], rows: Sequence[dict[str, str]], wanted: Overrides) -> Iterator[Sheet]:
+    def _read(
+        self, header: list[str], rows: Sequence[dict[str, str]], wanted: Overrides, named: Callable[[int], str]
+    ) -> Iterator[Sheet]:
         cells = ((number, [row.get(name, "") for name in header]) for number, row in enumerate(rows, start=1))
-        return read_table(Table(header, cells, 0), wanted, Report(lenient=True, marked=True))
+        return read_table(Table(header, cells, 0), wanted, Report(lenient=True, marked=True, named=named))
 
     def grids(self) -> Iterator[ImportedGrid]:
         """Grids of all records; raises the errors of all records together. Notes and faults name file, record and
@@ -136,28 +141,14 @@ class Records:
         wanted = replace(self.wanted.laid_out(where={}), drop=())  # which chose keys and records
         header = list(self._header)
         if wanted.repeats == FILE and FILE not in header:
-            wanted = replace(wanted, repeats=None)
+            wanted = replace(wanted, repeats=ROW)  # no file holds a coordinate twice
         try:
-            for sheet in self._read(header, self._rows, wanted):
-                if self.wanted.repeats is None and len(self.files) > 1:
-                    self._check_files(sheet)
+            for sheet in self._read(header, self._rows, wanted, lambda row: self._record(row - 1)):
                 found = sheet.found(wanted)
                 notes = tuple(self._placed(note, header) for note in found.notes)
                 yield ImportedGrid(found.submission, notes, edition=found.edition)
         except Invalid as error:
             raise Invalid([self._at(fault, header) for fault in error.faults]) from None
-
-    def _check_files(self, sheet: Sheet) -> None:
-        """Check that no coordinate comes from two files, which may be two models."""
-        met: dict[tuple[str, ...], str] = {}
-        for one in sheet.readings:
-            file = self._from[one.line - 1][0]
-            if met.setdefault(one.at, file) != file:
-                at = ", ".join(f"{axis} {label}" for axis, label in zip(sheet.axes, one.at, strict=True))
-                detail = (
-                    f"{met[one.at]} and {file} both hold {at or 'the one cell'}: --model-from {FILE} makes each a model"
-                )
-                raise Invalid([Fault("", f"{detail}, --repeats NAME (or {FILE}) says what tells repeats apart")])
 
     def _at(self, fault: Fault, header: list[str]) -> Fault:
         row, key = _pointer(fault.pointer, header)
@@ -167,7 +158,7 @@ class Records:
         row, key = (None, "") if note.place is None else _pointer(note.place.pointer(), header)
         return Note(note.code, note.detail if row is None else f"{self._record(row, key)}: {note.detail}")
 
-    def _record(self, row: int, key: str) -> str:
+    def _record(self, row: int, key: str = "") -> str:
         file, where = self._from[row]
         return f"{file} {where}{key}"
 
@@ -205,7 +196,7 @@ class _Record:
 
     def _above(self, name: str) -> Any:
         for prefix, node in reversed(self.way):
-            if name.startswith(prefix) and (found := _member(node, name[len(prefix) :])) is not None:
+            if name.startswith(prefix) and (found := member(node, name[len(prefix) :])) is not None:
                 return found
         return None
 
@@ -246,20 +237,6 @@ def _walk(
     for name, inner in members:
         own = {**at.keys, keys[0]: name} if keys and keys[0] else at.keys
         yield from _walk(_Record(inner, own, way), f"{where}/{name}", rest, keys[1:], prefix)
-
-
-def _member(node: Any, name: str) -> Any:
-    """What an object holds under a name with dots, which may belong to a key or stand between keys."""
-    if not isinstance(node, Mapping):
-        return None
-    if name in node:
-        return node[name]
-    parts = name.split(".")
-    for place in range(1, len(parts)):
-        found = _member(node.get(".".join(parts[:place])), ".".join(parts[place:]))
-        if found is not None:
-            return found
-    return None
 
 
 def _flat(given: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:

@@ -50,11 +50,16 @@ def single(
     """A grid without axes. Trials are kept only where the metric is a proportion; each answers its own question."""
     checked, more = bounded(dict(metric), [value])
     sent: dict[str, Any] = {**names, "metric": checked, "axes": [], "values": value, "labels": dict(labels or {})}
-    if trials is not None and checked.get("lower") == 0 and checked.get("upper") in (1, 100):
+    if trials is not None and is_share(checked):
         sent["trials"] = sent["questions"] = trials
     if stderr is not None:
         sent["stderr"] = stderr
     return ImportedGrid(sent, (*notes, *more))
+
+
+def is_share(metric: Mapping[str, Any]) -> bool:
+    """Tell whether a metric is a share of trials, by its bounds."""
+    return metric.get("lower") == 0 and metric.get("upper") in (1, 100)
 
 
 def known_metric(name: str) -> tuple[dict[str, Any], list[Note]]:
@@ -107,17 +112,6 @@ def left_out(names: Sequence[str], why: str) -> list[Note]:
     return [Note("left_out", f"{why}: {shown}")]
 
 
-def put(
-    values: dict[str, dict[tuple[str, ...], float]], metric: str, at: tuple[str, ...], value: float, notes: list[Note]
-) -> None:
-    """Add a metric's value at a coordinate; of one that the source gives twice the last counts, with a note."""
-    cells = values.setdefault(metric, {})
-    if at in cells:
-        both = f"first {cells[at]:.17g}, then {value:.17g}, which counts"
-        notes.append(Note("given_twice", f'"{metric}" at {", ".join(at)} is given twice: {both}'))
-    cells[at] = value
-
-
 def over(names: Sequence[str], cells: Mapping[tuple[Any, ...], Any]) -> dict[str, Any]:
     """Values at coordinates, or objects that are cells without their `at`, over all of the names.
 
@@ -166,13 +160,39 @@ def item_id(own: Any, content: Any) -> str:
     return f"{str(own)[: MOST_IN_ID - 17]}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
+def member(node: Any, name: str) -> Any:
+    """What an object holds under a name with dots, which may belong to a key or stand between keys."""
+    if not isinstance(node, Mapping):
+        return None
+    if name in node:
+        return node[name]
+    parts = name.split(".")
+    for place in range(1, len(parts)):
+        found = member(node.get(".".join(parts[:place])), ".".join(parts[place:]))
+        if found is not None:
+            return found
+    return None
+
+
+def cluster_of(node: Mapping[str, Any], name: str | None) -> str | None:
+    """Name of what an item belongs to, by its key; a digest of a text that is too long, such as a passage."""
+    found = None if name is None else member(node, name)
+    told = None if found in (None, "", [], {}) else found if isinstance(found, str) else json.dumps(found)
+    return told if told is None or (len(told) <= MOST_IN_ID and told.isprintable()) else digest_of(told)
+
+
 def outcomes_of(
-    name: str, found: Sequence[tuple[str, Any]], cell: Mapping[str, Any], metric: Mapping[str, Any], repeats: int = 1
+    name: str,
+    found: Sequence[tuple[str, Any, str | None]],
+    cell: Mapping[str, Any],
+    metric: Mapping[str, Any],
+    repeats: int = 1,
 ) -> tuple[dict[str, Any] | None, Note | None]:
-    """The body for a cell with `at`, `value` and `trials`, from ids and scores in their order; or why there is none."""
-    scores = [number(int(score) if isinstance(score, bool) else score) for _, score in found]
+    """The body for a cell with `at`, `value` and `trials`, from ids, scores and clusters in their order; or why there
+    is none, or none of the clusters that only some items have."""
+    scores = [number(int(score) if isinstance(score, bool) else score) for _, score, _ in found]
     known = [score for score in scores if score is not None and 0 <= score <= 1]
-    ids = [one for one, _ in found]
+    ids, clusters = [one for one, *_ in found], [cluster for *_, cluster in found]
     if not found or len(known) < len(scores) or len(set(ids)) < len(ids):
         return None, _left_out(name, "not every one has an id of its own and a score from 0 to 1")
     scale = scale_of(Metric("", metric.get("unit"), None, metric.get("lower"), metric.get("upper")))
@@ -183,7 +203,11 @@ def outcomes_of(
     told = {"at": cell["at"], "outcomes": [int(one) if one.is_integer() else one for one in known]}
     if repeats > 1:
         told["repeats"] = repeats
-    return {"set": {"name": name[:200], "count": len(ids), "ids": ids}, "cells": [told]}, None
+    of: dict[str, Any] = {"name": name[:200], "count": len(ids), "ids": ids}
+    some = f"the clusters of {len(ids) - clusters.count(None)} of {len(ids)} items were left out: the others have none"
+    if None not in clusters:
+        return {"set": of | {"clusters": clusters}, "cells": [told]}, None
+    return {"set": of, "cells": [told]}, Note("clusters_left_out", some) if any(clusters) else None
 
 
 def _left_out(name: str, why: str) -> Note:

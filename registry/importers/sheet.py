@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from registry.errors import Fault, Invalid, TooLarge
 from registry.grids.intake.levels import read_number
 from registry.grids.intake.members import protocol_of_texts
-from registry.importers.cell_text import Report, is_rounded, plain_number
+from registry.importers.cell_text import Report, is_rounded, plain_number, shown
 from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides, Place
-from registry.importers.scores import explained
+from registry.importers.scores import explained, is_share
 
 LABEL, PROTOCOL = "label ", "protocol "
 """What the names of columns begin with that are labels, or keys of the protocol; a space is in no name of these."""
@@ -45,6 +45,7 @@ class Reading(NamedTuple):
     trials: int | None = None
     stderr: float | None = None
     reason: str | None = None
+    repeat: str | None = None
 
     @property
     def place(self) -> Place:
@@ -82,6 +83,19 @@ class Sheet:
                 known[label] = reading.place
         self.readings.append(reading)
 
+    def tell_signs(self, signs: Sequence[bool]) -> None:
+        """Tell which values have a sign of per cent: the unit if all have it; if only some do, a note."""
+        if signs and all(signs):
+            self.names = {"unit": "%", **self.names}
+        elif any(signs):
+            detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
+            self.notes.append(Note("percent_mixed", detail))
+
+    def numbers_in(self, axis: str, wanted: Overrides) -> dict[str, float | None]:
+        """The number of each level of an axis of numbers in digits; empty for any other axis."""
+        numbers = {label: plain_number(label) for label in self.levels[self.axes.index(axis)]}
+        return numbers if wanted.kind_of(axis) in (None, "numeric") and None not in numbers.values() else {}
+
     def found(self, wanted: Overrides) -> ImportedGrid:
         """The grid as it would be POSTed."""
         kinds = [self._kind(axis, wanted) for axis in self.axes]
@@ -91,6 +105,10 @@ class Sheet:
             for axis, kind, given in zip(self.axes, kinds, levels, strict=True)
         ]
         metric, notes = self._metric(wanted)
+        if wanted.reads_prose and not is_share(metric) and any(one.trials is not None for one in self.readings):
+            self.readings = [one._replace(trials=None) for one in self.readings]
+            detail = f'the trials of "{metric.get("name")}" were left out, for it is no share of them'
+            notes.append(Note("trials_left_out", f"{detail}: --lower 0 --upper 1 (or 100) says that it is one"))
         sent: dict[str, Any] = {name: self.names[name] for name in IDENTITY if name in self.names}
         sent |= {"metric": metric, "axes": axes, "labels": self.labels | self._prefixed(LABEL)}
         measured = [one for one in self.readings if one.value is not None or one.reason is not None]
@@ -114,7 +132,7 @@ class Sheet:
         if given is not None:
             return given
         labels = self.levels[self.axes.index(axis)]
-        if labels and all(plain_number(label) is not None for label in labels):
+        if self.numbers_in(axis, wanted):
             return "numeric"
         if labels and all(read_number(label) is not None for label in labels):
             self.notes.append(Note("kind_read", f'the levels of "{axis}" were read as numbers: {_some(labels)}'))
@@ -228,8 +246,7 @@ def sheets(
     axes: tuple[str, ...],
     rows: Iterable[tuple[tuple[str, ...], Reading]],
     report: Report,
-    *,
-    single: bool = False,
+    wanted: Overrides,
     held: int = HELD,
 ) -> Iterator[Sheet]:
     """A sheet for each identity among the rows, in the order of their first cells.
@@ -248,7 +265,7 @@ def sheets(
             if key in gone:
                 report.fault(reading.place, "the rows of this grid come apart: sort the table by grid")
                 break
-            if single and open_sheets:
+            if wanted.single and open_sheets:
                 detail = "belongs to another grid than the rows before: send each by itself, or use `registry push`"
                 report.fault(reading.place, detail)
                 break
@@ -261,18 +278,20 @@ def sheets(
         waiting += 1
         if waiting > held and len(open_sheets) > 1:
             del open_sheets[key]
-            report.stop_at_faults()
-            yield from _of_one_table(open_sheets.values())
+            yield from _of_one_table(open_sheets.values(), wanted, report)
             gone |= open_sheets.keys()
             open_sheets, waiting = {key: sheet}, len(sheet.readings)
-    report.stop_at_faults()
-    yield from _of_one_table(open_sheets.values())
+    yield from _of_one_table(open_sheets.values(), wanted, report)
 
 
-def _of_one_table(found: Iterable[Sheet]) -> Iterator[Sheet]:
-    """Sheets, each with the largest value of its metric in all of them."""
+def _of_one_table(found: Iterable[Sheet], wanted: Overrides, report: Report) -> Iterator[Sheet]:
+    """Sheets, each with the largest value of its metric in all of them; `Invalid` if there are faults."""
     largest: dict[str, float] = {}
     together = list(found)
+    report.stop_at_faults()
+    for sheet in together if wanted.reads_prose else ():
+        _check_apart(sheet, wanted, report)
+    report.stop_at_faults()
     for sheet in together:
         values = [one.value for one in sheet.readings if one.value is not None]
         name = sheet.names.get("metric", "")
@@ -280,6 +299,23 @@ def _of_one_table(found: Iterable[Sheet]) -> Iterator[Sheet]:
     for sheet in together:
         sheet.largest = largest[sheet.names.get("metric", "")]
         yield sheet
+
+
+def _check_apart(sheet: Sheet, wanted: Overrides, report: Report) -> None:
+    """Add a fault for each row at the coordinate of one before, but repeats that are told apart."""
+    named = report.named or "line {}".format
+    hint = "--repeats NAME says what tells repeats apart, --repeats row that each row is one"
+    hint += "" if report.named is None else "; --model-from file makes each file a model"
+    same = [sheet.numbers_in(axis, wanted) for axis in sheet.axes]
+    met: dict[tuple[Any, ...], int] = {}
+    for one in sheet.readings:
+        if one.value is None:
+            continue
+        key = (*(numbers.get(label, label) for numbers, label in zip(same, one.at, strict=True)), one.repeat)
+        if (first := met.setdefault(key, one.line)) != one.line:
+            at = ", ".join(f"{axis} {shown(label)}" for axis, label in zip(sheet.axes, one.at, strict=True))
+            detail = f"{named(first)} and {named(one.line)} both hold {at or 'the one cell'}"
+            report.fault(one.place, f"{detail}: {hint}")
 
 
 def is_object(text: str) -> bool:

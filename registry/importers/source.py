@@ -3,8 +3,6 @@
 YAML has plain values alone, and no more of them than the text has room for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -147,7 +145,7 @@ class Source:
                     _check_keys(line, f"Line {number}: the")
         return found
 
-    def beside(self, name: str) -> Source | None:
+    def beside(self, name: str) -> "Source | None":
         """Another file in the same folder, if it exists."""
         if self.path is None:
             return None

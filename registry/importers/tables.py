@@ -135,12 +135,7 @@ def _in_percent(sheets_found: Iterator[Sheet], report: Report) -> Iterator[Sheet
     """Sheets, in per cent if every number of the sheet has the sign; if only some have it, a note tells."""
     for sheet in sheets_found:
         read = sheet.readings if report.percent else ()
-        signs = [one.place in report.percent for one in read if one.value is not None]
-        if signs and all(signs):
-            sheet.names = {"unit": "%", **sheet.names}
-        elif any(signs):
-            detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
-            sheet.notes = [*sheet.notes, Note("percent_mixed", detail)]
+        sheet.tell_signs([one.place in report.percent for one in read if one.value is not None])
         yield sheet
 
 
@@ -180,7 +175,7 @@ class Pivot:
         cells = self._readings(given, rows, columns, labels)
         telling = {place: name for place, name in enumerate(axis_names) if name in IDENTITY_WORDS}
         axes = tuple(name for name in axis_names if name not in IDENTITY_WORDS)
-        for sheet in sheets(table.names, telling, axes, cells, report, single=self.wanted.single):
+        for sheet in sheets(table.names, telling, axes, cells, report, self.wanted):
             for axis, known in ((rows, down), (columns, across)):
                 if axis in sheet.axes:
                     sheet.levels[sheet.axes.index(axis)] = dict(known)

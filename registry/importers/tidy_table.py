@@ -16,10 +16,12 @@ from registry.importers.cell_text import (
     text_of,
     value_of,
 )
-from registry.importers.imported_grid import Note, Overrides, Place
+from registry.importers.imported_grid import Overrides, Place
 from registry.importers.scores import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
 
+ROW = "row"
+"""As the name of what tells repeats apart: each row is one, if no column has this name."""
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")
 _DERIVED = ("ci_low", "ci_high", "updated_at")
@@ -63,6 +65,7 @@ class Tidy:
                         if place not in taken and f"{name}_num" in places}  # fmt: skip
         taken.update(self.numbers.values())
         self.axes = [place for place in range(len(header)) if place not in taken]
+        self.repeat: int | None = None
         if self.value is not None:
             self._choose()
 
@@ -75,8 +78,10 @@ class Tidy:
 
     def _choose(self) -> None:
         wanted, header = self.wanted, self.table.header
-        for name in (*wanted.axes, *wanted.drop, *([wanted.repeats] if wanted.repeats else [])):
+        for name in (*wanted.axes, *wanted.drop):
             self._column(name)
+        if wanted.repeats is not None and (wanted.repeats != ROW or ROW in header):
+            self.repeat = self._column(wanted.repeats)
         away = {*wanted.drop, wanted.repeats}
         taken = wanted.axes or wanted.layout.metrics
         kept = [p for p in self.axes if header[p] in wanted.axes or (not taken and header[p] not in away)]
@@ -142,12 +147,12 @@ class Tidy:
         numbers: dict[str, dict[str, float]] = {name: {} for name in axes}
         telling = dict(enumerate(self.identity))
         rows = self._rows(axes, numbers)
-        for sheet in sheets(names, telling, tuple(axes), rows, report, single=self.wanted.single):
+        for sheet in sheets(names, telling, tuple(axes), rows, report, self.wanted):
             if self.own or self.numbers:
                 sheet.kinds = {axis: "numeric" if numbers[axis] else "nominal" for axis in axes}
                 self._check_numbers(sheet, numbers)
             sheet.numbers = numbers
-            sheet.notes += [*report.notes, *_repeated(sheet)]
+            sheet.notes += report.notes
             yield sheet
 
     def _check_axes(self) -> None:
@@ -234,16 +239,17 @@ class Tidy:
     def _reading(self, at: tuple[str, ...], cells: Sequence[str], place: Place) -> Reading:
         report, line = self.report, place.line
         value = value_of(cells[self.value or 0], place, report)
+        repeat = None if self.wanted.repeats is None else str(line) if self.repeat is None else cells[self.repeat]
         if not self.carried or (
             value is None and self.wanted.layout.metrics
         ):  # of several metrics one was not measured here
-            return Reading(at, value, *place)
+            return Reading(at, value, *place, repeat=repeat)
         texts = {name: cells[column] for name, column in self.carried.items()}
         trials, stderr = self._trials(texts, line), self._stderr(texts, line)
         reason = texts.get("reason") or None
         if value is None and (trials is not None or stderr is not None):
             report.fault(place, "a cell without a value has neither trials nor stderr")
-        return Reading(at, value, *place, trials, stderr, reason)
+        return Reading(at, value, *place, trials, stderr, reason, repeat)
 
     def _trials(self, texts: Mapping[str, str], line: int) -> int | None:
         if texts.get("trials", "") in GAPS:
@@ -273,12 +279,3 @@ def _axis_name(name: str, taken: Collection[str]) -> str:
     """Axis of a column; `axis_value` was called `value`, but that name was taken."""
     bare = name.removeprefix("axis_")
     return bare if bare != name and bare in taken else name
-
-
-def _repeated(sheet: Sheet) -> list[Note]:
-    measured = [one.at for one in sheet.readings if one.value is not None]
-    more = len(measured) - len(set(measured))
-    if not more:
-        return []
-    detail = f"{more} more rows are at coordinates that came before: a cell is the mean of its rows, its repeats"
-    return [Note("repeats_read", detail)]

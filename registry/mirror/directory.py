@@ -3,8 +3,6 @@
 The manifest says which files are the content, and up to which event each project is told.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -93,11 +91,11 @@ class Manifest:
     registry: str
     projects: Mapping[str, MirroredProject] = field(default_factory=dict)
 
-    def having(self, one: MirroredProject) -> Manifest:
+    def having(self, one: MirroredProject) -> "Manifest":
         """The manifest with this state of a project."""
         return replace(self, projects=dict(self.projects) | {one.project: one})
 
-    def lacking(self, slug: str) -> Manifest:
+    def lacking(self, slug: str) -> "Manifest":
         """The manifest without a project."""
         return replace(self, projects={name: one for name, one in self.projects.items() if name != slug})
 

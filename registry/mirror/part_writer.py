@@ -3,8 +3,6 @@
 Rows are kept as columns until they are written, a row group at a time; a file that is closed is durable.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import itertools
@@ -57,7 +55,7 @@ class CellRows:
         """Names, labels and numbers of all axes of all rows."""
         self._own: dict[str, list[Any]] = {name: [] for name in _OWN}
 
-    def add(self, same: tuple[Any, ...], places: Levels, own: Mapping[str, Sequence[Any]]) -> None:
+    def add(self, same: tuple[Any, ...], places: "Levels", own: Mapping[str, Sequence[Any]]) -> None:
         """Add cells of one grid: what they share, their levels, and what each has of its own."""
         count = len(own["value"])
         self.count += count

@@ -3,8 +3,6 @@
 Write parts anew of which too much is not current, which are many and small, or which hold what was purged.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -280,7 +278,7 @@ def _cells(current: pa.Table) -> int:
 
 
 def _committed(
-    directory: MirrorDirectory, made: MirroredProject, current: pa.Table, numbers: count[int], done: Refreshed
+    directory: MirrorDirectory, made: MirroredProject, current: pa.Table, numbers: "count[int]", done: Refreshed
 ) -> Refreshed:
     number = next(numbers)
     grids = write_table(directory.path, f"project={made.project}/grids-{number:06}.parquet", current)

@@ -92,11 +92,9 @@ def alerts_of(connection: Connection, baseline_id: uuid.UUID) -> tuple[int, Aler
     return going, precision(right, wrong)
 
 
-def count_dismissed(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID | None = None) -> int:
-    """How many alerts of a project, or of one of its baselines, still fail although nobody minds."""
-    mine = [alerts.c.project_id == project_id, alerts.c.state == "dismissed"]
-    if baseline_id is not None:
-        mine.append(alerts.c.baseline_id == baseline_id)
+def count_dismissed(connection: Connection, project_id: uuid.UUID) -> int:
+    """How many alerts of a project still fail although nobody minds."""
+    mine = (alerts.c.project_id == project_id, alerts.c.state == "dismissed")
     return int(connection.execute(select(func.count()).select_from(alerts).where(*mine)).scalar_one())
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,15 +12,17 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Conflict, NotFound
 from registry.grids.grid import Cell, Grid, Position
+from registry.grids.intake import Names
 from registry.grids.intake.sent_items import SentItems
 from registry.grids.outcomes import HeldItems
 from registry.operations.amend import lock_grid
 from registry.operations.audit_log import Actor, record
+from registry.operations.find_grids import Filters, conditions
 from registry.operations.read import find_grid
 from registry.operations.revisions import invalidate_scopes
-from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.storage.item_outcomes import held_items, labels_of, packed_cells, rows_of_items
-from registry.storage.tables import item_ids, item_outcomes
+from registry.operations.stored_grids import StoredGrid, stored_grid, stored_grids
+from registry.storage.item_outcomes import held_items, labels_of, packed_cells, rows_of_grids, rows_of_items
+from registry.storage.tables import grids, item_ids, item_outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,17 @@ def add_items(
 def find_items(connection: Connection, grid_id: uuid.UUID, stored: StoredGrid) -> GridItems:
     """The outcomes that hold for a revision of a grid."""
     return GridItems(stored, held_items(stored.grid, rows_of_items(connection, grid_id, stored.revision)))
+
+
+def items_of_models(
+    connection: Connection, project_id: uuid.UUID, names: Names, models: Sequence[str]
+) -> list[GridItems]:
+    """The current outcomes of the grids of an experiment, benchmark and metric: of these models, or of all."""
+    same = Filters([names.experiment], [names.benchmark], models, metric=[names.metric])
+    here = (grids.c.project_id == project_id, *conditions(connection, project_id, same))
+    rows = connection.execute(stored_grids().where(*here).order_by(grids.c.id)).all()
+    held = rows_of_grids(connection, rows)
+    return [GridItems(one, held_items(one.grid, held.get(one.id, ()))) for one in map(stored_grid, rows)]
 
 
 def ids_of_sets(connection: Connection, project_id: uuid.UUID, digests: set[str]) -> dict[str, list[str]]:

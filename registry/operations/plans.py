@@ -14,7 +14,6 @@ from registry.plans.planning import Means, Measured, Stratum
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
 from registry.results.grid import PostedMetric
-from registry.results.parameters import POWER
 from registry.results.plans import Plan
 
 
@@ -37,7 +36,7 @@ def measured_of_grids(connection: Connection, document: dict[str, Any], goal: Go
         one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
     )
     return _with_exact_cells(
-        _measured(one.test, (stratum,), one.baseline.metric, one.alpha), noise_of_pairs(connection, [pair]), goal
+        _measured(one.test, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
     )
 
 
@@ -65,7 +64,7 @@ def measured_of_models(connection: Connection, found: ModelComparison, goal: Goa
         if one.n_common
     ]
     noise = noise_of_pairs(connection, [pairs[one.benchmark] for one in strata])
-    return _with_exact_cells(_measured(whole, tuple(strata), found.metric, found.alpha), noise, goal)
+    return _with_exact_cells(_measured(whole, tuple(strata), found.metric), noise, goal)
 
 
 def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
@@ -80,7 +79,7 @@ def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -
         return replace(found, strata=tuple(strata), stderr=None, near=0.0)
     stderr = math.hypot(*errors) / len(strata)
     near = max(0.0, abs(found.gap) - goal.critical * stderr)
-    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None)
+    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None, detectable=None)
 
 
 def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int]]) -> float | None:
@@ -88,13 +87,13 @@ def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int
     return sum(known) / len(known) if known and len(known) == len(pair) else None
 
 
-def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric, alpha: float) -> Measured:
+def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric) -> Measured:
     ends = () if test.interval is None else (test.interval.low, test.interval.high)
     near = min(map(abs, ends)) if ends and ends[0] * ends[1] > 0 else 0.0
     lower, upper = metric.get("lower"), metric.get("upper")
     span = None if lower is None or upper is None else upper - lower
     null = None
-    if (test.test if isinstance(test, WholeGap) else test.name) == "score" and test.detectable and test.stderr:
-        # What a score test could show is about its error under equality and that by the rates, each times its quantile.
-        null = (test.detectable - quantile(POWER) * test.stderr) / quantile(1 - alpha / 2)
-    return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null)
+    if (test.test if isinstance(test, WholeGap) else test.name) == "score" and 1e-30 < (test.p or 0.0) < 0.9:
+        # By what error its p was a score test's; where nearly nothing differs that is the error by the rates.
+        null = abs(test.difference or 0.0) / -quantile((test.p or 0.0) / 2)
+    return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null, detectable=test.detectable)

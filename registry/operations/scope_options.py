@@ -66,10 +66,8 @@ def axes_with_levels(connection: Connection, project_id: uuid.UUID, filters: Fil
     return axes_in(connection, _conditions(connection, project_id, filters))
 
 
-def number_labels(
-    connection: Connection, project_id: uuid.UUID, by: str, filters: Filters = _EVERYTHING, limit: int = 50
-) -> list[tuple[str, int]]:
-    """Keys of labels that are numbers in some of these grids, each with how many different ones; at most `limit`.
+def number_labels(connection: Connection, project_id: uuid.UUID, by: str, filters: Filters) -> list[tuple[str, int]]:
+    """Keys of labels that are numbers in some of these grids, each with how many different ones; at most 50.
 
     First are the keys that say something of a name, such as its size: one number for each name of the kind `by`, and
     more than two of them. A seed, or the number of a run, is further down. Each part is in the order of the keys.
@@ -81,7 +79,7 @@ def number_labels(
     numeric = label.c.value.regexp_match(r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*[kmbtKMBT]?\s*$")
     query = query.join(label, true()).where(numeric).group_by(label.c.key)
     order = (and_(of_names == names, numbers > 2).desc(), label.c.key)
-    found = _found(query, connection, project_id, filters).order_by(*order).limit(limit)
+    found = _found(query, connection, project_id, filters).order_by(*order).limit(50)
     return [(row.key, row.numbers) for row in connection.execute(found)]
 
 

@@ -5,8 +5,6 @@ adds or removes a claim locks the project first, then the cached result, then th
 in the same order.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -96,7 +94,7 @@ def add_claims(
     ]
 
 
-def _scope_of(one: Placed) -> Scope:
+def _scope_of(one: "Placed") -> "Scope":
     """Experiment and metric as the claim names them: an alias that is made later is followed when it is judged."""
     about = next(atom.about for _, atom in atoms_of(one.posted.says))
     return about.experiment, about.metric
@@ -113,7 +111,7 @@ def _check_count(connection: Connection, project_id: uuid.UUID, more: int) -> No
         raise Invalid([Fault("", f"a project has at most {MOST:,} claims; it has {kept:,}")])
 
 
-def _parts_of(connection: Connection, project_id: uuid.UUID, scopes: Sequence[Scope]) -> list[StoredClaimsQuery]:
+def _parts_of(connection: Connection, project_id: uuid.UUID, scopes: "Sequence[Scope]") -> list[StoredClaimsQuery]:
     """For each claim the first part of its experiment and metric that has room."""
     held: Counter[uuid.UUID] = Counter()
     for experiment, metric in set(scopes):
@@ -149,7 +147,7 @@ def request_parts(connection: Connection, project_id: uuid.UUID, queries: Iterab
         connection.execute(statement.on_conflict_do_update(index_elements=["project_id", "query_key"], set_=again))
 
 
-def _doubts(connection: Connection, project_id: uuid.UUID, found: Sequence[Placed]) -> Iterator[tuple[Warning, ...]]:
+def _doubts(connection: Connection, project_id: uuid.UUID, found: "Sequence[Placed]") -> Iterator[tuple[Warning, ...]]:
     """For each claim a warning for every name that no grid ever had: it may be published later, or be misspelt."""
     named = [[("experiment", one.scope[0]), ("metric", one.scope[1]), *names_in(one.plain)] for one in found]
     every: dict[str, list[str]] = {}

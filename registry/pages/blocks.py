@@ -1,7 +1,5 @@
 """Turn blocks and verdicts of `registry.renderings` into the typeset parts that templates show."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -30,7 +28,7 @@ class Part:
     keys: int = 0
     over: str = ""
     sparks: Sequence[Any] = field(default=())
-    forest: Whiskers | None = None
+    forest: "Whiskers | None" = None
     """The difference of each row as a dot with a whisker."""
     links: Sequence[str] = ()
     """Where the first cell of each row leads, or none."""

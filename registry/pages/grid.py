@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from flask import Response, g, redirect, request
+from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
@@ -16,7 +16,6 @@ from registry.api.context import grid_row, parts
 from registry.api.responses import take_turn
 from registry.api.schemas import RevisionParameters
 from registry.api.statistics import recompute_old
-from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.intake.faults import number_of
 from registry.grids.slices import PARAMETER, Slice, slice_text
@@ -27,7 +26,7 @@ from registry.pages.choices import cut, slice_lists, slice_of_page
 from registry.pages.findings import findings_of, missing_of
 from registry.pages.front import knows_tokens, pages
 from registry.pages.heatmap import SHOWS, fits, heatmap_of
-from registry.pages.links import EMBED, carried, data_path, to
+from registry.pages.links import data_path, to
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
 from registry.pages.palette import BINS
 from registry.pages.parameters import checked, choice, look, number
@@ -128,8 +127,6 @@ class _Seen:
 @pages.get("/grids/<uuid:grid>")
 def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     """A grid at its current revision, or at an older one without statistics; a slice of it if the address has one."""
-    if request.args.get("show") == "difference":
-        return _difference(grid)
     checked(RevisionParameters, also=(*_KEPT, "before"), families=(PARAMETER,))
     options, show, wanted = look(), choice("show", SHOWS), slice_of_page()
     revision, before = (number(name, "is a whole number from 1") for name in ("revision", "before"))
@@ -142,19 +139,6 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
         question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=seen.stored.revision)
         seen = replace(seen, asked=ask(question, seen.stored.project, patience=1.0)[1])
     return page("grid.html", seen.made_of, lambda: _context(seen, options, show))
-
-
-def _difference(grid: uuid.UUID) -> Response:
-    """Lead to the comparison with another grid, which was a look of this page."""
-    with parts().database.reading() as connection:
-        project = stored_grid(grid_row(connection, grid, "reader")).project
-    kept = [one for one in request.args.items(multi=True) if one[0] not in ("show", "revision")]
-    revision = [("contender_revision", request.args["revision"])] if request.args.get("revision") else []
-    place = f"{EMBED * ('embedded' in g)}/projects/{project}/comparisons"
-    address = carried(place, [("contender", str(grid)), *revision, *kept])
-    if not address:
-        raise Invalid([Fault("/baseline", "is not open to this link")])
-    return redirect(address, 308)  # type: ignore[return-value]
 
 
 def _seen(connection: Connection, grid: uuid.UUID, revision: int | None, before: int | None) -> _Seen:

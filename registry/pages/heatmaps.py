@@ -1,7 +1,5 @@
 """View `heatmaps` of the page of results: the grids of an experiment side by side, and the noise of their repeats."""
 
-from __future__ import annotations
-
 import itertools
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -197,7 +195,7 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: 
     }
 
 
-def _singles(panels: Sequence[Panel]) -> Part:
+def _singles(panels: "Sequence[Panel]") -> Part:
     """Single scores, a row each: they have no axis along which there is something to see."""
     unit = next((f" ({one.grid['metric']['unit']})" for one in panels if one.grid["metric"]["unit"]), "")
     heads = [("benchmark", False), ("model", False), (f"score{unit}", True)]

@@ -11,7 +11,6 @@ from urllib.parse import quote, unquote, urlencode
 
 from flask import Response, g, request
 
-from registry.api.arguments import OLD_SINCE
 from registry.api.smorest import API_PREFIX
 from registry.operations.shares import reaches
 from registry.results.target_pages import page_of_name
@@ -93,14 +92,10 @@ def moved(project: str, view: str, experiment: str = "") -> Response:
     """Lead from a former address to a view of results, with everything that it carries."""
     given = [one for one in request.args.items(multi=True) if one[1]]
     asked = [("view", view)] * bool(view) + [("experiment", experiment)] * bool(experiment)
-    if view == "trade-off" and "metric" not in dict(given):
-        quantities = [one for one in given if one[0] in ("y", "x") and one[1].startswith(OF_METRIC)]
-        asked += [("metric", text.removeprefix(OF_METRIC)) for _, text in sorted(quantities)[-1:]]
     place = f"{EMBED * ('embedded' in g)}/projects/{quote(project)}/results"
-    lone = {("y", f"{OF_METRIC}{text}") for name, text in [*asked, *given] if name == "metric"}
-    kept = [one for one in given if one[0] not in dict(asked) and one not in lone]
+    kept = [one for one in given if one[0] not in dict(asked)]
     address = located(place, [*asked, *kept, *([("share", g.share)] if "share" in g else [])])
-    return Response(status=308, headers={"Location": address, "Deprecation": OLD_SINCE})
+    return Response(status=308, headers={"Location": address})
 
 
 def _changed(changes: Mapping[str, Any]) -> Query:

@@ -3,8 +3,6 @@
 authlib is imported at the first sign-in only: it costs some 16 MiB, and most registries do without.
 """
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time
@@ -46,7 +44,7 @@ def new_attempt(back: str) -> Attempt:
 
 
 @lru_cache(maxsize=8)
-def provider_of(settings: Settings) -> Provider:
+def provider_of(settings: Settings) -> "Provider":
     """The one provider that these settings name, with what is known of it."""
     return Provider(settings)
 

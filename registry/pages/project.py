@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from flask import Response, g, redirect, request
+from flask import Response, g, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.answers import ask
 from registry.api.context import caller, enter, parts
 from registry.api.paging import read_instant, write_instant
-from registry.api.schemas import SLUG, FindParameters
+from registry.api.schemas import SLUG
 from registry.errors import Invalid, NotFound, TryLater
 from registry.operations.alerts import LIVE, list_alerts
 from registry.operations.find_claims import CONTRADICTED, ClaimFilters, claims_in_order, verdicts_in_order
@@ -32,7 +32,7 @@ from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.events import latest, runs_of
 from registry.pages.front import pages
 from registry.pages.gates import tags, told
-from registry.pages.links import carried, data_path
+from registry.pages.links import data_path
 from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
 from registry.pages.parameters import argument
 from registry.pages.prose import prose_of
@@ -79,7 +79,6 @@ Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
 """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
 ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid; and the means
 of the ranking."""
-_OF_GRIDS = (*FindParameters().fields, "after")
 
 
 @pages.get("/")
@@ -92,7 +91,7 @@ def projects() -> Response:
         rows = projects_by_use(connection, who, after, _PROJECTS + 1)
         total = count_projects(connection, who)
     if total == len(rows) == 1:
-        return _overview(rows[0].slug)
+        return project(rows[0].slug)
     listed = rows[:_PROJECTS]
     more = f"{write_instant(listed[-1].used_at)}~{listed[-1].slug}" if len(rows) > _PROJECTS else None
     json = data_path("/projects", "private" if "visitor" in g else "public")
@@ -102,31 +101,24 @@ def projects() -> Response:
 
 @pages.get("/projects/<project>")
 def project(project: str) -> Response:
-    """What there is in a project. An address with filters is that of its grids, as it was."""
-    if any(name in _OF_GRIDS or name.startswith("label.") for name in request.args):
-        given = request.args.items(multi=True)
-        return redirect(carried(f"/projects/{project}/grids", given), 308)  # type: ignore[return-value]
-    return _overview(project)
-
-
-def _overview(slug: str) -> Response:
+    """What there is in a project."""
     now = datetime.now(UTC)
     with parts().database.snapshot() as connection:
-        row = enter(connection, slug, "reader")
+        row = enter(connection, project, "reader")
         scopes, experiments, untested, known = experiments_told(connection, row.id)
         counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
         claims = claims_in_order(connection, row.id, ClaimFilters(verdict=CONTRADICTED), _CLAIMS)
         judged = verdicts_in_order(connection, row.id, ClaimFilters())
         alerts = list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1)
         news = latest(connection, row.id, _READ_NEWS)
-    _ask_for_other_targets(slug, untested)
+    _ask_for_other_targets(project, untested)
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
             "prose_": prose_of(row.description),
-            "about_json": data_path(f"/projects/{slug}", row.visibility),
-            "json": data_path(f"/projects/{slug}", row.visibility),
+            "about_json": data_path(f"/projects/{project}", row.visibility),
+            "json": data_path(f"/projects/{project}", row.visibility),
             "front": request.path == "/",
             "experiments": experiments,
             "empty": [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
@@ -135,7 +127,7 @@ def _overview(slug: str) -> Response:
             "claims": [shown_claim(one) for one in claims],
             "headline": headline(judged),
             "judged": ordered(judged),
-            "news": list(_lately(news.said(slug, now))),
+            "news": list(_lately(news.said(project, now))),
             "feed": live_on(row, (*GRIDS, *STATISTICS, *GATES, "claim.*", "experiment.*", "project.updated")),
         }
 

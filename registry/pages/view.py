@@ -1,7 +1,5 @@
 """The form of each view of the page of results: which parameters it knows, and what it makes of a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +31,7 @@ class Asked:
     """What the address asks of a view, as far as the view knows it."""
 
     project: Any
-    view: View
+    view: "View"
     query: Mapping[str, Any]
     wanted: Slice
     bar: Bar

@@ -13,8 +13,6 @@ Pharmaceutical Statistics 16:334), and by half a step where one side can only be
 design effect. Workers judge many pairs at once by the same test (`workers.statistics.score_test`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,7 +96,7 @@ class TwoSamples:
         """The difference as it was observed."""
         return self.k1 / self.n1 - self.k2 / self.n2
 
-    def turned(self) -> TwoSamples:
+    def turned(self) -> "TwoSamples":
         """The second less the first."""
         return TwoSamples(self.k2, self.n2, self.k1, self.n1)
 

@@ -102,16 +102,16 @@ def _printed_step(known: list[tuple[float, float]], whole: float, variance: floa
 def _effect_of_repeats(grid: Grid, whole: float) -> float | None:
     if grid.repeats is None or grid.sd is None:
         return None
-    df, ratios = 0, []
+    df, between, explained = 0, 0.0, 0.0
     for place, value in enumerate(grid.values):
         trials = trials_of(grid, place)
         times, sd = grid.repeats[place], grid.sd[place]
         if value is not None and trials and times is not None and times > 1 and sd is not None:
             smooth = (value / whole * trials + 0.5) / (trials + 1)
-            explained = smooth * (1 - smooth) * whole**2 * times / trials
             df += times - 1
-            ratios.append((times - 1) * sd**2 / explained)
-    ratio = math.fsum(ratios) / df if df else 0.0
+            between += (times - 1) * sd**2
+            explained += (times - 1) * smooth * (1 - smooth) * whole**2 * times / trials
+    ratio = between / explained if df else 0.0
     return ratio * (t_quantile(_UPPER, df) / quantile(_UPPER)) ** 2 if ratio > 1 else None
 
 

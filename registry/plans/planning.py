@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
+from registry.results.parameters import POWER
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
 _SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
@@ -30,7 +31,7 @@ class Stratum:
 class Measured:
     """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
     `span` the range of the metric, None without bounds; `exact`: no cell has any noise; `null`: the error that the test
-    takes under equality, where that is another one."""
+    takes under equality, and `detectable` what it finds with the power `POWER`, where these are other ones."""
 
     gap: float
     stderr: float | None
@@ -39,6 +40,7 @@ class Measured:
     span: float | None = None
     exact: bool = False
     null: float | None = None
+    detectable: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,10 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
     if found.span is not None and wanted > found.span:
         told = f"the metric has a range of {found.span:g}, and the effect is {wanted:g}"
         return impossible(plan, "beyond_scale", told)
-    plan = replace(plan, detectable=forms.detectable(found.stderr, goal, found.null))
+    seen = forms.detectable(found.stderr, goal, found.null)
+    if found.detectable is not None:
+        seen = found.detectable + (forms.quantile(goal.power) - forms.quantile(POWER)) * found.stderr
+    plan = replace(plan, detectable=seen)
     trials = _trials_alike(found.strata)
     plan = replace(
         plan,

@@ -113,7 +113,7 @@ def _findings(document: Comparison) -> Iterator[str]:
     if ratio and ratio.value is not None and ratio.interval:
         within = ratio.interval
         yield f"odds ratio {ratio.value:.3g} [{within.low:.3g}, {within.high:.3g}] over all cells"
-    elif ratio:
+    elif ratio and ratio.strata:
         yield f"odds ratio: {ratio.reason}"
     if document.breslow_day and document.breslow_day.p is not None:
         yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(document.breslow_day.p)}"

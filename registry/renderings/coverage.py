@@ -6,8 +6,7 @@ from registry.renderings.numbers import UNDEFINED
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import counted, label
-from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
-from registry.results.statistics import Statistics
+from registry.results.statistics import AxisCoverage, Coverage, LevelCoverage, Statistics
 from registry.results.terms import Place
 
 _LISTED = 12

@@ -6,8 +6,7 @@ from registry.renderings.numbers import p_value, places_shown
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import axis_columns, counted, label
-from registry.results.precision import Precision
-from registry.results.statistics import Statistics
+from registry.results.statistics import Precision, Statistics
 
 _LISTED = 40
 """Values that contradict the trials, as far as text lists them."""

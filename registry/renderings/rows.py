@@ -3,8 +3,6 @@
 Arrow and Parquet need pyarrow, and are written in row groups of a bounded size.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools
@@ -146,7 +144,7 @@ def _schema(fields: Sequence[Field]) -> Any:
     return pa.schema([(field.name, types[field.kind]) for field in fields])
 
 
-def _written(sink: _Sink, writer: Any, schema: Any, rows: Iterable[Row]) -> Iterator[bytes]:
+def _written(sink: "_Sink", writer: Any, schema: Any, rows: Iterable[Row]) -> Iterator[bytes]:
     import pyarrow
 
     instants = {place for place, field in enumerate(schema) if pyarrow.types.is_timestamp(field.type)}

@@ -1,8 +1,6 @@
 """Types of the course of a metric along an axis: series, steps and breaks. They are a part of `statistics.py`, filled
 by `workers/statistics/series.py` and written by `renderings/trends.py` and `changes.py`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -206,15 +204,15 @@ class Series:
         "`opened` has for the axis: the direction follows from it.",
     ]
     changes: Annotated[
-        tuple[Change, ...],
+        tuple["Change", ...],
         "The steps between neighbouring measured cells that are sharp, and the largest fall and rise. With "
         "`detail=full` all, of a long series the hundred largest.",
     ]
     changes_left_out: Annotated[Count, "The steps that `changes` does not list."]
-    sharp_reason: Annotated[SharpReason | None, "Why `sharp` is null in every change of this series."]
-    largest: Annotated[LargestSteps, "The largest fall and the largest rise, whatever noise says of them."]
+    sharp_reason: Annotated["SharpReason | None", "Why `sharp` is null in every change of this series."]
+    largest: Annotated["LargestSteps", "The largest fall and the largest rise, whatever noise says of them."]
     onset: Annotated[
-        Onset | None,
+        "Onset | None",
         "Where a lasting decline begins; null without noise, below three cells, and where neither end of the metric is "
         "better.",
     ]

@@ -1,8 +1,6 @@
 """Types of three parts of a ranking, its pairs, how stable its order is, and the test of its blocks: filled by
 `workers/statistics/` (`pairs.py`, `rank_groups.py`), written by `renderings/pairs.py` and `policies.py`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -93,7 +91,7 @@ class WithoutOne:
     shown: Annotated[Count, "How many names the first is then shown to be better than."]
 
     @classmethod
-    def of(cls, benchmark: str, pair: Pair, first: str, shown: int) -> WithoutOne:
+    def of(cls, benchmark: str, pair: Pair, first: str, shown: int) -> "WithoutOne":
         """From the pair on the other benchmarks, in whichever order it has the two names."""
         size, ends = pair.difference, pair.interval
         if pair.a != first:

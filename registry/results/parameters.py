@@ -1,7 +1,5 @@
 """The type of a grid's settings for statistics: what counts as significant, as sharp and as equal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -34,7 +32,7 @@ class Parameters:
     detail: Annotated[Detail, "Which steps `changes` lists."] = "outstanding"
 
     @classmethod
-    def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:
+    def of(cls, metric: Metric, alpha: float = 0.05) -> "Parameters":
         """The settings of a metric: 5 % and 2 % of its range."""
         extent = metric.range
         return cls(alpha, extent * 5 / 100, extent * 2 / 100) if extent else cls(alpha)

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from registry.results.courses import Direction, Series, Threshold
-from registry.results.coverage import Coverage
 from registry.results.grid import PostedAxis, PostedMetric
 from registry.results.parameters import Parameters
 from registry.results.peaks import Peaks
-from registry.results.precision import Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.terms import (
     At,
@@ -21,8 +19,11 @@ from registry.results.terms import (
     Instant,
     Keyword,
     LastLevel,
+    LevelName,
+    Place,
     Presence,
     PValue,
+    Reason,
     SliceDocument,
     Status,
 )
@@ -47,6 +48,83 @@ Assumptions = Annotated[
 ]
 MetricDocument = Annotated[PostedMetric, Keyword("$ref", "#/components/schemas/Metric"), Presence.OPTIONAL]
 AxisDocument = Annotated[PostedAxis, Keyword("$ref", "#/components/schemas/Axis")]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCoverage:
+    """How much of one level was measured. `first`, `last` and `holes` are levels of the other axis of a grid of two
+    axes; on other grids they are null and empty."""
+
+    level: LevelName
+    count: Annotated[Count, "Its measured cells."]
+    first: Annotated[Place | None, "The first measured level of the other axis; null where there is none."]
+    last: Annotated[Place | None, "The last measured level of the other axis; null where there is none."]
+    holes: Annotated[
+        tuple[Place, ...],
+        "Unmeasured levels of the other axis between the first and the last, at most a hundred.",
+    ]
+    hole_count: Annotated[Count, "All of them."]
+
+
+@dataclass(frozen=True, slots=True)
+class AxisCoverage:
+    """The levels of an axis: each one's coverage, those without a cell, those without a gap."""
+
+    levels: Annotated[tuple[LevelCoverage, ...], "The first thousand, in the order of the axis."]
+    levels_left_out: Annotated[Count, "The others."]
+    empty: Annotated[tuple[Place, ...], "Declared, and nowhere measured."]
+    complete: Annotated[tuple[Place, ...], "Measured at every combination of the other axes."]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The measured cells among those that were declared. Levels that share a cell are connected; effects of unconnected
+    levels cannot be told apart."""
+
+    status: Status
+    cells: Annotated[Count, "Measured."]
+    possible: Annotated[Count, "Declared: the product of the numbers of levels."]
+    fraction: Annotated[float | None, "`cells` of `possible`, 0 to 1; null where no cell is possible."]
+    by: Annotated[Mapping[str, AxisCoverage], "By the name of the axis."]
+    component_count: Annotated[Count, "The parts of the grid that share no level with each other."]
+    components: Annotated[
+        tuple[Mapping[str, tuple[Place, ...]], ...] | None,
+        "Parts of the grid that share no level with each other: the levels of each, by axis, the largest part first; "
+        "null above a thousand levels.",
+    ]
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffLattice:
+    """A value that no whole number of successes of its trials rounds to."""
+
+    at: At
+    value: Annotated[float, "As it was posted, in the metric's unit."]
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The printed decimals, and the trials that they imply. Implied trials are reported, never adopted."""
+
+    status: Status
+    decimals: Annotated[
+        int | None, "Of the values as they were posted; negative beyond 10^12, null where no cell was measured."
+    ]
+    implied_trials: Annotated[
+        int | None,
+        "The smallest number of trials, below the printed resolution, that explains every value of a proportion; null "
+        "where there is none.",
+    ] = None
+    candidates: Annotated[tuple[Count, ...], "The five smallest such numbers."] = ()
+    chance: Annotated[
+        float | None, "The probability that a random printed value lies on the lattice of `implied_trials`, 0 to 1."
+    ] = None
+    off_lattice_count: Annotated[
+        int | None, "How many values contradict the given trials; null where none are given."
+    ] = None
+    off_lattice: Annotated[tuple[OffLattice, ...] | None, "The first hundred of them."] = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)

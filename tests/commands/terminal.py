@@ -1,7 +1,5 @@
 """A person at the command line: runs commands against a server, in this process or as a real one."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -62,10 +60,10 @@ class Person:
         """What a command shows on a terminal of this width, its colours taken away."""
         return _ESCAPES.sub("", self.having(COLUMNS=str(columns)).says(*words, "--color", "always"))
 
-    def having(self, **environment: str) -> Person:
+    def having(self, **environment: str) -> "Person":
         return replace(self, environment=self.environment | environment)
 
-    def lacking(self, *names: str) -> Person:
+    def lacking(self, *names: str) -> "Person":
         return replace(self, environment={k: v for k, v in self.environment.items() if k not in names})
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:

@@ -364,6 +364,15 @@ def test_the_questions_that_flipped_between_two_grids_are_listed(person: Person,
         sent = {"set": {"name": "two", "count": 2, "ids": ["q1", "q2"]}, "cells": [{"at": {}, "outcomes": outcomes}]}
         assert project.call("POST", f"grids/{grid}/items", json=sent).status_code == 201
     assert [tuple(row.values()) for row in person.rows("flips", *grids)] == [("", "gained", "q2"), ("", "lost", "q1")]
-    assert "1 gained and 1 lost." in person.page("flips", *grids)
+    said = person.page("flips", *grids)
+    assert "1 gained, 1 lost; 0.0% agree, kappa -1.000 (standard error 0.000)." in said
+    scope = ("-e", "type-by-length", "-b", "Core Generalization", "--metric", "accuracy")
+    assert [row["how"] for row in person.rows("flips", *scope)] == ["deciding", "deciding"]
+    assert (
+        "0 dead, 0 saturated, 2 deciding, over 2 grids; up to 78% of such models may solve even a dead one."
+        in person.page("flips", *scope)
+    )
+    assert [row["how"] for row in person.rows("flips", *scope, "-m", "A")] == ["dead", "saturated"]
+    assert "Name two grids, or none and one --benchmark" in person.complains("flips", grids[0], status=2)
     bare = project.published(model="C", variant="", axes=[], values=50.0, trials=2)["id"]
     assert "No cell has outcomes of the same items" in person.complains("flips", grids[0], bare, status=1)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from registry.errors import Malformed
 from registry.grids.intake import Limits, read_submission
 from registry.importers import formats
 from registry.importers.imported_grid import ImportedGrid, Overrides
+from registry.importers.mapping_file import read_mapping
 from registry.importers.reading import Item, Sources, items_of
 from registry.importers.source import Source
 
@@ -25,8 +27,8 @@ def harness(folder: Path, tasks: dict[str, list[int]], group: str = "", order: i
         results[task] = {"alias": task, "acc,none": mean, "acc_stderr,none": (mean * (1 - mean) / (n - 1)) ** 0.5}
         samples[task] = {"original": n, "effective": n}
         lines = [
-            {"doc_id": i, "doc": {"q": "?" * 9}, "doc_hash": f"{task}{i}" * 8, "filter": "none", "metrics": ["acc"],
-             "resps": [["x"]], "acc": float(flag)}
+            {"doc_id": i, "doc": {"q": "?" * 9, "story": {"id": i // 2}}, "doc_hash": f"{task}{i}" * 8,
+             "filter": "none", "metrics": ["acc"], "resps": [["x"]], "acc": float(flag)}
             for i, flag in enumerate(flags)
         ][::order]  # fmt: skip
         text = "".join(json.dumps(line) + "\n" for line in lines)
@@ -40,8 +42,8 @@ def harness(folder: Path, tasks: dict[str, list[int]], group: str = "", order: i
     return path
 
 
-def grids(path: Path) -> list[ImportedGrid]:
-    return list(formats.read(Source(path.name, path), Overrides()))
+def grids(path: Path, **wanted: Any) -> list[ImportedGrid]:
+    return list(formats.read(Source(path.name, path), Overrides(**wanted)))
 
 
 FLAGS = [1, 0, 1, 1, 0, 1]
@@ -94,10 +96,27 @@ def test_samples_that_do_not_fit_are_left_out_with_a_note(subtests, tmp_path: Pa
             assert told is None or (len(notes) == 1 and told in notes[0])
 
 
+def test_what_an_item_belongs_to_is_a_key_of_its_document(tmp_path: Path) -> None:
+    path = harness(tmp_path, {"race": FLAGS}, order=-1)
+    assert "clusters" not in grids(path)[0].items[0]["set"]
+    (tmp_path / "own.toml").write_text('[column]\ncluster = "doc.story.id"\n')
+    for roles in ({"cluster": "doc.story.id"}, read_mapping(str(tmp_path / "own.toml")).wanted.roles):
+        [found] = grids(path, roles=roles)
+        assert found.items[0]["set"]["clusters"] == ["0", "0", "1", "1", "2", "2"]
+    assert "clusters" in grids(inspect_json(tmp_path, PASSAGES), roles={"cluster": "metadata.text"})[0].items[0]["set"]
+    [found] = grids(inspect_json(tmp_path, PASSAGES[1:] + SAMPLES[:1]), roles={"cluster": "metadata.text"})
+    assert "clusters" not in found.items[0]["set"]
+    told = [note.detail for note in found.notes if note.code == "clusters_left_out"]
+    assert told == ["the clusters of 5 of 6 items were left out: the others have none"]
+    with pytest.raises(Malformed, match="--column would change nothing"):
+        grids(path, roles={"model": "doc.story.id"})
+
+
 SAMPLES = [
     {"id": f"s{i}", "epoch": 1, "input": "?", "target": "A", "scores": {"match": {"value": "C" if flag else "I"}}}
     for i, flag in enumerate(FLAGS)
 ]
+PASSAGES = [one | {"metadata": {"text": "A passage of a page. " * 99}} for one in SAMPLES]
 METRICS = {"accuracy": {"value": 4 / 6}, "stderr": {"value": (4 / 6 * 2 / 6 / 5) ** 0.5}}
 LOG: dict[str, Any] = {
     "version": 2,

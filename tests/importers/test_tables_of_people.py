@@ -246,15 +246,55 @@ def test_files_of_records_at_one_coordinate_are_no_mean_of_models_unless_somebod
         (tmp_path / f"{name}.json").write_text(f'{{"eps": "8/255", "acc": {value}}}')
     wanted = {"value": "acc", "axes": ("eps",), "model": "X"}
     _, _, [fault] = written(tmp_path, "", **wanted)
-    assert "modelA-1.5.json and" in fault
-    assert "both hold eps 8/255: --model-from file makes each a model" in fault
-    [sent], codes, _ = written(tmp_path, "", **wanted, repeats="file")
-    assert ([cell["value"] for cell in sent["cells"]], "repeats_read" in codes) == ([60, 62], True)
+    assert f"modelA-1.5.json /0 and {tmp_path}/modelB.json /0 both hold eps 8/255: --repeats NAME says" in fault
+    assert fault.endswith("--model-from file makes each file a model")
+    [sent], _, _ = written(tmp_path, "", **wanted, repeats="file")
+    assert [cell["value"] for cell in sent["cells"]] == [60, 62]
     sent_each, _, _ = written(tmp_path, "", **wanted | {"model": None, "model_from": "file"})
     assert [(one["model"], one["values"]) for one in sent_each] == [("modelA-1.5", [60]), ("modelB", [62])]
     (tmp_path / "m3").mkdir()
     table, _, _ = written(tmp_path / "m3" / "t.csv", "Length,value\n1,2\n", metric="x", model_from="folder")
     assert [one["model"] for one in table] == ["m3"]
+
+
+def test_rows_at_one_coordinate_are_refused_by_line_unless_they_are_said_to_be_repeats(tmp_path: Path) -> None:
+    """Of a table that two tables were joined to, one by mistake twice."""
+    names = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "x", "axes": ("Length",)}
+    rows = [("1", 1, 60), ("2", 1, 70), ("1.0", 2, 62), ("1", 2, 61)]
+    table = "Length,seed,x\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
+    lines = "".join(f'{{"Length": {a}, "seed": {b}, "x": {c}}}\n' for a, b, c in rows)
+    for path, text, named in (
+        (tmp_path / "t.csv", table, ("line 2", "line 4", "line 5")),
+        (tmp_path / "t.jsonl", lines, ("/0", "/2", "/3")),
+    ):
+        first, second, third = named
+        _, _, faults = written(path, text, **names)
+        told = [fault.split(":")[0] for fault in faults]
+        assert told == [f"{first} and {second} both hold Length 1.0", f"{first} and {third} both hold Length 1"]
+        assert "--repeats row that each row is one" in faults[0]
+        _, _, [fault] = written(path, text, **names, repeats="seed")
+        assert fault.startswith(f"{second} and {third} both hold Length 1:"), "of one seed"
+        [sent], _, _ = written(path, text, **names, repeats="row")
+        assert [cell["value"] for cell in sent["cells"]] == [60, 70, 62, 61]
+    names["nominal"] = ("Length",)
+    [sent], _, _ = written(tmp_path / "v.csv", "Length,value\n3.1,60\n3.10,62\n", **names)
+    assert sent["axes"][0]["levels"] == ["3.1", "3.10"], "two versions, and no number"
+    models = "model,Length,value\na,1,60\nb,1,70\nb,1,71\n"
+    sent, _, [fault] = written(tmp_path / "m.csv", models, **names | {"model": None})
+    assert (sent, fault.split(":")[0]) == ([], "line 3 and line 4 both hold Length 1"), (
+        "and nothing of the file is sent"
+    )
+
+
+def test_trials_of_several_metrics_are_those_of_the_shares_and_left_out_of_others(tmp_path: Path) -> None:
+    table = "model,acc,loss,score,n\na,0.5,2.5,25,100\n"
+    wanted = {"value": "acc,loss,score", "roles": {"trials": "n"}}
+    sent, codes, faults = written(tmp_path / "t.csv", table, **wanted)
+    assert ([one.get("trials") for one in sent], codes.count("trials_left_out"), faults) == ([100, None, None], 2, [])
+    [share], codes, _ = written(
+        tmp_path / "t.csv", table, **wanted | {"value": "score", "drop": ("acc", "loss"), "upper": 100, "lower": 0}
+    )
+    assert (share["trials"], "trials_left_out" in codes) == (100, False)
 
 
 def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Pages as a browser asks for them, and the demonstration's grids with their statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -243,7 +241,7 @@ def public(house: House) -> Iterator[Project]:
     ENDED.append(made)
 
 
-def share(project: Project | Demo, path: str) -> str:
+def share(project: "Project | Demo", path: str) -> str:
     """The path and query of a link that opens this path of a private project."""
     house = project.house
     made = house.call("POST", f"projects/{project.slug}/shares", token=house.operator, json={"path": path})

@@ -29,10 +29,6 @@ ITEMS = {
     "set": {"name": "never", "count": 3, "ids": ["a", "b", "c"]},
     "cells": [{"at": {"Type": "1", "Length": 1}, "outcomes": [1, 0.5, 0], "repeats": 2}],
 }
-CELLS_CLAIM = {
-    "kind": "cells", "where": {"Length": {"from": 0, "to": 1}}, "is": {"between": [1, 99]},
-    "cells_hold": {"at_least": 2}, "text": "Never kept.",
-}  # fmt: skip
 ROUTES: dict[str, tuple[str, str, Any]] = {
     "make a project": ("POST", "projects", {"slug": "never-made", "name": "Never made", "visibility": "private"}),
     "change a project": ("PATCH", HOME, {"name": "Never changed", "visibility": "public"}),

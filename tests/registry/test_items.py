@@ -87,6 +87,37 @@ def test_the_items_that_came_out_otherwise_are_named_by_their_ids(project: Proje
     assert project.get(f"grids/{one}/items?against={hidden}").status_code == 404
 
 
+def test_items_are_dead_saturated_or_deciding_over_the_models_that_answered_them(project: Project) -> None:
+    made = [grid(project, model=model, values=[75.0, None, None])["id"] for model in "ABC"]
+    for one, outcomes in zip(made, ((1, 1, 0, 1), (0, 1, 1, 1), (1, 1, 0, 1)), strict=True):
+        post(project, one, FIRST | {"outcomes": bits(*outcomes)})
+    other = grid(project, model="D", benchmark="another", values=[75.0, None, None])["id"]
+    post(project, other, FIRST | {"outcomes": bits(1, 1, 1, 0)})
+    bare = grid(project, model="E")["id"]
+    for one in (made[0], bare):
+        [cell] = project.get(f"grids/{one}/items?life=true").get_json()["life"]
+        assert (cell["at"], cell["grids"]) == ({"Length": 0}, 3)
+        assert (cell["dead"], cell["saturated"], cell["deciding"]) == ([], ["q2", "q4"], ["q1", "q3"])
+        assert cell["solved_at_most"] == pytest.approx(0.6316, abs=1e-4), "none of three: Clopper and Pearson's end"
+    [cell] = project.get(f"grids/{bare}/items?life=true&model=A&model=C").get_json()["life"]
+    assert (cell["grids"], cell["dead"], cell["deciding"]) == (2, ["q3"], [])
+    assert "life" not in project.get(f"grids/{bare}/items").get_json()
+    shorter = grid(project, model="F", values=[50.0, None, None], trials=2)["id"]
+    of = {"ids": None, "digest": project.get(f"grids/{made[0]}/items").get_json()["sets"][0]["digest"], "count": 2}
+    post(project, shorter, {"at": {"Length": 0}, "outcomes": bits(1, 0)}, **of)
+    found = project.get(f"grids/{shorter}/items?life=true&against={made[0]}").get_json()
+    assert ([cell["grids"] for cell in found["life"]], found["flips"]) == ([3, 1], []), "other items by their count"
+    errors = {"metric": {"name": "errors", "unit": "%", "direction": "lower", "lower": 0, "upper": 100}}
+    one = grid(project, values=[75.0, None, None], **errors)["id"]
+    post(project, one, FIRST)
+    [cell] = project.get(f"grids/{one}/items?life=true").get_json()["life"]
+    assert (cell["dead"], cell["saturated"]) == (["q1", "q2", "q4"], ["q3"]), "where less is better, a 1 is no solution"
+    made = project.call("POST", f"projects/{project.slug}/shares", "admin", json={"path": f"/api/v1/grids/{one}"})
+    link = made.get_json()["url"].partition("?")[2]
+    answers = [project.house.call("GET", f"grids/{one}/items?{query}{link}") for query in ("", "life=true&")]
+    assert [one.status_code for one in answers] == [200, 403]
+
+
 def test_cells_may_come_one_by_one_with_other_sets_and_no_other_outcomes(project: Project) -> None:
     made = grid(project)["id"]
     assert post(project, made, FIRST).status_code == 201

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from registry.grids.grid import Cell, Metric
 from registry.grids.outcomes import (
@@ -16,6 +17,8 @@ from registry.grids.outcomes import (
     Outcomes,
     digest_of_ids,
     disagreement,
+    fates,
+    fourfold,
     has_spare_bits,
     scale_of,
     size_of_bits,
@@ -114,3 +117,54 @@ def test_an_outcome_of_one_is_the_scale_of_the_metric() -> None:
     assert [scale_of(one) for one in (percent, Metric("a", "%"))] == [100.0, 100.0]
     assert [scale_of(one) for one in (proportion, Metric("a"))] == [1.0, 1.0]
     assert [scale_of(Metric("a", None, None, *bounds)) for bounds in ((1, 10), (0, None))] == [None, None]
+
+
+def of_table(both: int, lost: int, gained: int, neither: int) -> tuple[Outcomes, Outcomes]:
+    """Outcomes before and after, with so many items of each kind."""
+    kinds = [(True, True)] * both + [(True, False)] * lost + [(False, True)] * gained + [(False, False)] * neither
+    before, after = (Outcomes(len(kinds), bits=packed(list(side))) for side in zip(*kinds, strict=True))
+    return before, after
+
+
+@pytest.mark.parametrize(
+    ("table", "kappa", "stderr"),
+    [((20, 5, 10, 15), 0.4, 0.12699606293110033), ((45, 15, 25, 15), 0.13043478260869554, 0.0986615376234396)],
+)
+def test_agreement_beyond_chance_is_that_of_statsmodels(table: tuple[int, ...], kappa: float, stderr: float) -> None:
+    """Tables of the article on Cohen's kappa in Wikipedia; `cohens_kappa` of statsmodels 0.14 gave the numbers."""
+    told = fourfold(*of_table(*table))
+    assert (told["both"], told["neither"], told["agreement"]) == (
+        table[0],
+        table[3],
+        (table[0] + table[3]) / sum(table),
+    )
+    assert (told["kappa"], told["kappa_stderr"]) == (pytest.approx(kappa), pytest.approx(stderr))
+
+
+def test_agreement_is_none_beyond_chance_where_both_say_one_thing() -> None:
+    told = fourfold(*of_table(3, 0, 0, 0))
+    assert (told["agreement"], told["kappa"], told["kappa_stderr"], told["needed"]) == (1, None, None, None)
+    assert fourfold(*of_table(2, 0, 0, 2))["kappa"] == 1
+    assert fourfold(Outcomes(1, scores=(0.5,)), Outcomes(1, scores=(0.5,))) == {}
+
+
+@pytest.mark.parametrize(("gained", "lost"), [(15, 5), (20, 10), (60, 40), (9, 1), (93, 7), (1, 0), (520, 480)])
+def test_the_items_that_must_differ_are_enough_for_the_exact_test_four_times_of_five(gained: int, lost: int) -> None:
+    n, share = fourfold(*of_table(5, lost, gained, 5))["needed"], gained / (gained + lost)
+
+    def power(count: int) -> float:
+        fewest = next(k for k in range(count + 2) if 2 * binom.sf(k - 1, count, 0.5) <= 0.05)
+        return float(binom.sf(fewest - 1, count, share))
+
+    assert n > 5, "of five McNemar's test finds nothing"
+    assert n == 30 or gained != 15, "as in tables of the sign test, of a share of 3 in 4"
+    assert power(n) >= (0.8 if n < 500 else 0.79)
+    assert power(n - 1) < 0.8 or n > 20
+    assert fourfold(*of_table(5, gained, lost, 5))["needed"] == n
+
+
+def test_an_item_is_dead_saturated_or_decides_if_it_came_out_otherwise_once() -> None:
+    models = [Outcomes(5, bits=packed(flags)) for flags in ([0, 1, 1, 0, 1], [0, 1, 0, 0, 1], [0, 1, 1, 1, 1])]
+    assert fates(models) == ([0], [1, 4], [2, 3])
+    assert fates([Outcomes(3, scores=(0.5, 0.5, 0.0))] * 2) == ([2], [], []), "alike, and neither dead nor saturated"
+    assert fates(models[:1]) == ([0, 3], [1, 2, 4], [])

@@ -52,30 +52,30 @@ def _error(p: float, q: float) -> float:
     return math.sqrt((p * (1 - p) + q * (1 - q)) / 200 * 400 / 399)
 
 
-def _missing(d: float, critical: float) -> float:
-    """By how much a difference about .72 is less than what is found with 80 %."""
-    return critical * _error(0.72, 0.72) + 0.8416212 * _error(0.72 + d / 2, 0.72 - d / 2) - d
+def _seen(critical: float) -> float:
+    """The difference that is found with 80 %: the least that is rejected, and its error, both below .72."""
+    least = brentq(lambda d: critical * _error(0.72 - d / 2, 0.72 - d / 2) - d, 0, 0.5)
+    return float(brentq(lambda d: least + 0.8416212 * _error(0.72, 0.72 - d) - d, 0, 0.5))
 
 
 def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart(project: Project) -> None:
     """70 and 74 of 100 at 200 trials: se = sqrt(.7 x .3/200 + .74 x .26/200) = 4.4849 points; were both 72, the score
-    test has sqrt(.72 x .28 x 2/200 x 400/399); the difference d that it finds is that of .72 + d/2 and .72 - d/2."""
+    test has sqrt(.72 x .28 x 2/200 x 400/399)."""
     pair = dict(zip(("baseline", "contender"), two(project, 70.0, 74.0), strict=True))
     found = planned(project, SEPARATE)
     se = 100 * math.sqrt((0.7 * 0.3 + 0.74 * 0.26) / 200)
-    seen, one_sided = (100 * brentq(_missing, 0, 0.5, (z,)) for z in (1.959964, 1.6448536))
-    factor = (seen / 4.0) ** 2
+    factor = ((1.959964 * 100 * _error(0.72, 0.72) + 0.8416212 * se) / 4.0) ** 2
     assert (found["decidable_now"], found["observed"], found.get("cautious")) == (False, pytest.approx(4.0), None)
     assert found["stderr"] == pytest.approx(se, rel=1e-3)
-    assert found["detectable"] == pytest.approx(seen)
-    assert found["needed"]["factor"] == pytest.approx(factor)
+    assert found["detectable"] == pytest.approx(100 * _seen(1.959964), rel=1e-3)
+    assert found["needed"]["factor"] == pytest.approx(factor, rel=1e-3)
     assert found["needed"]["trials"] == pytest.approx(200 * factor, rel=1e-3)
     assert found["total"] == pytest.approx(400 * factor, rel=1e-3)
     [one] = found["allocation"]
     assert (one["benchmark"], one["share"], one["trials_now"], len(one["grids"])) == ("X", 1.0, 200.0, 2)
     by_ids = planned(project, {"kind": "separate", **pair}, one_sided=True)
     assert (by_ids["observed"], by_ids["one_sided"]) == (pytest.approx(4.0), True)
-    assert by_ids["detectable"] == pytest.approx(one_sided)
+    assert by_ids["detectable"] == pytest.approx(100 * _seen(1.6448536), rel=1e-3)
     limited = planned(project, SEPARATE, item_limit=200)
     assert (limited["impossible"], "200 items" in limited["reason"]) == ("item_limit", True)
     assert "impossible" not in planned(project, SEPARATE, item_limit=100_000)

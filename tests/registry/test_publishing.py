@@ -159,14 +159,12 @@ def test_repeats_that_do_not_match_are_refused(project: Project, subtests: pytes
             assert project.publish(tidy(*cells)).status_code == 422
 
 
-def test_repeats_are_told_with_their_number_unless_the_sender_has_told_of_them(project: Project) -> None:
+def test_repeats_are_told_with_their_number(project: Project) -> None:
     cells = [{"at": {"Type": level}, "value": value} for value in (1, 2, 3) for level in "abc"]
     cells = [*cells, {"at": {"Type": "d"}, "value": 1}]
     [warning] = stored(project, tidy(*cells))["warnings"]
     assert (warning["code"], warning["pointer"]) == ("repeats_read", "/cells/3")
     assert warning["detail"].startswith("3 coordinates were given several times: ")
-    told = {"code": "repeats_read", "detail": "6 more rows"}
-    assert stored(project, tidy(*cells, model="other", warnings=[told]))["warnings"] == [told]
 
 
 def test_a_level_carries_a_label_and_a_number(project: Project) -> None:

@@ -103,7 +103,7 @@ def test_a_row_that_comes_twice_is_repeats_of_one_cell(project: Project) -> None
     assert grid["repeats"] == [2, None]
     assert grid["sd"][0] == pytest.approx(0.7071067811865476, rel=1e-15)
     [warning] = answer.get_json()["warnings"]
-    assert (warning["code"], warning["detail"][:10]) == ("repeats_read", "1 more row")
+    assert (warning["code"], warning["detail"][:10]) == ("repeats_read", "1 coordina")
 
 
 def test_a_column_has_its_meaning_or_is_an_axis(project: Project) -> None:

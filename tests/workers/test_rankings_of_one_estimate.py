@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from registry.query import METHODS
@@ -57,8 +58,7 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
 ) -> None:
     """The variance of each benchmark is p q / n of either side; their mean has the sum over B squared. Under equality p
     is that of both sides together, with N / (N - 1) (Cochran, Mantel and Haenszel). Shares are those of whole numbers
-    of successes, 46.0 % of 990 are 455, and differences those of the values. `fixed_cells` is the old word for a
-    rerun."""
+    of successes, 46.0 % of 990 are 455, and differences those of the values."""
     for benchmark, each in values.items():
         for model, value in each.items():
             score(project, model, value, benchmark=benchmark, trials=trials[benchmark])
@@ -73,26 +73,24 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     stderr = math.sqrt(sum(parts)) / len(gaps)
     pooled = {b: sum(each.values()) / 2 for b, each in shares.items()}
 
-    def error(apart: float) -> float:
-        """Of a difference that lies about the pooled rates."""
-        rates = [(b, p + half) for b, p in pooled.items() for half in (apart / 2, -apart / 2)]
+    def error(apart: float, reach: float) -> float:
+        """Of rates so far apart whose middle is so far from the pooled one, on the side of 50 percent."""
+        middles = [(b, min(p + reach / 2, 50) if p < 50 else max(p - reach / 2, 50)) for b, p in pooled.items()]
+        rates = [(b, p + half) for b, p in middles for half in (apart / 2, -apart / 2)]
         return math.sqrt(sum(p * (100 - p) * 2 / (2 * trials[b] - 1) for b, p in rates)) / len(gaps)
 
-    null, seen = error(0.0), pair["detectable"]
+    null, seen = error(0.0, 0.0), pair["detectable"]
+    least = brentq(lambda size: size - norm.ppf(0.975) * error(0.0, size), 0, 100)
     assert (pair["test"], pair["df"], pair["benchmarks"]) == ("score", None, len(gaps))
     assert pair["difference"] == pytest.approx(difference, rel=1e-9)
     assert pair["stderr"] == pytest.approx(stderr, rel=1e-9)
     assert pair["p"] == pytest.approx(2 * norm.sf(abs(difference) / null), rel=1e-6)
     assert pair["interval"]["low"] == pytest.approx(difference - norm.ppf(0.975) * stderr, abs=0.3)
-    assert seen == pytest.approx(norm.ppf(0.975) * null + norm.ppf(0.8) * error(seen), rel=1e-9)
+    assert seen == pytest.approx(least + norm.ppf(0.8) * error(seen, seen), rel=1e-9)
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
     assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     assert document["assumes"] == ["independent_trials"]
-    assert answered(project, target="fixed_cells") == document
     assert document["target"] == "rerun"
-    assert answered(project, missing="observed") == answered(project, missing="available")
-    asked = {"experiment": document["experiment"], "metric": document["metric"], "missing": "observed"}
-    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).headers["Deprecation"].startswith("@")
     assert replace(QUESTION, target="rerun").key == QUESTION.key
 
 

@@ -3,8 +3,6 @@
 Their cells become one long table: names and levels become codes, metrics are put on one scale.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -103,7 +101,7 @@ class CellReader:
     waiting: list[tuple[Kind, Mapping[str, Codes], Columns]] = field(default_factory=list)
     kinds: set[Kind] = field(default_factory=set)
 
-    def read(self, rows: Iterable[Any]) -> CellReader:
+    def read(self, rows: Iterable[Any]) -> "CellReader":
         """Read the cells of these rows of revisions, as far as the query matches them."""
         for row in rows:
             names = canonical_names(row, self.aliases)

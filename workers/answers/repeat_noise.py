@@ -95,10 +95,10 @@ def _floor(grid: Grid, cell: Cell, names: Mapping[str, str], direction: int) -> 
     return Floor(*identity, at, runs, cell.value, sd, limit, finds, questions, f"{sentence}.")
 
 
-def beyond_trials(grids: Sequence[Grid], alpha: float = 0.05) -> RepeatSpread | None:
+def beyond_trials(grids: Sequence[Grid]) -> RepeatSpread | None:
     """The ratio of the variance between repeats to that of their trials, of grids on one scale, where its interval is
     above 1; else None."""
-    found = ratio(_cells([(grid, 1.0) for grid in grids]), alpha)
+    found = ratio(_cells([(grid, 1.0) for grid in grids]), 0.05)
     return found if found is not None and _excess(found) == "more" else None
 
 

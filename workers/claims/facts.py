@@ -8,8 +8,6 @@ with repeats is estimated from its own, with r - 1 degrees of freedom of Student
 noise. Three or more repeats without any spread make a value exact, as in gates; two say nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -51,7 +49,7 @@ class CellErrors:
         """Mask of the cells that have no noise."""
         return np.asarray((self.stderr == 0) & (self.n == 0), dtype=np.bool_)
 
-    def at(self, cells: IntArray) -> CellErrors:
+    def at(self, cells: IntArray) -> "CellErrors":
         """Those of some cells."""
         return CellErrors(*(getattr(self, one.name)[cells] for one in fields(self)))
 
@@ -138,7 +136,7 @@ class Facts:
     @classmethod
     def of(
         cls, sources: Sequence[Source], rules: Rules = NO_RULES, known: Mapping[str, Collection[str]] | None = None
-    ) -> Facts:
+    ) -> "Facts":
         axes = _axes_of(sources)
         names = {facet: sorted({source.names[facet] for source in sources}) for facet in FACETS}
         levels = {facet: tuple(map(Level, known)) for facet, known in names.items()}

@@ -16,8 +16,6 @@ revision does: adds trials, measures again or corrects. Only the present revisio
 One group of cells in one world, and what is found of a statement there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,7 +71,7 @@ class Exact:
         free = unmeasured(self.facts, terms)
         return Span(float(sure) + free.low, float(sure) + free.high) if family else None
 
-    def shared(self, parts: int) -> Exact:
+    def shared(self, parts: int) -> "Exact":
         """Itself: numbers have no noise."""
         return self
 
@@ -145,7 +143,7 @@ class Noisy:
                              Fraction(0)))  # fmt: skip
         return Span(middle - down, middle + up)
 
-    def shared(self, parts: int) -> Noisy:
+    def shared(self, parts: int) -> "Noisy":
         """With a part of alpha."""
         return replace(self, alpha=self.alpha / parts, known={})
 
@@ -282,11 +280,11 @@ class Scene:
         varying = self.facts.varying(self.declared)
         return given or (varying[0] if len(varying) == 1 else "")
 
-    def shared(self, parts: int) -> Scene:
+    def shared(self, parts: int) -> "Scene":
         """The same for one of several parts, which share alpha."""
         return Scene(self.facts, self.world.shared(parts), self.declared, self.alpha / parts, self.rounded)
 
-    def restricted(self, declared: IntArray) -> Scene:
+    def restricted(self, declared: IntArray) -> "Scene":
         """The same of other cells."""
         return Scene(self.facts, self.world, declared, self.alpha, self.rounded)
 

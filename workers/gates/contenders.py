@@ -3,8 +3,6 @@
 `gate.py` gives each verdict; here it gets the form in which `alerts.py` stores it.
 """
 
-from __future__ import annotations
-
 import math
 import time
 import uuid
@@ -44,8 +42,8 @@ class Judging:
     name: str
     contenders: tuple[str, ...] = ()
     alerting: frozenset[str] = frozenset()
-    verdicts: tuple[NewVerdict, ...] = ()
-    standings: Mapping[str, Standing] = field(default_factory=dict)
+    verdicts: "tuple[NewVerdict, ...]" = ()
+    standings: "Mapping[str, Standing]" = field(default_factory=dict)
     left: int = 0
 
     @property
@@ -208,7 +206,7 @@ def _judge(
     pair: tuple[str, str],
     looked: int,
     most_cells: int,
-) -> tuple[NewVerdict, Standing] | None:
+) -> "tuple[NewVerdict, Standing] | None":
     """The verdict on a contender; None where a grid has changed since the scope was read."""
     contender, before = pair
     models = tuple(sorted({name for name in pair if name}))
@@ -240,8 +238,8 @@ def _judge(
 
 
 def _standing(
-    verdict: NewVerdict, gate: Gate, before: Sequence[Any], confirm: int, known: frozenset[uuid.UUID]
-) -> Standing:
+    verdict: "NewVerdict", gate: Gate, before: Sequence[Any], confirm: int, known: frozenset[uuid.UUID]
+) -> "Standing":
     failing = {alert_key(verdict.contender, place): place for place in verdict.document["failing"]}
     again = [{alert_key(verdict.contender, place) for place in row.failing} for row in before]
     confirmed = set(failing).intersection(*again) if len(again) == confirm - 1 else set()

@@ -16,6 +16,7 @@ from workers.statistics.judging import Answer, Span, adjusted, all_of
 from workers.statistics.margins import (
     CellNoise,
     Estimate,
+    OneSample,
     answer_of,
     gap_of,
     overall_gap,
@@ -214,7 +215,10 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
             distance = min(distance, abs(gap - unit.margin))
         if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
             return None
-        factor = forms.factor(stderr, distance, goal)
+        if isinstance(sample := unit.estimate.sample, OneSample):
+            factor = sample.factor(policy.alpha, POWER)
+        else:
+            factor = forms.factor(stderr, distance, goal)
         if math.isinf(factor):
             return None
         found.append(Needed(distance, factor, None if unit.trials is None else forms.whole(factor * unit.trials)))

@@ -14,11 +14,11 @@ MOST_NAMED = 3
 _SHOWN: dict[Verdict, str] = {
     "improved": "{c} is better than {b}",
     "equivalent": "{c} and {b} are equal{on} within {m}",
-    "non_inferior": "{c} is not worse than {b} by more than {m}",
+    "non_inferior": "{c} is not worse than {b}{by}",
     "worse_within_margin": "{c} is worse than {b}, by less than {m}",
-    "regressed": "{c} is worse than {b} by more than {m}",
+    "regressed": "{c} is worse than {b}{by}",
     "reached": "{c} reaches the floor {m}",
-    "inconclusive": "Whether {c} is worse than {b} by more than {m} is left open",
+    "inconclusive": "Whether {c} is worse than {b}{by} is left open",
 }
 _SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
     "floor": {
@@ -26,9 +26,9 @@ _SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
         "inconclusive": "Whether {c} reaches the floor {m} is left open",
     },
     "improves": {
-        "improved": "{c} is better than {b} by more than {m}",
-        "missed": "{c} is not better than {b} by more than {m}",
-        "inconclusive": "Whether {c} is better than {b} by more than {m} is left open",
+        "improved": "{c} is better than {b}{by}",
+        "missed": "{c} is not better than {b}{by}",
+        "inconclusive": "Whether {c} is better than {b}{by} is left open",
     },
 }
 _REASONS: dict[NotComparable, str] = {
@@ -68,7 +68,8 @@ def where_of(benchmark: str | None, at: At | None) -> str:
 
 def _names(gate: Gate) -> Mapping[str, str]:
     mean = " on average" if gate.policy.per == "overall" else ""
-    return {"c": gate.contender, "b": f"the baseline {gate.baseline}", "m": _amount(gate), "on": mean}
+    by = f" by more than {_amount(gate)}" if gate.policy.margin else ""
+    return {"c": gate.contender, "b": f"the baseline {gate.baseline}", "m": _amount(gate), "by": by, "on": mean}
 
 
 def _too_few(gate: Gate) -> str | None:
@@ -136,11 +137,7 @@ def _corrected(gate: Gate) -> str:
 def _outcome(gate: Gate) -> str:
     """What follows for the policy."""
     if gate.passes is None:
-        asked = (
-            ""
-            if gate.verdict == "inconclusive"
-            else f"; whether it is better by more than {_amount(gate)} is left open"
-        )
+        asked = "" if gate.verdict == "inconclusive" else f"; whether it is better{_names(gate)['by']} is left open"
         return f"{asked}; this is no pass{_decides(gate)}"
     return "" if gate.passes else f"; the policy {gate.policy.kind} is not kept"
 

@@ -19,12 +19,12 @@ import orjson
 from sqlalchemy import Connection
 
 from registry.query import RankingQuery, query_of
+from registry.results.bi_facts import facts_of_answer
 from registry.results.codec import to_document
 from registry.results.event_data import RankingEvent
 from registry.results.pairs import Pair
 from registry.results.ranking import ChangeVerdict, Move, NameChange, Omission, Ranking, RankingChange, moves
 from registry.storage.arrivals import Arrival, announce, slug_of
-from registry.storage.bi_facts import facts_of_answer
 from workers.protocols import rules_of
 from workers.rankings.ranking_input import THEN, change_input
 from workers.rankings.slots import factor_to, roles_of
@@ -129,7 +129,7 @@ def _verdict(pair: Pair, ranking: Ranking) -> ChangeVerdict:
 
 
 _RANK, _NAME, _GROUPS = 0, 1, 9
-"""Places in a row of the facts, as `registry.results.bi_rows.RankingRow` has them."""
+"""Places in a row of the facts, as `registry.results.bi_facts.RankingRow` has them."""
 _TOLD, _READ_AT = "told", "read_at"
 """Names in the facts: the rows that were told last, and the instant as of which the grids of what was told are."""
 _MOST_LEADERS, _MOST_MOVED, _MOST_BYTES = 3, 5, 1_500

@@ -9,8 +9,6 @@ One statement reads them, takes them off the list of grids to count, and records
 its parts see the same snapshot: a grid that changes meanwhile is listed again.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -239,7 +237,7 @@ class Block:
     order: Integers
     values: Floats
 
-    def at(self, picked: NDArray[Any]) -> Block:
+    def at(self, picked: NDArray[Any]) -> "Block":
         """Some of the rows."""
         return Block(self.rows[picked], self.slots, self.order[picked], self.values[picked])
 

@@ -11,8 +11,6 @@ axis the roles are exchanged. Slots of one group weigh together: a group is a be
 ranked.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -234,7 +232,7 @@ class Frame:
     direction: Direction | None
 
     @classmethod
-    def of(cls, classes: Sequence[Scale]) -> Frame:
+    def of(cls, classes: Sequence[Scale]) -> "Frame":
         """Frame of these scales; those without a direction count only where there is no other."""
         usable = [one for one in classes if one.direction] or list(classes)
         one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
@@ -292,20 +290,20 @@ class Columns:
     design_effect: Floats
 
     @classmethod
-    def empty(cls, shape: tuple[int, ...]) -> Columns:
+    def empty(cls, shape: tuple[int, ...]) -> "Columns":
         """Arrays in which nothing is known."""
         unknown, none = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
         return cls(unknown, none, unknown.copy(), none.copy(), none.copy(), unknown.copy())
 
-    def flat(self) -> Columns:
+    def flat(self) -> "Columns":
         """The arrays flattened in row-major order."""
         return Columns(*(getattr(self, one.name).ravel() for one in fields(self)))
 
-    def level(self, position: int, axis: int) -> Columns:
+    def level(self, position: int, axis: int) -> "Columns":
         """One level of an axis, flattened in row-major order."""
         return Columns(*(np.take(getattr(self, one.name), position, axis).ravel() for one in fields(self)))
 
-    def put(self, row: int, places: Integers, cells: Columns, sign: int) -> None:
+    def put(self, row: int, places: Integers, cells: "Columns", sign: int) -> None:
         """Write the measured cells into the given places of a row; with `sign` -1, values are negated."""
         measured = np.isfinite(cells.values)
         here = (row, places[measured])

@@ -4,8 +4,6 @@ Searle (1987), Linear Models for Unbalanced Data, ch. 4. Effects are taken one-h
 sums of squares do not depend on how the redundancy among axes is resolved.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -58,7 +56,7 @@ class Layout:
         """The rank of the additive model when all effects can be told apart."""
         return sum(self.sizes) - len(self.sizes) + 1
 
-    def without(self, a: int) -> Layout:
+    def without(self, a: int) -> "Layout":
         """The same cells by the other axes."""
         return Layout(self.codes[:a] + self.codes[a + 1 :], self.sizes[:a] + self.sizes[a + 1 :])
 

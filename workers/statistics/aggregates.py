@@ -171,8 +171,8 @@ def _rows(table: CellTable, question: Question, entries: Sequence[Entry]) -> Ite
     ends = cells.lower, cells.upper, cells.whole
     means = means_by_name(row, column, own, question.alpha, ends, fill=matched)
     for i, level in enumerate(table.levels[down]):
-        mean, interval, adjusted = means.get(i, (None, None, None))
-        yield RowMean(level, mean, int(np.count_nonzero(counted[i])), interval, adjusted)
+        one, columns = means.get(i), int(np.count_nonzero(counted[i]))
+        yield RowMean(level, one.mean, columns, one.interval, one.adjusted) if one else RowMean(level, None, columns)
 
 
 def _columns(sharing: Sharing, question: Question, rest: Sequence[str]) -> Iterator[Column]:

@@ -20,7 +20,6 @@ from dataclasses import replace
 import numpy as np
 
 from registry.results.pairs import LeaveOneOut, Pair
-from registry.results.parameters import POWER
 from registry.results.ranking import Omission, Ranking
 from registry.results.terms import Interval, Method, Missing
 from workers.statistics.counted import (
@@ -33,6 +32,7 @@ from workers.statistics.counted import (
     evidence_of,
 )
 from workers.statistics.pairs import ALIKE, ALONE, APART, couples, estimand_of, pairs_left_out, quantiles
+from workers.statistics.power import detectable
 from workers.statistics.rank_groups import components, dominance, parts, ranges
 from workers.statistics.ranking import Contest, Orders, asked, assembled, compared_slots, obstacle, unasked
 from workers.statistics.ranking_methods import (
@@ -170,7 +170,7 @@ def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: i
     p_holm, df = float(evidence.p_holm[i, j]), float(evidence.df[i, j])
     stderr, size = float(evidence.stderr[i, j]) * counted.unit, base.difference or 0.0
     tail = (frame.alpha * shown / tested if p_holm < frame.alpha else frame.alpha) / 2
-    reach, strict, power = quantiles(np.array([1 - tail, 1 - frame.alpha / 2 / tested, POWER]), df).tolist()
+    reach = float(quantiles(np.array(1 - tail), df))
     return replace(
         base,
         interval=Interval(1 - 2 * tail, size - reach * stderr, size + reach * stderr),
@@ -178,7 +178,7 @@ def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: i
         df=df if math.isfinite(df) else None,
         p=float(evidence.p[i, j]),
         p_holm=p_holm,
-        detectable=(strict + power) * stderr,
+        detectable=detectable(stderr, df, frame.alpha / tested),
         test="t_over_benchmarks",
     )
 

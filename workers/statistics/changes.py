@@ -30,9 +30,9 @@ from registry.results.terms import Interval, KnownNoise, Place
 from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.judging import adjusted, holm_array, level_of_selected
 from workers.statistics.noise import added
-from workers.statistics.power import detectable_by_student
+from workers.statistics.power import by_student
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, detectable, reach_of
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
@@ -244,10 +244,8 @@ def known_of(
         return [None] * len(curves)
     low, high = steps.ends
     _, df = step_error(curves.noise, _BEFORE, _AFTER)
-    if df is None:
-        sizes = detectable(0.5, alpha) * (high - low) / reach_of(1 - alpha)
-    else:
-        sizes = detectable_by_student((high - low) / 2 / stdtrit(df, 1 - alpha / 2), df, alpha)
+    df = np.array(math.inf) if df is None else df
+    sizes = by_student(df, alpha) * (high - low) / 2 / stdtrit(df, 1 - alpha / 2)
     if curves.noise.counted is not None:
         n = curves.noise.counted[1]
         sizes += curves.noise.whole * (1 / n[:, :-1] + 1 / n[:, 1:]) / 2

@@ -37,7 +37,6 @@ from registry.results.comparison import (
     GapTest,
     LevelGap,
 )
-from registry.results.parameters import POWER
 from registry.results.sensitivity import BreslowDay, OddsRatio
 from registry.results.terms import Interval, Place
 from workers.statistics.cells import noise
@@ -58,6 +57,7 @@ from workers.statistics.matching import (
 )
 from workers.statistics.noise import assumed_of_effect, effect_of
 from workers.statistics.pairs import ALIKE, UNKNOWN, LonePairs, lone_pairs
+from workers.statistics.power import detectable
 from workers.statistics.proportions import Tables, breslow_day, odds_ratio
 from workers.statistics.ranks import inversions, tie_pattern, untied_pairs
 from workers.statistics.score_test import Strata
@@ -422,6 +422,5 @@ def over_cells(gaps: FloatArray, alpha: float) -> GapTest:
         reason = ALIKE if gaps.size > 1 else "one cell whose noise is not known"
         return GapTest("insufficient", OVER_CELLS, mean, reason=reason)
     df = gaps.size - 1.0
-    seen = float(stdtrit(df, 1 - alpha / 2) + stdtrit(df, POWER)) * stderr
     ends, p = around(mean, stderr, 1 - alpha, df), two_sided(mean / stderr, df)
-    return GapTest("ok", OVER_CELLS, mean, ends, stderr, df, p, detectable=seen)
+    return GapTest("ok", OVER_CELLS, mean, ends, stderr, df, p, detectable=detectable(stderr, df, alpha))

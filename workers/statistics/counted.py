@@ -11,8 +11,6 @@ A benchmark of which every name has all slots or none adds to a pair what it add
 it, so that all such benchmarks are summed by one product of matrices; the others are looked at one by one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +46,7 @@ class Tally:
     meets: FloatArray
     wins: FloatArray
 
-    def of(self, members: Sequence[int]) -> Tally:
+    def of(self, members: Sequence[int]) -> "Tally":
         """The same of some of the names."""
         at = np.ix_(members, members)
         return Tally(self.meets[at], self.wins[at])

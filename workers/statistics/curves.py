@@ -5,8 +5,6 @@ A row never depends on its neighbours: every reduction runs along a row, and eve
 The numbers of a series are therefore the same, to the last bit, whether it is described alone or among thousands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,7 +70,7 @@ class Curves:
     noise: RowNoise | None
 
     @classmethod
-    def of(cls, rows: Sequence[Curve]) -> Curves:
+    def of(cls, rows: Sequence[Curve]) -> "Curves":
         """Series of one length and one kind of noise, as `alike` gives them."""
         x, y = np.array([row.x for row in rows]), np.array([row.y for row in rows])
         return cls(rows, x, y, np.array([row.ticks for row in rows]), _noise(rows, y))

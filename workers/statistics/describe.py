@@ -1,7 +1,5 @@
 """Compute all statistics of a grid, or of many at once: one document out of what each module here says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,11 +7,17 @@ import numpy as np
 
 from registry.grids.grid import Grid
 from registry.results.courses import Series
-from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
 from registry.results.parameters import Parameters
-from registry.results.precision import OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
-from registry.results.statistics import GridStatistics, Opened
+from registry.results.statistics import (
+    AxisCoverage,
+    Coverage,
+    GridStatistics,
+    LevelCoverage,
+    OffLattice,
+    Opened,
+    Precision,
+)
 from registry.results.terms import OF_REPEATS, ROUNDED, Place
 from registry.results.trend_tests import GridTrend
 from workers.statistics.best_cells import noisy_peaks, peaks
@@ -71,7 +75,7 @@ class _Whole:
     trends: Mapping[str, GridTrend]
 
     @classmethod
-    def of(cls, table: Table, parameters: Parameters) -> _Whole:
+    def of(cls, table: Table, parameters: Parameters) -> "_Whole":
         reach, alpha = table.computable, parameters.alpha
         found = sensitivity(table, alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH)
         return cls(table, parameters, found, grid_trends(table, alpha))

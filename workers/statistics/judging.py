@@ -23,8 +23,6 @@ flat axis beside one that matters, at next to no cost where several tests see th
 it). The test of homogeneity of all cells would open no more: along some axis it is that of the series.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -56,12 +54,12 @@ class Span:
         above = number > self.low or (number == self.low and not self.low_open)
         return above and (number < self.high or (number == self.high and not self.high_open))
 
-    def includes(self, other: Span) -> bool:
+    def includes(self, other: "Span") -> bool:
         """Tell whether all of the other's numbers are in this one."""
         low = other.low > self.low or (other.low == self.low and (other.low_open or not self.low_open))
         return low and (other.high < self.high or (other.high == self.high and (other.high_open or not self.high_open)))
 
-    def meets(self, other: Span) -> bool:
+    def meets(self, other: "Span") -> bool:
         """Tell whether a number is in both."""
         first, second = (self, other) if (self.low, self.low_open) <= (other.low, other.low_open) else (other, self)
         return second.low < first.high or (second.low == first.high and not second.low_open and not first.high_open)

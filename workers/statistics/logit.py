@@ -17,8 +17,6 @@ A logistic line where the likelihood has no maximum: Firth's penalty keeps it fi
 (2002), Statistics in Medicine 21, 2409-2419, for separation and for the penalised likelihood-ratio test.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,7 +106,7 @@ def penalised(x: FloatArray, k: FloatArray, n: FloatArray, whole: float, alpha: 
 
 
 def two_cells(
-    lines: Lines,
+    lines: "Lines",
     cells: tuple[FloatArray, FloatArray],
     counted: tuple[IntArray, IntArray] | None,
     apart: BoolArray,
@@ -134,7 +132,7 @@ def two_cells(
 
 
 def several_cells(
-    lines: Lines,
+    lines: "Lines",
     cells: tuple[FloatArray, FloatArray],
     differ_p: Sequence[float | None],
     whole: float,
@@ -215,7 +213,7 @@ class _Line(NamedTuple):
         )
 
 
-def described(lines: Lines, whole: float) -> list[_Line]:
+def described(lines: "Lines", whole: float) -> list[_Line]:
     """The lines as the answer has them."""
     w0, w1, w2 = lines.moments
     spread = w2 - w1 * w1 / w0
@@ -286,11 +284,11 @@ class _Saturated:
     misses: FloatArray
 
     @classmethod
-    def of(cls, k: FloatArray, n: FloatArray) -> _Saturated:
+    def of(cls, k: FloatArray, n: FloatArray) -> "_Saturated":
         share = k / n
         return cls(k, n, xlogy(k, share), xlogy(n - k, 1 - share))
 
-    def at(self, rows: IntArray | BoolArray) -> _Saturated:
+    def at(self, rows: IntArray | BoolArray) -> "_Saturated":
         """Some of the rows."""
         return _Saturated(self.k[rows], self.n[rows], self.hits[rows], self.misses[rows])
 

@@ -14,16 +14,15 @@ would repeat. Where both sides have outcomes of the same items, these go before 
 bits by `PairedSample`, else the differences of the items with errors clustered by item (`matching`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import bdtrc, bdtrik, betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Metric
+from registry.plans.closed_forms import MOST_TRIALS
 from registry.results.gates import PolicyKind, Verdict
 from workers.statistics.cells import noise
 from workers.statistics.comparison import cell_df, effective, of_trials
@@ -53,7 +52,28 @@ class OneSample:
         rate = min(max(self.floor + bound, 0.0), 1.0)
         return float(betainc(self.n - self.k, self.k + 1, 1 - rate)) if self.k < self.n else 1.0
 
-    def turned(self) -> OneSample:
+    def factor(self, alpha: float, power: float) -> float:
+        """By how many times the trials of this rate the binomial test shows with this probability on which side of the
+        floor it is; infinite beyond 10^9 trials. By bisection, as if the power never fell with a trial more."""
+        rate, floor = self.k / self.n, self.floor
+        if rate < floor:
+            return self.turned().factor(alpha, power)
+
+        def shows(trials: int) -> bool:
+            least = math.ceil(bdtrik(1 - alpha, trials, floor))
+            return bool(bdtrc(least, trials, rate) >= power)
+
+        low, high = 0, 1
+        while not shows(high):
+            low, high = high, 2 * high
+            if high > MOST_TRIALS:
+                return math.inf
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if shows(middle) else (middle, high)
+        return high / self.n
+
+    def turned(self) -> "OneSample":
         """The failures, against a rate that is not to be surpassed."""
         return OneSample(self.n - self.k, self.n, 1 - self.floor)
 
@@ -68,7 +88,7 @@ class Counts:
         """One-sided p of the hypothesis that the difference is no less than the bound."""
         return float(ndtr(self.strata.deviate(np.clip([bound], -1.0, 1.0))[0]))
 
-    def turned(self) -> Counts:
+    def turned(self) -> "Counts":
         """The counts of the difference the other way around."""
         return Counts(self.strata.turned())
 
@@ -89,7 +109,7 @@ class Estimate:
     whole: float = 1.0
     paired: bool = False
 
-    def turned(self) -> Estimate:
+    def turned(self) -> "Estimate":
         """The estimate of the gap the other way around."""
         return replace(self, gap=-self.gap, sample=None if self.sample is None else self.sample.turned())
 

@@ -28,6 +28,7 @@ from registry.grids.outcomes import HeldItems, Outcomes
 from registry.results.comparison import CellItems, CellTest, Flips, GapTest, ItemPairs, McNemar, OnlyIn
 from registry.results.terms import Interval
 from workers.statistics.paired_score import PairedSample
+from workers.statistics.power import detectable
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
 from workers.statistics.terms import (
@@ -36,7 +37,6 @@ from workers.statistics.terms import (
     FloatArray,
     IntArray,
     decimals_of,
-    detectable,
     reach_of,
     ticks_of,
     two_sided,
@@ -367,11 +367,11 @@ def added(flips: Sequence[Flips]) -> Flips:
 def single(cell: PairedCell, whole: float, alpha: float) -> GapTest:
     """The test of one cell as that of the whole."""
     found = cell_pair(cell, whole, alpha)
-    seen = detectable(found.stderr, alpha) if found.stderr else None
     if found.p is None:
         reason = "one item has no spread" if found.stderr is None else "every item differs by the same"
         return GapTest("undefined", found.test, found.difference, stderr=found.stderr, reason=reason)
     df = None if cell.is_bits else cell.of[1] - 1.0
+    seen = detectable(found.stderr, df or math.inf, alpha) if found.stderr else None
     return GapTest("ok", found.test, found.difference, found.interval, found.stderr, df, found.p, detectable=seen)
 
 
@@ -396,4 +396,4 @@ def clustered(cells: Sequence[PairedCell], pairs: Pairs, alpha: float) -> GapTes
         return GapTest("undefined", name, difference, stderr=0.0, reason="every item differs by the same")
     df = variance**2 / math.fsum(part**2 / free for part, free in parts)
     ends, p = around(difference, stderr, 1 - alpha, df), two_sided(difference / stderr, df)
-    return GapTest("ok", name, difference, ends, stderr, df, p, detectable=detectable(stderr, alpha))
+    return GapTest("ok", name, difference, ends, stderr, df, p, detectable=detectable(stderr, df, alpha))

@@ -21,8 +21,6 @@ have trials, else the normal law, or Student's with Satterthwaite's (1946) degre
 estimated. It ends where the metric ends.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -302,7 +300,7 @@ MOST_FILLED = 2_000
 
 
 def means_by_name(
-    name: IntArray, benchmark: IntArray, cells: OwnCells, alpha: float, ends: Ends, *, fill: bool
+    name: IntArray, benchmark: IntArray, cells: "OwnCells", alpha: float, ends: Ends, *, fill: bool
 ) -> dict[int, NameMean]:
     """The mean of each name over its benchmarks, and its interval. Where `fill`, a name that lacks benchmarks has what
     least squares make of an effect of each name and one of each benchmark, the mean over all of them (the adjusted or
@@ -327,7 +325,7 @@ def means_by_name(
 
 
 def _adjusted(
-    lacking: IntArray, there: BoolArray, count: IntArray, code: IntArray, cells: OwnCells, alpha: float, ends: Ends
+    lacking: IntArray, there: BoolArray, count: IntArray, code: IntArray, cells: "OwnCells", alpha: float, ends: Ends
 ) -> dict[int, NameMean]:
     """The means of names that lack benchmarks: sums of the entries of all names, by the weights of least squares."""
     number = count.ravel()[code]
@@ -385,7 +383,7 @@ class OwnCells:
     n: FloatArray
     k: FloatArray
 
-    def of(self, index: IntArray) -> OwnCells:
+    def of(self, index: IntArray) -> "OwnCells":
         """Some of the cells."""
         return OwnCells(*(getattr(self, one.name)[index] for one in fields(self)))
 

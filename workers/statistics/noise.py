@@ -6,19 +6,20 @@ Methods for Research Workers, sections 24 and 40).
 
 The design effect of a grid: what was posted, or else what repeats show that trials do not explain. Trials of one repeat
 share what differs from repeat to repeat, such as a seed, so repeats may vary by more than the binomial law allows. The
-effect is then the mean over cells of the variance between repeats over the binomial one, with the weights of their
-degrees of freedom: the index of dispersion (Fisher 1925), by which quasi-likelihood scales variances (McCullagh and
-Nelder 1989, section 4.5). As it is an estimate itself, it is multiplied by (t / z)^2 at 95 %, so that normal intervals
-with it are as wide as Student's. What rounding hides is added (`effect_of_rounding`).
+effect is then the variance between repeats over the binomial one, each summed over the cells by their degrees of
+freedom: the index of dispersion (Fisher 1925), by which quasi-likelihood scales variances (McCullagh and Nelder 1989,
+section 4.5). The mean of the cells' own ratios would be too small beside an end of the scale (2.7 for 4.7 at .9 with 20
+trials a repeat), where cells that came out low have the larger spread and the larger binomial variance. As it is an
+estimate itself, it is multiplied by (t / z)^2 at 95 %, so that normal intervals with it are as wide as Student's. What
+rounding hides is added (`effect_of_rounding`).
 
 The variance between repeats of one cell, the one that their trials explain, and the ratio of both.
 
 Between: the sample variances of the repeats, pooled over cells by their degrees of freedom. Within: the binomial
 variance of the trials of one repeat at (k + 1/2) / (n + 1), with the weights of the former; its degrees of freedom by
-Satterthwaite (1946), from the variance of p (1 - p) by the delta method. Ratio: the mean over cells of the one over the
-other, with the same weights, which is the index of dispersion (Fisher 1925) where cells differ in their rates; the
-variance of the trials counts as known in its interval. All intervals are those of a variance of normal values (Wilks
-1962, 8.4): nu s^2 over the quantiles of the chi-squared law.
+Satterthwaite (1946), from the variance of p (1 - p) by the delta method. Ratio: the one over the other; the variance of
+the trials counts as known in its interval. All intervals are those of a variance of normal values (Wilks 1962, 8.4): nu
+s^2 over the quantiles of the chi-squared law.
 """
 
 import math
@@ -228,7 +229,7 @@ def effect_of_repeats(values: Any, trials: Any, sd: Any, repeats: Any, whole: fl
     # The binomial variance of one repeat, with half a success and half a failure more.
     smooth = (y / whole * n + 0.5) / (n + 1)
     explained = smooth * (1 - smooth) * whole**2 * times / n
-    ratio = float(np.sum(free * np.nan_to_num(spread**2 / explained))) / df
+    ratio = float(np.nansum(free * spread**2) / np.nansum(free * explained))
     if ratio <= 1:
         return None
     return ratio * float(stdtrit(df, _TAIL) / ndtri(_TAIL)) ** 2
@@ -312,7 +313,7 @@ def ratio(cells: RepeatedCells, alpha: float) -> RepeatSpread | None:
     if df == 0:
         return None
     used = free > 0
-    found = float(np.sum(free[used] * cells.sd[used] ** 2 / variance[used])) / df
+    found = float(np.sum(free[used] * cells.sd[used] ** 2) / np.sum(free[used] * variance[used]))
     low, high = _ends(df, alpha)
     return RepeatSpread(found, found * low, found * high, df, int(used.sum()))
 

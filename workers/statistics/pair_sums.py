@@ -10,8 +10,6 @@ Sums are kept as rows of 64-bit integers. Sums of squares need more room: `value
 0 <= low < 2^48, so that equal sums are equal integers.
 """
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import dataclass
 
@@ -67,11 +65,11 @@ class Side:
     values: FloatArray
     present: BoolArray
 
-    def rows(self, picked: IntArray | BoolArray | slice) -> Side:
+    def rows(self, picked: IntArray | BoolArray | slice) -> "Side":
         """Some names."""
         return Side(self.ticks[picked], self.values[picked], self.present[picked])
 
-    def slots(self, picked: slice) -> Side:
+    def slots(self, picked: slice) -> "Side":
         """Some slots."""
         return Side(self.ticks[:, picked], self.values[:, picked], self.present[:, picked])
 

@@ -8,8 +8,6 @@ leaves 0 out when the exact test does. Where no item speaks for the one side, wh
 that speak for the other, and no margin is rejected that the binomial test does not reject (Clopper and Pearson 1934).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -62,7 +60,7 @@ class PairedSample:
         both = self.up + self.down
         return float(bdtr(self.up, both, 0.5)) if both else 1.0
 
-    def turned(self) -> PairedSample:
+    def turned(self) -> "PairedSample":
         """The sample of the difference the other way around."""
         return PairedSample(self.down, self.up, self.n)
 

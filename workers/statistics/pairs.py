@@ -12,8 +12,6 @@ Who wins more often needs no noise: fair signs (Fisher 1935, The Design of Exper
 affordable. Under the hypothesis that both are as good every slot could as well have been won by the other one.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence
@@ -25,14 +23,14 @@ import numpy as np
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.results.pairs import Pair
-from registry.results.parameters import POWER
 from registry.results.ranking import Omission
 from registry.results.terms import OF_UNITS, Estimand, Interval, Target
 from workers.statistics.cells import Cells
 from workers.statistics.contrasts import Contrasts, Meeting, contrasts_of, kept_cells, pairs_of, strata_of
 from workers.statistics.judging import holm_of_pairs
+from workers.statistics.power import by_student
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import ROUNDING, SMALLEST_P, FloatArray, IntArray
+from workers.statistics.terms import ROUNDING, SMALLEST_P, FloatArray, IntArray, normal_quantile
 
 WORK = 2_000_000
 ALL_WORK = 3_000_000_000
@@ -85,7 +83,7 @@ SCALE = "scale: where the two meet, their values are on different scales"
 UNKNOWN = "the noise of some common cell is not known"
 UNASKED = "the number of questions behind some common cell is unknown"
 ALONE = "one benchmark says nothing of others"
-ALIKE = "the two differ by the same everywhere, so that the error of it is not known"
+ALIKE = "the difference of the two is the same everywhere, so that its error is not known"
 OF_DIFFERENCES = "new questions are answered for differences; ask with the method mean difference"
 BOTH = ((0, 1),)
 """The pair of two names."""
@@ -123,7 +121,7 @@ class PairTable:
     target: Target
     estimand: Estimand
     contrasts: Contrasts
-    evidence: Evidence
+    evidence: "Evidence"
     p: FloatArray
     signs: dict[tuple[int, int], SignTest]
 
@@ -180,15 +178,14 @@ class PairTable:
         tail = np.where(shown, self.alpha * self.shown / max(1, self.tested), self.alpha) / 2
         reach = quantiles(1 - tail, self.evidence.df[at])
         low, high = (found.difference[at] + sign * reach * self.evidence.stderr[at] for sign in (-1, 1))
-        strict = 1 - self.alpha / 2 / max(1, self.tested)
-        least, most = (quantiles(np.full(tail.shape, one), self.evidence.df[at]) for one in (strict, POWER))
-        seen = (least + most) * self.evidence.stderr[at]
+        strict = self.alpha / max(1, self.tested)
+        seen = by_student(self.evidence.df[at], strict) * self.evidence.stderr[at]
         rows = np.flatnonzero(found.of_tables[at] & (self.target == "rerun"))
         if rows.size:
             met, difference = found.benchmarks[at][rows], found.difference[at][rows]
             strata = strata_of(cells, chosen[rows], met, difference)
             low[rows], high[rows] = (end * cells.whole for end in strata.ends(reach[rows]))
-            seen[rows] = strata.detectable(least[rows], most[rows]) * cells.whole
+            seen[rows] = strata.detectable(normal_quantile(1 - strict / 2)) * cells.whole
         return 1 - 2 * tail, low, high, seen
 
     def _base(self, i: int, j: int) -> Pair:

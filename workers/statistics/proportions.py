@@ -11,8 +11,6 @@ eq. 4.30 for homogeneity, with Tarone's (1985) correction. Tables in which every
 about odds and are left out.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -180,7 +178,7 @@ class Tables:
     n2: FloatArray
 
     @classmethod
-    def of(cls, k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> Tables:
+    def of(cls, k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> "Tables":
         total = k1 + k2
         speaks = (total > 0) & (total < n1 + n2)
         return cls(*(array[speaks].astype(np.float64) for array in (k1, n1, k2, n2)))

@@ -3,8 +3,6 @@
 A ranking from the orders of its connected components: rows, groups, and how far each order holds up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast, get_args
@@ -135,7 +133,7 @@ def refused(reason: str, method: str, missing: str, alpha: float, target: str) -
     return replace(asked(Slots(0, 0), method, missing, alpha, target), status="undefined", reason=reason)
 
 
-def _contest(posted: ScoreMatrix, kept: ScoreMatrix, table: PairTable, frame: Ranking) -> Contest:
+def _contest(posted: ScoreMatrix, kept: ScoreMatrix, table: PairTable, frame: Ranking) -> "Contest":
     found = table.contrasts
     common = posted.present & (posted.present.sum(axis=0) > 1) if frame.missing != "complete" else kept.present
     wins, ties, losses = found.wins.sum(axis=1), found.ties.sum(axis=1) - np.diag(found.ties), found.wins.sum(axis=0)
@@ -150,7 +148,7 @@ def _contest(posted: ScoreMatrix, kept: ScoreMatrix, table: PairTable, frame: Ra
     )
 
 
-def _orders(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, part: Sequence[int], own: Scores) -> Orders:
+def _orders(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking, part: Sequence[int], own: Scores) -> "Orders":
     """The order of the members of a component, and how it holds up unless the pairs of one name are asked for."""
     stderr, there, policy = None, of(posted, part), (frame.method, frame.missing)
     if own.strengths is not None:

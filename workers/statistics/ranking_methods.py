@@ -9,8 +9,6 @@ connect the names in both directions (Ford 1957). Where it does not, every compa
 keeps a name that wins everything finite (Caron and Doucet 2012 discuss such priors).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
@@ -35,7 +33,7 @@ class Scores:
 
     values: FloatArray
     more_is_better: bool = True
-    strengths: Strengths | None = None
+    strengths: "Strengths | None" = None
 
     @property
     def goodness(self) -> FloatArray:

@@ -11,14 +11,13 @@ margins that the test does not reject. Of as many trials on both sides the test 
 Haenszel. Counts may be divided by a design effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.terms import FloatArray, IntArray
+from registry.results.parameters import POWER
+from workers.statistics.terms import FloatArray, IntArray, normal_quantile
 
 _STEPS, _NEAR, _AT_ONCE = 100, 1e-10, 10_000
 _CERTAIN, _SETTLED = 1e-7, 1e-12
@@ -39,21 +38,21 @@ class Strata:
     difference: FloatArray
 
     @classmethod
-    def of(cls, k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray) -> Strata:
+    def of(cls, k1: FloatArray, n1: FloatArray, k2: FloatArray, n2: FloatArray) -> "Strata":
         """Pairs of one slot each."""
         k1, n1, k2, n2 = (np.asarray(one, dtype=np.float64)[:, None] for one in (k1, n1, k2, n2))
         return cls(k1, n1, k2, n2, np.ones(k1.shape), (k1 / n1 - k2 / n2)[:, 0])
 
     @classmethod
-    def stacked(cls, parts: Sequence[Strata]) -> Strata:
+    def stacked(cls, parts: "Sequence[Strata]") -> "Strata":
         """The pairs of all parts, which have as many slots."""
         return cls(*(np.concatenate(arrays) for arrays in zip(*(vars(one).values() for one in parts), strict=True)))
 
-    def turned(self) -> Strata:
+    def turned(self) -> "Strata":
         """The second less the first."""
         return Strata(self.k2, self.n2, self.k1, self.n1, self.weight, -self.difference)
 
-    def of_rows(self, rows: IntArray | slice) -> Strata:
+    def of_rows(self, rows: IntArray | slice) -> "Strata":
         """Some of the pairs."""
         return Strata(*(getattr(self, name)[rows] for name in ("k1", "n1", "k2", "n2", "weight", "difference")))
 
@@ -83,34 +82,33 @@ class Strata:
             low[part], high[part] = both._low(np.tile(critical[part], 2)).reshape(2, -1)
         return low, -high
 
-    def detectable(self, critical: FloatArray, power: FloatArray) -> FloatArray:
-        """The differences that a test against 0 finds which rejects beyond `critical` errors, with the chance of the
-        normal quantile `power`: the smallest observed one that it rejects, and `power` errors of what is then true.
-        Both errors are those at the rates that such a difference leads to about the pooled one, in every slot the same:
-        beside 0 and 1 it moves the rates more than they have room. Of unequal trials the larger of both directions; NaN
-        where no difference is found.
+    def detectable(self, critical: float) -> FloatArray:
+        """The differences that a test against 0 finds with probability `POWER` which rejects beyond `critical` errors:
+        the smallest observed one that it rejects, and so many errors of what is then true. Both errors are those at the
+        noisiest rates that differ by so much, in every slot the same, and have the pooled one between them: whatever
+        side the difference is on. Of unequal trials the larger of both directions; NaN where no difference is found.
         """
-        found = np.empty(critical.size)
+        found = np.empty(self.difference.size)
         for part in self._parts():
             here, even = self.of_rows(part), bool((self.n1[part] == self.n2[part]).all())
             turned = [] if even else [here.turned()]
-            found[part] = np.max([one._detectable(critical[part], power[part]) for one in (here, *turned)], axis=0)
+            found[part] = np.max([one._detectable(critical) for one in (here, *turned)], axis=0)
         return found
 
-    def _detectable(self, critical: FloatArray, power: FloatArray) -> FloatArray:
+    def _detectable(self, critical: float) -> FloatArray:
         """The same where the first is the larger."""
         n1, n2 = np.where(self.n1 > 0, self.n1, 1.0), np.where(self.n2 > 0, self.n2, 1.0)
         pooled, share = (self.k1 + self.k2) / (n1 + n2), n2 / (n1 + n2)
 
         def errors(rows: IntArray, size: FloatArray, null: bool) -> FloatArray:
             first, second = share[rows] * size[:, None], (share[rows] - 1) * size[:, None]
-            centre = np.clip(pooled[rows], -second, 1 - first)
+            centre = np.clip(np.clip(0.5, pooled[rows] - first, pooled[rows] - second), -second, 1 - first)
             rates = (centre, centre) if null else (centre + first, centre + second)
             variance, _ = moments(rates[0], n1[rows], rates[1], n2[rows], self.weight[rows])
             return np.asarray(np.sqrt(variance.sum(axis=1)), dtype=np.float64)
 
-        seen = _settled(lambda rows, size: critical[rows] * errors(rows, size, True), np.ones(critical.size))
-        found = _settled(lambda rows, size: seen[rows] + power[rows] * errors(rows, size, False), seen)
+        seen = _settled(lambda rows, size: critical * errors(rows, size, True), np.ones(self.difference.size))
+        found = _settled(lambda rows, size: seen[rows] + normal_quantile(POWER) * errors(rows, size, False), seen)
         return np.where(found < 1, found, np.nan)
 
     def _parts(self) -> Iterator[slice]:

@@ -23,8 +23,6 @@ exists where a level has only successes. Cells of one probability keep one: whol
 pull those towards 50 %, and the axis along which trials differ would matter.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
@@ -139,7 +137,7 @@ def weights_of(noise: Noise | None) -> FloatArray | None:
 
 
 def axis_share(
-    model: _Model, layout: Layout, tests: LogitTests | None, a: int, cells: int, levels: tuple[LevelMean, ...]
+    model: _Model, layout: Layout, tests: "LogitTests | None", a: int, cells: int, levels: tuple[LevelMean, ...]
 ) -> AxisShare:
     df = model.freedom[a]
     if tests is not None and df > 0:
@@ -200,7 +198,7 @@ def shapley(
     return shares, [most - part for part, _ in less], [rank - lower for _, lower in less], rank
 
 
-def residual(noise: Noise | None, model: _Model, df: int, tests: LogitTests | None) -> Residual:
+def residual(noise: Noise | None, model: _Model, df: int, tests: "LogitTests | None") -> Residual:
     """The rest, against known noise where there is any."""
     share, logit = model.rest, tests.interaction if tests else None
     if noise is None or df < 1 or model.left is None:

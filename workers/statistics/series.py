@@ -12,8 +12,6 @@ Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680; Berger 1982, Techn
 What is neither shown to move nor shown to be flat is `inconclusive`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -101,7 +99,7 @@ class _Alone:
     p: FloatArray | None
     steps: Listed
     decline: Decline | None
-    rest: _Rest
+    rest: "_Rest"
 
 
 @dataclass(frozen=True)
@@ -252,7 +250,7 @@ class _Family:
     p_holm: list[FloatArray | None]
 
     @classmethod
-    def of(cls, alone: Sequence[_Alone], asked: Asked) -> _Family:
+    def of(cls, alone: Sequence[_Alone], asked: Asked) -> "_Family":
         trends = [one.trend for one in alone]
         return cls(
             alone,

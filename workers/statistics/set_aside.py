@@ -10,8 +10,6 @@ An entry is a combination of levels of the dimensions that are grouped by; a slo
 values are comparable only in the same slot.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -37,7 +35,7 @@ class Sharing:
     The column of an entry is what it has of all dimensions but the first; a slot is of one column.
     """
 
-    found: SortedCells
+    found: "SortedCells"
     columns: int
     measured: IntArray
     held: IntArray
@@ -47,7 +45,7 @@ class Sharing:
     """Number of measured entries in the column of each slot."""
 
     @classmethod
-    def of(cls, found: SortedCells, columns: int) -> Sharing:
+    def of(cls, found: "SortedCells", columns: int) -> "Sharing":
         measured, column = np.flatnonzero(found.counts), np.zeros(found.slots, dtype=np.int64)
         column[found.slot] = found.entry % columns
         held = np.bincount(found.slot, minlength=found.slots).astype(np.int64)
@@ -139,7 +137,7 @@ def told_of_entries(
         yield SetAside(str(name), levels, missing, size, dict(column) or None)
 
 
-def _lacking(found: SortedCells, kind: str, usual: IntArray, own: IntArray) -> Iterator[Place]:
+def _lacking(found: "SortedCells", kind: str, usual: IntArray, own: IntArray) -> Iterator[Place]:
     """The levels of a dimension of which some slot is usual, and none is among one's own; cells stand for slots."""
     codes = found.cells.codes[kind]
     lacking = np.setdiff1d(codes[usual], codes[own])
@@ -174,7 +172,7 @@ class CellTable:
     upper: float | None = None
     independent: bool = False
 
-    def taken(self, index: IntArray | BoolArray) -> CellTable:
+    def taken(self, index: IntArray | BoolArray) -> "CellTable":
         """The table with some of its cells, in the order of the index."""
         columns = {one.name: getattr(self, one.name)[index] for one in fields(self) if one.name in _COLUMNS}
         codes = {name: column[index] for name, column in self.codes.items()}
@@ -199,7 +197,7 @@ class SortedCells:
     entries: int
     slots: int
 
-    def kept(self, mask: BoolArray) -> SortedCells:
+    def kept(self, mask: BoolArray) -> "SortedCells":
         """The cells of a mask; slots keep their numbers."""
         if mask.all():
             return self

@@ -1,7 +1,5 @@
 """A grid as arrays: its values, the noise of its cells, and its series as curves, from which most statistics begin."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +11,8 @@ import numpy.typing as npt
 
 from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.courses import XScale
-from registry.results.terms import OF_REPEATS, KnownNoise, Place
-from workers.statistics.noise import (
-    CellErrors,
-    Noise,
-    assumed_of_effect,
-    binomial_errors,
-    effect_of,
-    kind_of,
-    noise_of_cells,
-)
+from registry.results.terms import KnownNoise, Place
+from workers.statistics.noise import CellErrors, Noise, binomial_errors, effect_of, kind_of, noise_of_cells
 from workers.statistics.terms import (
     ROUNDING,
     SMALL,
@@ -113,9 +103,8 @@ class Table:
     `trials` (0 = unknown) exists only for proportions; `stderr` (NaN = unknown) is the submitted one, or
     sd / sqrt(repeats) where a cell was repeated; `repeats` counts those behind such an estimate, else 0.
     A submitted error goes before trials, because who posts both knows something that a number of trials does not:
-    then `counts` is `None`, and cells with trials alone have their binomial error. It is `None` too where every cell
-    was repeated and repeats vary by more than their trials explain: they are the noise then, with their degrees of
-    freedom. `design_effect` multiplies binomial variances.
+    then `counts` is `None`, and cells with trials alone have their binomial error. `design_effect` multiplies
+    binomial variances.
     """
 
     metric: Metric
@@ -130,13 +119,12 @@ class Table:
     counts: IntArray | None = None
 
     @classmethod
-    def of(cls, grid: Grid) -> Table:
+    def of(cls, grid: Grid) -> "Table":
         values = np.array(grid.values, dtype=np.float64).reshape(grid.shape)
         decimals = decimals_of(values)
         ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), effect_of(grid) or 1.0
         stderr, repeats = stderr_of(grid)
-        repeated = repeats is not None and bool(np.all(repeats[np.isfinite(values)] > 1))
-        counts = None if repeated and OF_REPEATS in assumed_of_effect(grid) else trials
+        counts = trials
         if grid.stderr is not None and trials is not None and stderr is not None and np.any(np.isfinite(stderr)):
             stderr, counts = with_binomial_errors(stderr, values, trials, grid.metric.proportion_of, effect), None
         return cls(grid.metric, grid.axes, values, ticks, decimals, trials, stderr, repeats, effect, counts)
@@ -239,7 +227,7 @@ class _Rows:
     has_repeats: list[bool]
 
     @classmethod
-    def of(cls, table: Table, along: int) -> _Rows:
+    def of(cls, table: Table, along: int) -> "_Rows":
         present = by_row(table.present, along)
         trials = None if table.counts is None else by_row(table.counts, along)
         stderr = None if table.stderr is None else by_row(table.stderr, along)

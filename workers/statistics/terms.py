@@ -1,4 +1,4 @@
-"""Small parts that all statistics share: types of arrays, quantiles, detectable differences, values as ticks.
+"""Small parts that all statistics share: types of arrays, quantiles, values as ticks.
 
 Values as integers of their last submitted decimal, so that ties are exact: 0.7000000000000028 ties with 0.7.
 """
@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
-from registry.results.parameters import POWER
 from registry.results.terms import Interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -35,12 +34,6 @@ def computable(*arrays: FloatArray) -> bool:
     overflow nor vanish."""
     sizes = [float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0)) for array in arrays]
     return all(size == 0.0 or 1e-100 < size < 1e100 for size in sizes)
-
-
-def detectable(stderr: float, alpha: float) -> float:
-    """The smallest difference that a two-sided test at alpha finds with probability `POWER`, given the standard error
-    of its estimate: (z_{1 - alpha/2} + z_{POWER}) stderr, in the unit of the error."""
-    return (normal_quantile(1 - alpha / 2) + normal_quantile(POWER)) * stderr
 
 
 @lru_cache(maxsize=64)

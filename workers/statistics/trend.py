@@ -11,7 +11,6 @@ stratified Mann–Kendall test with its exact null law, so that ragged rows cann
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -35,7 +34,7 @@ from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.logit import logit_trends, successes
 from workers.statistics.matching import Matched
 from workers.statistics.noise import added
-from workers.statistics.power import by_dispersion, by_normal, detectable_by_student
+from workers.statistics.power import by_dispersion, detectable
 from workers.statistics.proportions import homogeneity, newcombe
 from workers.statistics.ranks import couples, mann_kendall, mann_kendalls, tie_pattern, variance
 from workers.statistics.shape import FITS, only_rises_p
@@ -56,23 +55,21 @@ from workers.statistics.terms import FloatArray, IntArray, reach_of
 
 @dataclass(frozen=True)
 class Decided:
-    """The test behind a trend's p: the standard error of the change from end to end that it rests on, and its law.
-    `df` are Student's degrees of freedom, or the cells of a test that divides by their dispersion."""
+    """The test behind a trend's p: the standard error of the change from end to end that it rests on, and its law:
+    Student's, normal with infinite `df`, or that of so many proportions whose dispersion it divides by."""
 
     error: float
-    law: Literal["normal", "student", "dispersion"] = "normal"
     df: float = math.inf
+    proportions: int | None = None
     share: float = 0.5
     whole: float = math.inf
 
     def detectable(self, level: float) -> float | None:
         """The change that this test finds at a level with probability `POWER`, in the metric's unit; `None` where the
         scale has no room for it."""
-        if self.law == "dispersion":
-            return self._of_proportions(by_dispersion(int(self.df), level) * self.error)
-        if self.law == "student":
-            return float(detectable_by_student(np.array(self.error), np.array(self.df), level))
-        return by_normal(level) * self.error
+        if self.proportions is None:
+            return detectable(self.error, self.df, level)
+        return self._of_proportions(by_dispersion(self.proportions, level) * self.error)
 
     def _of_proportions(self, size: float) -> float | None:
         """The change whose mean leaves it room on the scale: near an end the errors of what is there are too small."""
@@ -144,7 +141,7 @@ def without_noise(
     if is_coarse:
         interval = None if line.too_few else over(fit.interval, span)
         change = FittedChange((fit.slope or 0.0) * span, interval, "least_squares", line.too_few or fit.reason)
-        decided = Decided((fit.stderr or 0.0) * span, "student", line.points_used - 2.0) if interval else None
+        decided = Decided((fit.stderr or 0.0) * span, line.points_used - 2.0) if interval else None
         return Trend(test, line, fit, p, agreeing(change, p, alpha), decided)
     change = FittedChange(line.slope * span, over(line.interval, span), "theil_sen", line.reason)
     decided = None
@@ -161,11 +158,11 @@ def by_errors(curves: Curves, noise: RowNoise, alone: Sequence[_Alone], alpha: f
     for row, (own, one, spread) in enumerate(zip(alone, slopes, differ, strict=True)):
         fit, line = one.weighted, own[2]
         p, df, misses, sign = fit.p, fit.df, fit.lack_of_fit_p, 1 if (fit.slope or 0.0) > 0 else -1
-        law = None if one.change is None else Decided(one.error) if df is None else Decided(one.error, "student", df)
+        law = None if one.change is None else Decided(one.error, math.inf if df is None else df)
         bent = misses is not None and misses < alpha
         if p is not None and line.p is not None and bent and only_rises_p(curves, row, sign) < FITS:
             p = max(p, line.p)
-            law = Decided((line.stderr or 0.0) * float(curves.span[row]), "student", curves.count - 2.0)
+            law = Decided((line.stderr or 0.0) * float(curves.span[row]), curves.count - 2.0)
         found.append(Trend(*own, p, one.change, law, None, fit, spread))
     return found
 
@@ -176,15 +173,13 @@ def by_trials(x: FloatArray, noise: RowNoise, alone: Sequence[_Alone], alpha: fl
     differ = homogeneity(k, n)
     trends = logit_trends(x, noise, [one.p for one in differ], alpha)
     shares = (k.sum(axis=1) + 0.5) / (n.sum(axis=1) + 1)
-    errors, cells = straight_errors(x, n, shares, noise.whole).tolist(), float(x.shape[1])
+    errors, cells = straight_errors(x, n, shares, noise.whole).tolist(), x.shape[1]
     return [
         Trend(
             *alone[row],
             trend.logit.p,
             agreeing(trend.change, trend.logit.p, alpha),
-            None
-            if trend.change is None
-            else Decided(errors[row], "dispersion", cells, float(shares[row]), noise.whole),
+            None if trend.change is None else Decided(errors[row], math.inf, cells, float(shares[row]), noise.whole),
             trend.logit,
             None,
             differ[row],

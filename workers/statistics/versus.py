@@ -26,9 +26,10 @@ from registry.results.pairs import Pair, WithoutOne
 from registry.results.terms import Estimand, Interval, Status
 from workers.statistics.matching import around
 from workers.statistics.pairs import APART, BOTH, estimand_of, pair_table
+from workers.statistics.power import detectable
 from workers.statistics.rank_groups import without_one
 from workers.statistics.score_matrix import OF_CELLS, ScoreMatrix, of, only
-from workers.statistics.terms import SMALLEST_P, BoolArray, computable, detectable, two_sided
+from workers.statistics.terms import SMALLEST_P, BoolArray, computable, two_sided
 
 _SIZES = ("difference", "stderr", "detectable")
 
@@ -130,7 +131,7 @@ def by_items(pair: Pair, benchmarks: Sequence[Contrast], alpha: float) -> Pair |
     df = math.fsum(parts) ** 2 / math.fsum(part**2 / one for part, one in zip(parts, free, strict=True))
     ends, p = around(difference, stderr, 1 - alpha, df), two_sided(difference / stderr, df)
     return _of(
-        pair, GapTest("ok", "paired_items", difference, ends, stderr, df, p, detectable=detectable(stderr, alpha))
+        pair, GapTest("ok", "paired_items", difference, ends, stderr, df, p, detectable=detectable(stderr, df, alpha))
     )
 
 

@@ -10,8 +10,6 @@ address, no port, no time; and a name that does not resolve is told like one who
 inner networks be found by trying.
 """
 
-from __future__ import annotations
-
 import io
 import queue
 import select
@@ -101,7 +99,7 @@ class Sender:
         self._kept: socket.socket | None = None
         self._peer: tuple[str, str, int] | None = None
 
-    def __enter__(self) -> Sender:
+    def __enter__(self) -> "Sender":
         return self
 
     def __exit__(self, *_raised: object) -> None:

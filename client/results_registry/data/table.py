@@ -4,8 +4,6 @@ coordinates, in their order.
 Axes are declared by names, by levels, or in the registry's own form.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -36,7 +34,7 @@ def table(names: Sequence[str], cells: Iterable[Cell], levels: Sequence[Sequence
     return Table(tuple(names), list(cells), tuple(levels if levels is not None else [None] * len(names)))
 
 
-def content(found: Table, axes: Sequence[Declared]) -> dict[str, Any]:
+def content(found: Table, axes: "Sequence[Declared]") -> dict[str, Any]:
     """`axes` with `values` (and `trials`, `stderr`), or with `cells` where those say it shorter or better.
 
     Levels that were declared come first, then those of the data in their order.
@@ -50,7 +48,7 @@ def content(found: Table, axes: Sequence[Declared]) -> dict[str, Any]:
     return {"axes": described, **_blocks(found, described)}
 
 
-def _described(found: Table, place: int, axes: Sequence[Declared]) -> Declared:
+def _described(found: Table, place: int, axes: "Sequence[Declared]") -> "Declared":
     name = found.names[place]
     axis = next((one for one in axes if one["name"] == name), {"name": name})
     levels = list(axis.get("levels", ()))
@@ -84,7 +82,7 @@ def cell_documents(found: Table) -> list[dict[str, Any]]:
     return documents
 
 
-def _blocks(found: Table, axes: Sequence[Declared]) -> dict[str, Any]:
+def _blocks(found: Table, axes: "Sequence[Declared]") -> dict[str, Any]:
     places = [_places(axis["levels"]) for axis in axes]
     shape = [len(axis["levels"]) for axis in axes]
     flat: dict[str, list[Any]] = {name: [None] * math.prod(shape) for name in ("values", "trials", "stderr")}

@@ -1,7 +1,5 @@
 """What a value, level or count of a job's libraries becomes, so that JSON can say it."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from typing import Any

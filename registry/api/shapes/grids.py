@@ -315,6 +315,7 @@ ITEMS: dict[str, Shape] = {
         sets=described(array_of(ref("ItemSet")), "The item sets, by digest."),
         cells=described(array_of(ref("ItemCell")), "The cells that have outcomes, in row-major order."),
         flips=may(described(array_of(ref("ItemFlips")), "With `against`, of each cell that both have of one set.")),
+        life=may(described(array_of(ref("ItemLife")), "With `life`, of each cell and set that a model has.")),
     ),
     "ItemFlips": record(
         "The items of a cell that came out otherwise than in another grid: ids, or positions from 0 without ids.",
@@ -322,6 +323,30 @@ ITEMS: dict[str, Shape] = {
         set=described(DIGEST, "The digest of the item set."),
         gained=described(array_of(TEXT), "1 here and 0 there; of scores, those that are higher."),
         lost=described(array_of(TEXT), "0 here and 1 there; of scores, those that are lower."),
+        both=may(described(COUNT, "Items with 1 in both; this and the following only of outcomes that are 0 or 1.")),
+        neither=may(described(COUNT, "Items with 0 in both.")),
+        agreement=may(described(NUMBER, "The share of items with the same outcome.")),
+        kappa=may(described(NULLABLE, "Cohen's kappa: the agreement beyond chance; null where both say one thing.")),
+        kappa_stderr=may(described(NULLABLE, "Its standard error (Fleiss, Cohen and Everitt 1969).")),
+        needed=may(
+            described(
+                {"type": ["integer", "null"]},
+                "Items that must differ for McNemar's exact test to find at 0.05, with 80 %, a share of gains such"
+                " as this (of more than 500 as Connor 1987); null where as many were lost.",
+            )
+        ),
+    ),
+    "ItemLife": record(
+        "What the items of a cell say of the grids that have outcomes of them, a model or variant each: ids or places.",
+        at=AT,
+        set=described(DIGEST, "The digest of the item set."),
+        grids=described(COUNT, "How many grids: of few, an item that none solves says little."),
+        dead=described(array_of(TEXT), "Items that none solves, not once in its repeats."),
+        saturated=described(array_of(TEXT), "Items that each always solves."),
+        deciding=described(array_of(TEXT), "Items that did not come out alike: they alone tell grids apart."),
+        solved_at_most=described(
+            NUMBER, "The share of such models that may solve a dead item even so, 95 % confidence: 1 - 0.05^(1/grids)."
+        ),
     ),
     "ItemSet": record(
         "A set of items.",

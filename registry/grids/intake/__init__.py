@@ -2,6 +2,6 @@
 
 from registry.grids.intake.amendment import amend
 from registry.grids.intake.faults import IntakeWarning, Limits
-from registry.grids.intake.submission import Names, Submission, read_submission, without_known_repeats
+from registry.grids.intake.submission import Names, Submission, read_submission
 
-__all__ = ["IntakeWarning", "Limits", "Names", "Submission", "amend", "read_submission", "without_known_repeats"]
+__all__ = ["IntakeWarning", "Limits", "Names", "Submission", "amend", "read_submission"]

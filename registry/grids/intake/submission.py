@@ -86,19 +86,9 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     sent_warnings = [  # from the program that read the values from another source
         IntakeWarning(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()
     ]
-    all_warnings = {
-        **dict.fromkeys(sent_warnings),
-        **dict.fromkeys(without_known_repeats(sent_warnings, report.all_warnings())),
-    }
+    all_warnings = dict.fromkeys((*sent_warnings, *report.all_warnings()))
     source, description = sent.get("source") or None, sent.get("description")
     return Submission(names, in_numeric_order(grid), tuple(all_warnings), source, description)
-
-
-def without_known_repeats(sent_warnings: Sequence[IntakeWarning], mine: Sequence[IntakeWarning]) -> list[IntakeWarning]:
-    """The registry's warnings, without that of repeats if the program that read the values has named the repeats by
-    rows or files."""
-    known = any(one.code == "repeats_read" for one in sent_warnings)
-    return [one for one in mine if not (known and one.code == "repeats_read")]
 
 
 def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -289,7 +279,7 @@ def check_values(grid: Grid, place: Callable[[int], str], report: Report) -> Non
     if grid.trials is not None and grid.metric.proportion_of is None:
         own = grid.trials if isinstance(grid.trials, tuple) else ()
         places = (_beside(place(index), "trials") for index, one in enumerate(own) if one is not None)
-        detail = "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics"
+        detail = "trials are of a proportion, with bounds 0 to 1 or 0 to 100; of other metrics send stderr"
         report.fault(next(places, "/trials"), detail)
     for name in ("trials", "stderr"):
         given = getattr(grid, name)

@@ -7,8 +7,6 @@ then send `stop SECONDS`. When the socket is closed or the supervisor is gone, t
 is the program's (128 + n after signal n).
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json
@@ -98,7 +96,7 @@ def read_line(line: socket.socket) -> bytes:
 class Watch:
     """Wait for the program to end, and stop it on request or when the supervisor is gone."""
 
-    def __init__(self, pid: int, order: Order, line: socket.socket, wakeup: socket.socket) -> None:
+    def __init__(self, pid: int, order: "Order", line: socket.socket, wakeup: socket.socket) -> None:
         self.pid, self.order, self.line, self.wakeup = pid, order, line, wakeup
         self.sources = [line, wakeup]
         self.deadline = math.inf
@@ -183,7 +181,7 @@ def adopted() -> list[int]:
     return found
 
 
-def become_program(order: Order) -> NoReturn:
+def become_program(order: "Order") -> "NoReturn":
     """Become the program in the forked child: change the user, set the death signal (a change of user clears it), run
     the program."""
     launcher = os.getppid()

@@ -3,8 +3,6 @@
 Child processes that cannot outlive their parent: descriptions of programs, and handles on running ones.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
@@ -46,8 +44,8 @@ class StopRequested(BaseException):
 class Post:
     """Place of a child among the others: its running process, or the time of its restart."""
 
-    child: Child
-    process: Process | None
+    child: "Child"
+    process: "Process | None"
     started: float
     delay: float = SHORTEST_DELAY
     due: float = 0.0
@@ -91,7 +89,7 @@ class Supervisor:
         """Process id of every running child, by name (of the program, not of its launcher)."""
         return {post.child.name: process.pid for post, process in self._running()}
 
-    def start(self, child: Child, within: float = START_WITHIN) -> None:
+    def start(self, child: "Child", within: float = START_WITHIN) -> None:
         """Start a child and return when it is ready.
 
         Raises `Misconfigured` with the child's last words when it ends before that or takes too long.
@@ -132,7 +130,7 @@ class Supervisor:
             log.info("%s has stopped", process.child.name)
         self.posts.clear()
 
-    def _running(self) -> Iterator[tuple[Post, Process]]:
+    def _running(self) -> "Iterator[tuple[Post, Process]]":
         return ((post, post.process) for post in self.posts if post.process is not None)
 
     def _on_signal(self, number: int, frame: object) -> None:
@@ -154,14 +152,14 @@ class Supervisor:
             if post.process is None and post.child.restart and not self.requests:
                 self._revive(post)
 
-    def _wait(self, longest: float | None) -> list[tuple[Post, Process]]:
+    def _wait(self, longest: float | None) -> "list[tuple[Post, Process]]":
         with selectors.DefaultSelector() as selector:
             selector.register(self._hears, selectors.EVENT_READ)
             for post, process in self._running():
                 selector.register(process, selectors.EVENT_READ, (post, process))
             return [key.data for key, _ in selector.select(longest) if key.data is not None]
 
-    def _bury(self, post: Post, process: Process) -> None:
+    def _bury(self, post: Post, process: "Process") -> None:
         status = process.wait()
         now = time.monotonic()
         if now - post.started > STEADY:

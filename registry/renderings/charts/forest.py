@@ -106,15 +106,17 @@ def forest_of_models(found: ModelComparison) -> Forest:
     return Forest(f"{contender} vs {baseline}: {about(found)}", sentence, quantity, drawn, zero=True)
 
 
-def forest_svg(forest: Forest, options: ChartOptions | None = None) -> str:
+def forest_svg(forest: Forest) -> str:
     """The picture."""
-    options, rows, span = options or ChartOptions(), forest.shown, _span(forest)
+    rows, span = forest.shown, _span(forest)
     told = ". ".join(map(forest.told, rows))
     heads = Heads(forest.title, forest.sentence, told, list(forest.notes()), forest.quantity, "")
     names = [fitted(row.name or "(none)", LABEL, 260.0) for row in rows]
     at = [1 - (place + 0.5) / len(rows) for place in range(len(rows))]
     ticks = [(span.share(one), text) for one, text in span.ticks]
-    frame = frame_of(heads, options, ticks, list(zip(at, names, strict=True)), 16.0, high=_ROW * max(len(rows), 1))
+    frame = frame_of(
+        heads, ChartOptions(), ticks, list(zip(at, names, strict=True)), 16.0, high=_ROW * max(len(rows), 1)
+    )
     return drawn(frame, _inside(frame, forest, at, span))
 
 

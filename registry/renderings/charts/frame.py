@@ -178,7 +178,7 @@ def _plain(content: str, x: float, y: float, extra: str = "") -> str:
 
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_PAD = 0.04
+_PAD, _TICKS = 0.04, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Span:
         return share_of(value, self.low, self.high)
 
 
-def span_of(values: Iterable[float], lower: float | None = None, upper: float | None = None, most: int = 6) -> Span:
+def span_of(values: Iterable[float], lower: float | None = None, upper: float | None = None) -> Span:
     """The range of these values, a little wider but within the bounds."""
     found = list(values) or [0.0]
     least, largest = min(found), max(found)
@@ -213,16 +213,16 @@ def span_of(values: Iterable[float], lower: float | None = None, upper: float | 
     high = high if upper is None or largest > upper else min(high, upper)
     if low == high:
         low, high = (low - pad, high) if high == upper else (low, high + pad)
-    return Span(low, high, ticks(low, high, most))
+    return Span(low, high, ticks(low, high, _TICKS))
 
 
-def log_span(values: Iterable[float], most: int = 6) -> Span:
+def log_span(values: Iterable[float]) -> Span:
     """The range of positive values on a logarithmic axis."""
     found = list(values)
     low, high = math.log10(min(found)), math.log10(max(found))
     pad = (high - low) * _PAD or 0.15
     ends = 10 ** max(low - pad, -307.6), 10 ** min(high + pad, 308.2)
-    return Span(*ends, _decades(*ends, most), log=True)
+    return Span(*ends, _decades(*ends, _TICKS), log=True)
 
 
 def ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:

@@ -1,7 +1,5 @@
 """Scale from values to colours, for pictures, pages and terminals: the range, the palette, how both are asked for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -48,7 +46,7 @@ def share_of(value: float, low: float, high: float) -> float:
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
-def scale_of(values: Iterable[float | None], metric: PostedMetric, options: Options) -> Scale:
+def scale_of(values: Iterable[float | None], metric: PostedMetric, options: "Options") -> Scale:
     """The range that was asked for; `Invalid` when that is the bounds of a metric which has none."""
     measured = [value for value in values if value is not None]
     falling = metric["direction"] == "lower"

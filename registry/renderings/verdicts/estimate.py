@@ -1,8 +1,6 @@
 """The type of a verdict, the phrases that all verdicts share, and a difference with its uncertainty in words: for the
 modules beside this one and for pages that say as much in short."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -27,7 +25,7 @@ class Yardstick:
     margin: float | None = None
 
     @classmethod
-    def of(cls, metric: Mapping[str, Any]) -> Yardstick:
+    def of(cls, metric: Mapping[str, Any]) -> "Yardstick":
         """The yardstick of a metric as it was posted; differences of percentages are points."""
         unit, direction = metric.get("unit"), metric.get("direction")
         known = Metric("", unit, direction, metric.get("lower"), metric.get("upper"))
@@ -59,7 +57,7 @@ class Estimate:
     detectable: float | None
     alpha: float
 
-    def turned(self, sign: int = -1) -> Estimate:
+    def turned(self, sign: int = -1) -> "Estimate":
         """The same with the two exchanged, if the sign is negative."""
         if sign > 0:
             return self

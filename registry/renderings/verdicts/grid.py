@@ -162,7 +162,7 @@ def _together(statistics: Statistics, along: str) -> Iterator[str]:
     alone = [one.direction in _SHOWN for one in statistics.series if one.along == along]
     common = found is not None and found.p is not None and found.p < statistics.params.alpha
     if found and common and found.rows > 1 and 2 * sum(alone) < len(alone):
-        yield f"Together they are shown to {'rise' if found.s > 0 else 'fall'} (p {p_value(found.p)})."
+        yield f"All together are shown to {'rise' if found.s > 0 else 'fall'} (p {p_value(found.p)})."
 
 
 def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """The nemesis: every few seconds one fault, in an order that its seed decides; each kind once before any twice."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import signal
@@ -42,7 +40,7 @@ class Nemesis:
             "Postgres frozen for 4 s": ("postgres", lambda: self.hold("postgres")),
         }
 
-    def __enter__(self) -> Nemesis:
+    def __enter__(self) -> "Nemesis":
         self._thread = threading.Thread(target=self._run, name="nemesis")
         self._thread.start()
         return self

@@ -1,7 +1,5 @@
 """A registry as its users run it, `registry up` on a home of its own, and how to reach into it to break it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -33,7 +31,7 @@ class Stage:
         self.mutant = mutant
         self._wires: list[Wire] = []
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> "Stage":
         command = [sys.executable, "-m", "registry", "up", "--home", str(self.home), "--port", str(self.port)]
         with self.errors.open("a") as errors:
             self.process = subprocess.Popen(
@@ -146,9 +144,6 @@ class Stage:
     def kill_tree(self, name: str) -> None:
         for pid in self.tree(name):
             send(pid, signal.SIGKILL)
-
-    def await_start(self, name: str, within: float = 30.0) -> int:
-        return awaited(lambda: self.pid(name), within, f"the start of {name}")
 
     # Reaching in: servers
 

@@ -22,7 +22,6 @@ from tests.house import publication
 from tests.live.processes.system import PROJECT, Client, System, children
 from tests.live.processes.test_stopping import SERVE, another_web
 
-CHUNKED = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 POST = f"POST /api/v1/projects/{PROJECT}/grids HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n".encode()
 TYPED = b"Content-Type: application/json\r\n"
 REFUSED = [

@@ -265,7 +265,7 @@ SAID = {
     ),
     "series that are too short alone are told together": (  # each rises, in one of 6 orders: 2 / 6 ** 4
         Grid(FREE, (kinds(*"abcd"), steps(3)), (1.0, 2.0, 3.0) * 4),
-        ["Along Step 4 series have too few points or too many ties. Together they are shown to rise (p 0.0015)."], [],
+        ["Along Step 4 series have too few points or too many ties. All together are shown to rise (p 0.0015)."], [],
     ),
     "a slope of a metric without a unit is told without one": (
         Grid(FREE, (steps(3),), (1.0, 2.0, 3.0)), ["(Theil–Sen), per unit of Step"], ["),  per"],

@@ -1,6 +1,5 @@
 """Repeats that vary by more than their trials explain make the errors of trials larger."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +10,7 @@ from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.plans.noise import effect_of as without_library
-from registry.results.courses import Series
 from registry.results.terms import ROUNDED
-from workers.statistics import Parameters, describe
 from workers.statistics.comparison import gap
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
@@ -52,21 +49,14 @@ def test_where_trials_explain_repeats_or_an_effect_is_posted_it_is_not_estimated
     assert effect_of(replace(seeds, trials=None, metric=Metric("loss", None, "lower", None, None))) is None
 
 
-def test_a_report_rests_on_repeats_where_all_cells_have_some_that_vary_by_more_than_their_trials() -> None:
-    """The step between two cells is tested as Welch tests their repeats."""
-    runs = np.array([[40.0, 60.0, 80.0, 50.0, 70.0], [90.0, 85.0, 60.0, 95.0, 100.0]])
-    steps = Axis("x", "numeric", (Level("0", 0.0), Level("1", 1.0)))
-    [found] = described(replace(grid_of(runs, 100), axes=(steps,)))
-    assert found.noise == "repeats"
-    assert found.changes[0].p == pytest.approx(stats.ttest_ind(*runs, equal_var=False).pvalue, rel=1e-6)
-    # Two trials explain what these vary by; and of one run nobody knows how it would vary.
-    assert described(replace(grid_of(runs, 2), axes=(steps,)))[0].noise == "trials"
-    once = replace(grid_of(runs, 100), axes=(steps,), repeats=(5, 1), sd=(15.8, None))
-    assert described(once)[0].noise == "trials"
-
-
-def described(grid: Grid) -> Sequence[Series]:
-    return describe(grid, Parameters.of(PERCENT)).series
+@pytest.mark.parametrize(("share", "trials"), [(0.5, 20), (0.9, 20), (0.7, 100), (0.95, 100)])
+def test_the_effect_is_that_of_the_world_also_near_the_ends_of_the_scale(share: float, trials: int) -> None:
+    """Two repeats in each of 4,000 cells, whose own shares are of the beta law that has 5 times the binomial variance:
+    the index is 5. Of 20 trials the share of two repeats makes p (1 - p) at most an eighth too small."""
+    random, between = np.random.default_rng(5), (trials - 5) / 4
+    own = random.beta(share * between, (1 - share) * between, size=(4_000, 2))
+    effect = effect_of(grid_of(100 * random.binomial(trials, own) / trials, trials)) or 0.0
+    assert 4.5 < effect < 5.75
 
 
 @pytest.mark.parametrize(

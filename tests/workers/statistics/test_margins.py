@@ -88,3 +88,20 @@ def test_a_pair_at_the_margin_passes_no_more_often_than_alpha_by_enumeration(
         chance = law.pmf([up, down, n - up - down])
         passed += chance * (chance > 1e-9 and PairedSample(up, down, n).span(0.05).low >= -margin)
     assert passed <= 0.06
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "floor"), [(5, 5, 0.9), (48, 50, 0.9), (80, 100, 0.85), (19, 20, 0.99), (2, 20, 0.05)]
+)
+def test_so_many_times_the_trials_decide_a_floor(k: int, n: int, floor: float) -> None:
+    """By scipy's binomial test: shown with 80 % with so many trials, and in 90 of 100 numbers of more."""
+    trials = round(OneSample(k, n, floor).factor(0.05, 0.8) * n)
+
+    def power(size: int) -> float:
+        if k / n > floor:
+            return float(stats.binom.sf(stats.binom.isf(0.05, size, floor), size, k / n))
+        return float(stats.binom.cdf(stats.binom.ppf(0.05, size, floor) - 1, size, k / n))
+
+    assert power(trials) >= 0.8 - 1e-12
+    assert sum(power(size) >= 0.79 for size in range(trials, trials + 100)) >= 90
+    assert (k, n) != (5, 5) or trials == 29  # the first of which all must pass: .9 ^ 29 = .047

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from registry.plans.closed_forms import TwoSamples, score_interval
 from registry.results.codec import to_document
@@ -135,9 +135,11 @@ def test_a_difference_that_is_shown_has_an_interval_for_what_is_selected():
     assert ends(found[0]["interval"]) == pytest.approx([100 * end for end in wide])
     first, power = stats.norm.isf(0.025 / 3), stats.norm.isf(0.2)
     seen = found[0]["detectable"] / 100
-    high, low = 0.7 + seen / 2, 0.7 - seen / 2
-    variances = [one * 1000 / 999 / 500 for one in (2 * 0.7 * 0.3, high * (1 - high) + low * (1 - low))]
-    assert seen == pytest.approx(first * math.sqrt(variances[0]) + power * math.sqrt(variances[1]))
+    least = optimize.brentq(
+        lambda size: size - first * math.sqrt(2 * (0.7 - size / 2) * (0.3 + size / 2) / 499.5), 0, 1
+    )
+    low = 0.7 - seen
+    assert seen == pytest.approx(least + power * math.sqrt((0.7 * 0.3 + low * (1 - low)) / 499.5))
 
 
 # --- unknown noise ---------------------------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def test_equal_differences_on_every_benchmark_are_not_tested_and_have_no_interva
         board = to_document(rank_board(alike, "mean_difference", "matched", 0.05, "new_benchmarks"))
         for pair in (only_pair(alike, target="new_benchmarks"), *board["pairs"]):
             assert (pair["interval"], pair["stderr"], pair["p"]) == (None, None, None)
-            assert pair["reason"] == "the two differ by the same everywhere, so that the error of it is not known"
+            assert pair["reason"] == "the difference of the two is the same everywhere, so that its error is not known"
 
 
 def test_many_signs_are_tested_by_the_normal_law():

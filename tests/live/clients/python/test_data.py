@@ -1,7 +1,5 @@
 """Every form in which a job may hold a grid becomes the same publication."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction
@@ -41,7 +39,7 @@ class Tensor:
 
     shape = (2, 3)
 
-    def detach(self) -> Tensor:
+    def detach(self) -> "Tensor":
         return self
 
     def tolist(self) -> list[list[float]]:

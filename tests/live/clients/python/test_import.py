@@ -1,6 +1,5 @@
 """The client in a job's environment: the wheel of `client/`, in a Python that has nothing else."""
 
-import importlib
 import os
 import shutil
 import subprocess
@@ -90,15 +89,6 @@ def test_a_bare_environment_publishes_beside_files_with_the_names_of_the_service
         (tmp_path / f"{name}.py").write_text("raise RuntimeError('beside a training script')")
     run(bare_python, PUBLISHES, tmp_path, **{f"REGISTRY_{name}": text for name, text in where.items()})
     assert {(grid["model"], grid["cell_count"]) for grid in served.grids()} == {("small", 2), ("large", 1)}
-
-
-def test_the_name_of_the_release_before_still_works_and_says_that_it_will_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "registry.client", raising=False)
-    with pytest.warns(DeprecationWarning, match=r"^registry\.client is results_registry now; 0\.3 drops"):
-        old = importlib.import_module("registry.client")
-    assert {name: getattr(old, name) for name in results_registry.__all__} == {
-        name: getattr(results_registry, name) for name in results_registry.__all__
-    }
 
 
 def test_both_distributions_have_one_license_and_one_version() -> None:

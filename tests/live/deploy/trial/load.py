@@ -1,7 +1,5 @@
 """Clients that publish and read while something happens, and remember what they were told."""
 
-from __future__ import annotations
-
 import http.client
 import itertools
 import json
@@ -71,7 +69,7 @@ class Load:
         self._name = f"{socket.gethostname()}-{uuid.uuid4().hex[:8]}"
         self._threads = [threading.Thread(target=self._turn, args=(step,)) for step in [self._write, self._read] * 2]
 
-    def __enter__(self) -> Load:
+    def __enter__(self) -> "Load":
         for thread in self._threads:
             thread.start()
         return self
