@@ -79,7 +79,8 @@ def _statements(connection: Connection, shards: int) -> Iterator[str]:
     for table, key in DISTRIBUTED.items():
         yield f"ALTER TABLE {table} DROP CONSTRAINT pk_{table}"
         yield f"ALTER TABLE {table} ADD CONSTRAINT pk_{table} PRIMARY KEY (project_id, {key})"
-        yield f"CREATE INDEX ix_{table}_key ON {table} ({key})"  # for who asks without a project
+        # For who asks without a project; a dump of a coordinator has it.
+        yield f"CREATE INDEX IF NOT EXISTS ix_{table}_key ON {table} ({key})"
         beside = "" if table == "shapes" else ", colocate_with => 'shapes'"
         count = "" if beside else f", shard_count => {shards}"
         yield f"SELECT create_distributed_table('{table}', 'project_id'{beside}{count})"

@@ -22,7 +22,7 @@ from registry.operations.stored_grids import (
     stored_grids,
 )
 from registry.storage.arrivals import of_grid
-from registry.storage.keys import in_shard_of, shard_of
+from registry.storage.keys import in_shard_of
 from registry.storage.tables import grids
 
 
@@ -172,7 +172,7 @@ def restore_grid(connection: Connection, actor: Actor, grid_id: uuid.UUID) -> Gr
     changed = {"deleted_at": None, "updated_at": func.now()}
     here = (grids.c.id == grid_id, grids.c.deleted_at.is_not(None))
     project_id = connection.execute(update(grids).where(*here).values(changed).returning(grids.c.project_id)).scalar()
-    shard = in_shard_of(shard_of(connection, grid_id))
+    shard = in_shard_of(connection, grid_id)
     row = connection.execute(grid_summaries().where(grids.c.id == grid_id, shard)).one_or_none()
     if row is None:
         raise NotFound("There is no such grid.")

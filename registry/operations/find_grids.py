@@ -20,8 +20,10 @@ from registry.operations.stored_grids import (
     StoredGrid,
     grid_summaries,
     grid_summary,
+    grids_of_coordinator,
     stored_grid,
     tombstone,
+    with_revisions,
 )
 from registry.storage.keys import grids_at, in_shards
 from registry.storage.rows import axis_of
@@ -67,13 +69,12 @@ class Page:
 
 def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[GridSummary]:
     """One page of the project's grids, without their cells; one more than `limit` when there is a next page."""
-    return [grid_summary(row) for row in connection.execute(_paged(connection, project_id, filters, page))]
+    return [grid_summary(row) for row in _page(connection, project_id, filters, page)]
 
 
 def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
     """Like `find_grids`, with the cells of each, for pages that show them."""
-    statement = _paged(connection, project_id, filters, page).add_columns(*(revisions.c[name] for name in CELLS))
-    return [stored_grid(row) for row in connection.execute(statement)]
+    return [stored_grid(row) for row in _page(connection, project_id, filters, page, CELLS)]
 
 
 def find_grids_then(connection: Connection, project_id: uuid.UUID, filters: Filters, as_of: str) -> Sequence[Any]:
@@ -85,22 +86,22 @@ def find_grids_then(connection: Connection, project_id: uuid.UUID, filters: Filt
     return connection.execute(query.where(*given).order_by(there.c.model, there.c.id)).all()
 
 
-def _paged(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> Select[Any]:
-    found = grid_summaries(deleted=filters.deleted).where(grids.c.project_id == project_id)
-    given = conditions(connection, project_id, filters)
+def _page(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page, cells: Sequence[str] = ()
+) -> Sequence[Any]:
+    here, given = grids.c.project_id == project_id, conditions(connection, project_id, filters)
+    found = grid_summaries(deleted=filters.deleted).add_columns(*(revisions.c[name] for name in cells)).where(here)
     query = found.where(*given)
     if filters.at:
         query = query.where(_has_levels(connection, query, filters.at))
     if page.sort.removeprefix("-") != "cell_count" and not (filters.at or filters.labels or filters.words):
         # The page is chosen before anything else is read of its grids: the planner would rather join all of them.
-        chosen = select(grids.c.id).where(grids.c.project_id == project_id, *tombstone(filters.deleted), *given)
-        chosen = _limited(chosen, page)
+        chosen = _limited(select(grids.c.id).where(here, *tombstone(filters.deleted), *given), page)
         if in_shards(connection):  # else the node of the project is sent all its grids and jobs
-            ids = connection.scalars(chosen).all()
-            found = grid_summaries(deleted=filters.deleted, ids=ids).where(grids.c.project_id == project_id)
-            return _limited(found, page)
-        return _limited(found.where(grids.c.id.in_(chosen)), page)
-    return _limited(query, page)
+            query = grids_of_coordinator(deleted=filters.deleted).where(here, grids.c.id.in_(chosen))
+            return with_revisions(connection, connection.execute(_limited(query, page)).all(), cells)
+        query = found.where(grids.c.id.in_(chosen))
+    return connection.execute(_limited(query, page)).all()
 
 
 def _limited(query: Select[Any], page: Page) -> Select[Any]:

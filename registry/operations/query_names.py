@@ -15,7 +15,7 @@ from registry.operations.find_grids import FILTERED, Filters
 from registry.operations.names import Joined, joined_names
 from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery, pairing
 from registry.selection import KINDS
-from registry.storage.keys import grids_at, in_shard_of, of_current, of_grid, shard_of
+from registry.storage.keys import grids_at, in_shard_of, of_current, of_grid
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
@@ -165,7 +165,7 @@ def check_slice_of_grid(
 ) -> None:
     """Raise `Invalid` when a revision has no such axis or none of its levels; the messages list what there is."""
     query = select(revisions.c.axes).join(grids, of_grid(revisions))
-    here = (grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number == revision)
+    here = (grids.c.id == grid_id, in_shard_of(connection, grid_id), revisions.c.number == revision)
     documents = connection.scalars(query.where(*here)).one()
     axes = [axis_of(document) for document in documents]
     faults = slice_faults(axes, wanted, whose)

@@ -1,4 +1,4 @@
-"""Read a grid, its revisions and its statistics, by one statement each."""
+"""Read a grid, its revisions and its statistics, by one statement each; in shards by two, the node's for its own."""
 
 import itertools
 import uuid
@@ -11,34 +11,39 @@ from sqlalchemy import (
     ARRAY,
     ColumnElement,
     Connection,
-    Select,
     Text,
-    Uuid,
     and_,
     any_,
     bindparam,
     case,
     func,
+    literal,
     literal_column,
     select,
 )
 
 from registry.errors import NotFound
 from registry.grids.grid import Cell, Grid
-from registry.operations.stored_grids import grid_summaries, stored_grid, stored_grids
-from registry.storage.keys import in_shard_of, of_current, of_grid, of_revision, shard_of
+from registry.operations.stored_grids import (
+    CELLS,
+    grid_summaries,
+    grids_of_coordinator,
+    stored_grid,
+    stored_grids,
+    with_revisions,
+)
+from registry.storage.keys import from_shards, in_shard_of, in_shards, of_current, of_grid, of_revision
 from registry.storage.rows import MEMBERS, level_document
 from registry.storage.statements import Prepared
 from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, projects, revisions, statistics, tokens
 
 _GRID = grids.c.id == bindparam("grid_id")
-_PROJECT = bindparam("project", type_=Uuid)
-_KEY = {"grid_id": "uuid", "project": "uuid"}
-_HERE = (_GRID, in_shard_of(_PROJECT))
-_CURRENT = Prepared("grid", stored_grids().where(*_HERE), _KEY)
-_AT_REVISION = Prepared("revision", stored_grids(bindparam("revision")).where(*_HERE), _KEY | {"revision": "int"})
-_SUMMARY = grid_summaries(bindparam("revision")).where(*_HERE)
+_CURRENT = Prepared("grid", stored_grids().where(_GRID), {"grid_id": "uuid"})
+_AT_REVISION = Prepared(
+    "revision", stored_grids(bindparam("revision")).where(_GRID), {"grid_id": "uuid", "revision": "int"}
+)
+_SUMMARY = grid_summaries(bindparam("revision")).where(_GRID)
 _OWNER = (
     select(grids.c.project_id, projects.c.visibility, projects.c.slug.label("project"), grids.c.revision)
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
@@ -46,51 +51,55 @@ _OWNER = (
 )
 
 
-def _statistics(document: ColumnElement[Any]) -> Select[Any]:
-    return (
-        select(
-            grids.c.id,
-            grids.c.revision,
-            grids.c.project_id,
-            projects.c.slug.label("project"),
-            projects.c.visibility,
-            job_state.label("state"),
-            derivations.c.reason,
-            func.coalesce(derivations.c.attempts, literal_column("0")).label("attempts"),
-            statistics.c.etag,
-            statistics.c.methods_version,
-            document.label("document"),
-        )
-        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-        .outerjoin(derivations, of_current(derivations))
-        .outerjoin(statistics, of_current(statistics))
-        .where(grids.c.deleted_at.is_(None))
+_JOB = (
+    select(
+        grids.c.id,
+        grids.c.revision,
+        grids.c.project_id,
+        projects.c.slug.label("project"),
+        projects.c.visibility,
+        job_state.label("state"),
+        derivations.c.reason,
+        func.coalesce(derivations.c.attempts, literal_column("0")).label("attempts"),
     )
-
-
-_KNOWN = statistics.c.etag == any_(bindparam("known", type_=ARRAY(Text)))
-_STATISTICS = Prepared(
-    "statistics",
-    _statistics(case((_KNOWN, None), else_=statistics.c.document)).where(*_HERE),
-    _KEY | {"known": "text[]"},
+    .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+    .outerjoin(derivations, of_current(derivations))
+    .where(grids.c.deleted_at.is_(None))
 )
 
 
-def _key(connection: Connection, grid_id: uuid.UUID) -> dict[str, str | None]:
-    project = shard_of(connection, grid_id)
-    return {"grid_id": str(grid_id), "project": None if project is None else str(project)}
+def _computed(known: Sequence[str] | None) -> tuple[ColumnElement[Any], ...]:
+    """What was computed; the document is left out when its etag is among the `known` ones, by default a parameter."""
+    etags = bindparam("known", known, type_=ARRAY(Text))
+    document = case((statistics.c.etag == any_(etags), None), else_=statistics.c.document)
+    return statistics.c.etag, statistics.c.methods_version, document.label("document")
+
+
+_STATISTICS = Prepared(
+    "statistics",
+    _JOB.outerjoin(statistics, of_current(statistics)).add_columns(*_computed(None)).where(_GRID),
+    {"grid_id": "uuid", "known": "text[]"},
+)
 
 
 def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None = None) -> Any:
     """Row of a grid at its current or at the given revision, None if there is none."""
+    if in_shards(connection):
+        return _of_shard(connection, grid_id, revision, CELLS)
     statement = _CURRENT if revision is None else _AT_REVISION
-    return statement.one_or_none(connection, _key(connection, grid_id) | {"revision": revision})
+    return statement.one_or_none(connection, {"grid_id": str(grid_id), "revision": revision})
 
 
 def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> Any:
     """Row of a grid at a revision, without its cells; None if there is none."""
-    values = {"grid_id": grid_id, "project": shard_of(connection, grid_id), "revision": revision}
-    return connection.execute(_SUMMARY, values).one_or_none()
+    if in_shards(connection):
+        return _of_shard(connection, grid_id, revision)
+    return connection.execute(_SUMMARY, {"grid_id": grid_id, "revision": revision}).one_or_none()
+
+
+def _of_shard(connection: Connection, grid_id: uuid.UUID, revision: int | None, cells: Sequence[str] = ()) -> Any:
+    query = grids_of_coordinator(None if revision is None else literal(revision)).where(grids.c.id == grid_id)
+    return next(iter(with_revisions(connection, connection.execute(query).all(), cells)), None)
 
 
 def find_owner(connection: Connection, grid_id: uuid.UUID, *, deleted: bool = False) -> Any:
@@ -107,15 +116,24 @@ def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[
 
     The document is left out when its etag is among the `known` ones.
     """
-    return _STATISTICS.one_or_none(connection, _key(connection, grid_id) | {"known": list(known)})
+    if in_shards(connection):
+        return next(iter(find_statistics_of(connection, [grid_id], known).values()), None)
+    return _STATISTICS.one_or_none(connection, {"grid_id": str(grid_id), "known": list(known)})
 
 
-def find_statistics_of(connection: Connection, grid_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+def find_statistics_of(
+    connection: Connection, grid_ids: Sequence[uuid.UUID], known: Sequence[str] = ()
+) -> dict[uuid.UUID, Any]:
     """Derivations of the current revisions of grids of one project, by the grids' ids, each with its document if that
-    is ready; a grid that is not there has none."""
-    shard = in_shard_of(shard_of(connection, grid_ids[0]) if grid_ids else None)
-    query = _statistics(statistics.c.document).where(grids.c.id.in_(grid_ids), shard)
-    return {row.id: row for row in connection.execute(query)}
+    is ready and not `known`; a grid that is not there has none."""
+    query, computed = _JOB.where(grids.c.id.in_(grid_ids)), _computed(list(known))
+    if in_shards(connection):
+        jobs = connection.execute(query.add_columns(grids.c.revision.label("number"))).all()
+        rows = from_shards(connection, jobs, statistics, computed, missing=True)
+    else:
+        whole = query.outerjoin(statistics, of_current(statistics)).add_columns(*computed)
+        rows = list(connection.execute(whole))
+    return {row.id: row for row in rows}
 
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:
@@ -125,7 +143,7 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
         select(*told, job_state.label("state"))
         .outerjoin(derivations, of_revision(derivations))
         .join(grids, of_grid(revisions))
-        .where(grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number > after)
+        .where(grids.c.id == grid_id, in_shard_of(connection, grid_id), revisions.c.number > after)
         .order_by(revisions.c.number)
         .limit(limit)
     )
@@ -138,7 +156,7 @@ def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequ
         select(revisions.c.number, tokens.c.name)
         .join(tokens, tokens.c.id == revisions.c.token_id)
         .join(grids, of_grid(revisions))
-        .where(grids.c.id == grid_id, in_shard_of(shard_of(connection, grid_id)), revisions.c.number.in_(listed))
+        .where(grids.c.id == grid_id, in_shard_of(connection, grid_id), revisions.c.number.in_(listed))
     )
     return {row.number: row.name for row in connection.execute(query)}
 

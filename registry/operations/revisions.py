@@ -31,6 +31,7 @@ from registry.grids.grid import Grid
 from registry.grids.intake import Submission
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary
 from registry.storage.arrivals import ANNOUNCE, Arrival, as_json, of_grid
+from registry.storage.keys import commit_together
 from registry.storage.rows import columns_of, shape_of
 from registry.storage.statements import Prepared
 from registry.storage.tables import arrivals, derivations, grids, invalidations, new_id, shapes, stored_revisions
@@ -45,6 +46,7 @@ def write_shapes(connection: Connection, project_id: uuid.UUID, grids_: Iterable
 
 def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Insert revisions, whose shapes are there, and, for each, the job that computes its statistics."""
+    commit_together(connection)
     connection.execute(insert(stored_revisions), rows)
     jobs = [{"project_id": row["project_id"], "grid_id": row["grid_id"], "revision": row["number"]} for row in rows]
     connection.execute(insert(derivations), jobs)
@@ -82,7 +84,7 @@ _CONTINUE = text("""
     SELECT :project, :grid, :revision, coalesce(max(since), :revision - 1)
     FROM item_continuations WHERE project_id = :project AND grid_id = :grid AND revision = :revision - 1
 """)
-"""Outcomes of the revision before hold for this one too, also those that are posted later."""
+"""Outcomes of the revision before hold for this one too, also those that are posted later. `commit_together` too."""
 
 
 def write_next_revision(

@@ -11,12 +11,12 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Literal, cast
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from registry.grids.grid import Axis, Grid, Metric
 from registry.grids.intake import Names
 from registry.grids.slices import Slice, sliced
-from registry.storage.keys import of_grid, of_revision
+from registry.storage.keys import from_shards, of_grid, of_revision
 from registry.storage.rows import MEMBERS, axis_of, grid_of, metric_of
 from registry.storage.statistics_jobs import job_state
 from registry.storage.tables import derivations, grids, projects, revisions
@@ -97,35 +97,52 @@ _SUMMED_UP = tuple(
     column for column in revisions.c if column.name not in ("project_id", "grid_id", "created_at", "token_id", *CELLS)
 )
 _OF_GRID = (
-    "id", "project_id", "experiment", "benchmark", "model", "variant", "created_at", "deleted_at", "description",
-)  # fmt: skip
+    *(grids.c[name] for name in ("id", "project_id", "experiment", "benchmark", "model", "variant")),
+    *(grids.c[name] for name in ("created_at", "deleted_at", "description")),
+    grids.c.revision.label("current_revision"),
+    grids.c.updated_at.label("changed_at"),
+    projects.c.slug.label("project"),
+    projects.c.visibility,
+    job_state.label("state"),
+    derivations.c.reason,
+)
 Deleted = Literal["exclude", "only", "include"]
 """Whether grids with a tombstone are meant."""
 
 
-def grid_summaries(
-    number: ColumnElement[int] | int | None = None, *, deleted: Deleted = "exclude", ids: Sequence[Any] | None = None
-) -> Select[Any]:
-    """Statement for grids without their cells, at their current revision or at `number`; of all or of these."""
+_PROJECT = and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None))
+
+
+def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: Deleted = "exclude") -> Select[Any]:
+    """Statement for grids without their cells, at their current revision or at `number`."""
     wanted = grids.c.revision if number is None else number
-    among = [] if ids is None else [derivations.c.grid_id.in_(ids)]
     return (
-        select(
-            *(grids.c[name] for name in _OF_GRID),
-            grids.c.revision.label("current_revision"),
-            grids.c.updated_at.label("changed_at"),
-            func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
-            projects.c.slug.label("project"),
-            projects.c.visibility,
-            *_SUMMED_UP,
-            job_state.label("state"),
-            derivations.c.reason,
-        )
-        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+        select(*_OF_GRID, func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"), *_SUMMED_UP)
+        .join(projects, _PROJECT)
         .join(revisions, and_(of_grid(revisions), revisions.c.number == wanted))
-        .outerjoin(derivations, and_(of_revision(derivations), *among))
-        .where(*tombstone(deleted), *(() if ids is None else [grids.c.id.in_(ids)]))
+        .outerjoin(derivations, of_revision(derivations))
+        .where(*tombstone(deleted))
     )
+
+
+def grids_of_coordinator(number: ColumnElement[int] | None = None, *, deleted: Deleted = "exclude") -> Select[Any]:
+    """Statement for what `grid_summaries` has of tables that are not in shards; `with_revisions` adds the others."""
+    wanted = grids.c.revision if number is None else number
+    return (
+        select(*_OF_GRID, wanted.label("number"))
+        .join(projects, _PROJECT)
+        .outerjoin(derivations, and_(of_grid(derivations), derivations.c.revision == wanted))
+        .where(*tombstone(deleted))
+    )
+
+
+def with_revisions(connection: Connection, rows: Sequence[Any], cells: Sequence[str] = ()) -> list[Any]:
+    """Rows of `grids_of_coordinator`, as `grid_summaries` would have had them, or `stored_grids` with its `CELLS`."""
+    posted = revisions.c.created_at.label("updated_at")
+    found = from_shards(connection, rows, revisions, [*_SUMMED_UP, posted, *(revisions.c[name] for name in cells)])
+    for row in found:
+        row.updated_at = max(row.updated_at, row.created_at)
+    return found
 
 
 def tombstone(deleted: Deleted) -> tuple[ColumnElement[bool], ...]:

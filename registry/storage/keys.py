@@ -9,13 +9,13 @@ nothing is removed from it.
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
-    BindParameter,
     ColumnElement,
     Connection,
     DateTime,
@@ -24,7 +24,6 @@ from sqlalchemy import (
     Uuid,
     and_,
     bindparam,
-    func,
     select,
     text,
     true,
@@ -98,6 +97,25 @@ def in_projects(table: _HasColumns, projects: Iterable[Any], keys: Iterable[tupl
     return and_(table.c.project_id.in_(set(projects)), key.in_(list(keys)))
 
 
+def from_shards(
+    connection: Connection, rows: Sequence[Any], table: Table, columns: Sequence[Any], *, missing: bool = False
+) -> list[Any]:
+    """Rows of the coordinator's tables, each with what a table in shards has at its project, `id` and `number`; a row
+    of which it has nothing is left out, or has None if it may be `missing`.
+
+    Joined in one statement, the node of the project would be sent each of the coordinator's tables first.
+    """
+    if not rows:
+        return []
+    keys = [(row.id, row.number) for row in rows]
+    query = select(table.c.grid_id, _number(table).label("number"), *columns)
+    held = connection.execute(query.where(in_projects(table, (row.project_id for row in rows), keys)))
+    found = {(one.grid_id, one.number): one._mapping for one in held}
+    nothing = {column.key: None for column in columns} if missing else None
+    pairs = [(row._mapping, found.get(key, nothing)) for row, key in zip(rows, keys, strict=True)]
+    return [SimpleNamespace(**{**other, **row}) for row, other in pairs if other is not None]
+
+
 def _number(table: _HasColumns) -> Any:
     return table.c.number if "number" in table.c else table.c.revision
 
@@ -113,21 +131,22 @@ def in_shards(connection: Connection) -> bool:
     return _SHARDED[connection.engine]
 
 
-def shard_of(connection: Connection, grid_id: uuid.UUID) -> uuid.UUID | None:
-    """The project of a grid if the tables are in shards, for `in_shard_of`; any id if there is no such grid."""
+def commit_together(connection: Connection) -> None:
+    """Let the node of a revision prepare its part before the coordinator commits. Otherwise the node commits first, and
+    if the coordinator died in between, nobody could ever take the number of that revision.
+
+    Citus does so where it copies to a table in shards, even no rows, which asks no node."""
+    if in_shards(connection):
+        nothing = "SELECT id, revision, 1, project_id FROM grids WHERE false"
+        connection.execute(text(f"INSERT INTO item_continuations (grid_id, revision, since, project_id) {nothing}"))
+
+
+def in_shard_of(connection: Connection, grid_id: uuid.UUID) -> ColumnElement[bool]:
+    """Condition that a grid is of its project, by which one shard is asked instead of all; none without shards."""
     if not in_shards(connection):
-        return None
-    return connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id)) or grid_id
-
-
-def in_shard_of(project: BindParameter[Any] | uuid.UUID | None) -> ColumnElement[bool]:
-    """Condition that the grids are of a project; of any if it is null. With it one shard is asked instead of all: what
-    else a statement says must imply it."""
-    if project is None:
         return true()
-    given = func.coalesce(project, grids.c.project_id) if isinstance(project, BindParameter) else project
-    condition: ColumnElement[bool] = grids.c.project_id == given
-    return condition
+    project = connection.scalar(select(grids.c.project_id).where(grids.c.id == grid_id))
+    return grids.c.project_id == (project or grid_id)  # no project's, if there is no such grid
 
 
 def instant_of(as_of: str) -> datetime | None:

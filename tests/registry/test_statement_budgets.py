@@ -2,7 +2,7 @@
 cells are wanted, and no list.
 
 A number here is a budget: less is welcome, more is a decision. BEGIN and COMMIT are not counted. Where tables are in
-shards, a grid's project is asked for first, and one statement that publishes is five.
+shards, a grid's project is asked for first, one statement that publishes is five, and one more lets both commit as one.
 """
 
 import re
@@ -65,7 +65,7 @@ def test_writing_a_grid(place: tuple[Project, str]) -> None:
     project, _ = place
     project.published(model="new before")  # its benchmark and variant are known
     seen = sent_by(lambda: project.publish(publication(model="new")), 201)
-    assert (len(seen) <= 6 + 4 * CITUS, cells_read(seen)) == (True, 0), "new"
+    assert (len(seen) <= 6 + 5 * CITUS, cells_read(seen)) == (True, 0), "new"
     seen = sent_by(lambda: project.publish(publication(model="new")), 200)
     assert (len(seen) <= 9, cells_read(seen)) == (True, 0), "what is there"
     assert not any("INTO stored_revisions" in one for one in seen[-3:])
@@ -86,7 +86,7 @@ def test_a_batch_takes_as_many_statements_whatever_its_size(place: tuple[Project
         assert cells_read(new) == cells_read(again) == 0
         counts.append((len(new), len(again)))
     assert counts[0] == counts[1]
-    assert (counts[0][0] <= 10, counts[0][1] <= 9) == (True, True), counts
+    assert (counts[0][0] <= 10 + CITUS, counts[0][1] <= 9) == (True, True), counts
 
 
 READ = {
@@ -137,7 +137,7 @@ def test_a_list_of_many_grids_is_one_statement_without_arrays(house: House) -> N
     assert project.call("POST", f"projects/{project.slug}/grids/batch", json=batch).status_code == 200
     seen = sent_by(lambda: project.get(f"projects/{project.slug}/grids?limit=100"), 200)
     listing = [one for one in seen if "FROM grids" in one]
-    assert len(listing) == 1 + CITUS
+    assert len(listing) == 1
     assert not re.search(rf"\brevisions\.({'|'.join(CELLS)})\b", listing[-1])
 
 
