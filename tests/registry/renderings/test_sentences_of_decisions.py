@@ -34,11 +34,11 @@ def test_of_five_equal_models_none_comes_first() -> None:
 
 
 def test_what_half_of_the_pairs_could_show_is_said_of_half_of_the_pairs_with_its_power() -> None:
-    """The quantiles of 1 - .05 / 1,560 and .8 are 4.00 and .84: of 100 sqrt(2 x .6 x .4 / 100) = 6.93 points, and of
-    100 sqrt((.77 x .23 + .43 x .57) / 100) = 6.50 where the rates are .6 + .17 and .6 - .17."""
+    """The quantiles of 1 - .05 / 1,560 and .8 are 4.00 and .84: of 100 sqrt(2 x .5 x .5 / 100) = 7.07 points on the
+    noisier side of .6, and of 100 sqrt((.67 x .33 + .33 x .67) / 100) = 6.65 where the rates are .67 and .33."""
     told = ranking_verdict(ranked([[60.0 + i / 100] for i in range(40)], trials=np.full((40, 1), 100))).sentence
     assert "though m39 comes first" in told
-    assert "half of the pairs have 80 % power to show a true difference of 33 points." in told
+    assert "half of the pairs have 80 % power to show a true difference of 34 points." in told
     assert "would have been found" not in told
 
 
