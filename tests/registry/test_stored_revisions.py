@@ -126,20 +126,21 @@ def test_a_shape_that_is_being_published_again_is_not_purged(own: House) -> None
     assert finished.is_set()
 
 
-@pytest.mark.skipif(not CITUS, reason="one PostgreSQL commits once")
-def test_the_node_and_the_coordinator_commit_a_revision_together(house: House) -> None:
-    """A node that had committed by itself would keep a number that its coordinator, restarted, gives out again."""
-    project = house.make_project()
-    grid = project.published(model="amended")["id"]
-    batch = [publication(model=f"model {number}") for number in range(3)]
-    for write in (
-        project.published,
-        lambda: project.published(trials=301),
-        lambda: project.call("POST", f"projects/{project.slug}/grids/batch", json=batch),
-        lambda: project.call("PATCH", f"grids/{grid}/cells", json=AMENDED),
-    ):
-        with house.database.transaction() as connection:
-            connection.execute(text("SELECT recover_prepared_transactions()"))
-        write()
-        with house.database.reading() as connection:
-            assert connection.scalar(text("SELECT count(*) FROM pg_dist_transaction")) == 1
+if CITUS:  # one PostgreSQL commits once
+
+    def test_the_node_and_the_coordinator_commit_a_revision_together(house: House) -> None:
+        """A node that had committed by itself would keep a number that its coordinator, restarted, gives out again."""
+        project = house.make_project()
+        grid = project.published(model="amended")["id"]
+        batch = [publication(model=f"model {number}") for number in range(3)]
+        for write in (
+            project.published,
+            lambda: project.published(trials=301),
+            lambda: project.call("POST", f"projects/{project.slug}/grids/batch", json=batch),
+            lambda: project.call("PATCH", f"grids/{grid}/cells", json=AMENDED),
+        ):
+            with house.database.transaction() as connection:
+                connection.execute(text("SELECT recover_prepared_transactions()"))
+            write()
+            with house.database.reading() as connection:
+                assert connection.scalar(text("SELECT count(*) FROM pg_dist_transaction")) == 1
