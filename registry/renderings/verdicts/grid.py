@@ -56,7 +56,7 @@ _COURSES = (
     ("has a single cell", "have a single cell", ("single_point",)),
 )
 _TOO_SHORT = ("single_point", "two_points")
-_SHOWN = {direction for _, _, directions in _COURSES[:5] for direction in directions}
+_SHOWN = {direction for _, _, directions in _COURSES[:8] for direction in directions}
 
 
 def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:

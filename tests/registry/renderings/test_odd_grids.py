@@ -423,3 +423,9 @@ def test_cells_that_are_all_alike_are_not_said_to_be_missing():
     found = read(shape("odd", Grid(HIGHER, (steps(4),), (100.0,) * 4, 5)).found)
     outstanding = replace(found, series=tuple(replace(one, changes=()) for one in found.series))
     assert [*blocks(outstanding)] == ["No steps: no two neighbours differ."]
+
+
+def test_a_course_that_turns_is_shown():
+    one = shape("turns", Grid(HIGHER, (steps(5),), (90.0, 70.0, 50.0, 72.0, 91.0), 200))
+    found = grid_verdict(one.document, read(one.found))
+    assert (found.answer, found.sentence[:37]) == ("shown", "Along Step accuracy falls then rises;")
