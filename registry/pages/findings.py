@@ -29,8 +29,8 @@ NARROW = "\u00a0"
 _COURSES = (
     ("Falls with", ("decreasing",)),
     ("Rises with", ("increasing",)),
-    ("Falls by less than the margin with", ("slightly_decreasing",)),
-    ("Rises by less than the margin with", ("slightly_increasing",)),
+    ("Falls slightly with", ("slightly_decreasing",)),
+    ("Rises slightly with", ("slightly_increasing",)),
     ("Level within the margin along", ("flat",)),
     ("One value throughout along", ("constant",)),
     ("Varies, falls and then rises along", ("falls_then_rises",)),

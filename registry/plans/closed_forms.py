@@ -15,7 +15,7 @@ design effect. Workers judge many pairs at once by the same test (`workers.stati
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 MOST_TRIALS = 10**9
@@ -63,6 +63,16 @@ def factor(stderr: float, effect: float, goal: Goal, null: float | None = None) 
     infinite where that is no number."""
     ratio = detectable(stderr, goal, null) / effect
     return ratio * ratio  # `**` raises OverflowError where this is infinite
+
+
+def factor_within(stderr: float, near: float, far: float, goal: Goal) -> float:
+    """The same for an effect to be found inside two limits that are so far away: both tests must reject."""
+    low, high = factor(stderr, near, goal), factor(stderr, near, replace(goal, power=(1 + goal.power) / 2))
+    while high > low * (1 + 1e-9):
+        middle = (low + high) / 2
+        beyond = [math.sqrt(middle) * one / stderr - goal.critical for one in (near, far)]
+        low, high = (low, middle) if sum(map(_NORMAL.cdf, beyond)) - 1 >= goal.power else (middle, high)
+    return high
 
 
 def all_pass_trials(floor: float, goal: Goal) -> float:

@@ -117,7 +117,7 @@ def _findings(document: Comparison) -> Iterator[str]:
     if document.breslow_day and document.breslow_day.p is not None:
         yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(document.breslow_day.p)}"
     if document.agreement and document.agreement.tau is not None:
-        yield f"agreement of both on which cells are hard: Kendall's tau {document.agreement.tau:.2f}"
+        yield f"agreement of both on the order of their cells: Kendall's tau {document.agreement.tau:.2f}"
 
 
 def _places(document: Comparison) -> int | None:

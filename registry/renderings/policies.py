@@ -1,6 +1,6 @@
 """Say by which rules a ranking or a gate decides: methods, policies and targets in words; ranks under other ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED, p_value
 from registry.renderings.sheet import Block, Heading, Lines
@@ -25,8 +25,9 @@ DRAWN = "these cells, as draws of such cells"
 
 def policy_blocks(ranking: Ranking) -> Iterator[Block]:
     """One row a policy, one column a name in the order of the ranking; of many names only how far policies agree."""
-    place = {row.name: number for number, row in enumerate(ranking.ranking)}
-    found = sorted(ranking.policy_sensitivity, key=lambda one: place.get(one.name, len(place)))
+    place = {row.name: number for number, row in enumerate(ranking.ranking) if row.rank is not None}
+    known = [one for one in ranking.policy_sensitivity if one.name in place]
+    found = sorted(known, key=lambda one: place[one.name])
     if not found or len(ranking.components) == len(ranking.ranking):
         return  # where each name is alone in its part, every policy gives rank 1
     yield Heading("Ranks under other policies", 2)
@@ -65,9 +66,10 @@ def method(name: str) -> str:
     return _AUTHORS.get(said(name), said(name))
 
 
-def target(name: str) -> str:
-    """Target that the errors of a ranking are about, in plain words."""
-    return f"{said(name)} ({TARGETS[name]})" if name in TARGETS else said(name)
+def target(name: str, assumes: Collection[str] = ()) -> str:
+    """Target that the errors of a ranking with these assumptions are about, in plain words."""
+    words = TARGETS | ({"rerun": DRAWN} if "exchangeable_cells" in assumes else {})
+    return f"{said(name)} ({words[name]})" if name in words else said(name)
 
 
 def friedman_blocks(found: Friedman | None, group: str = "benchmark") -> Iterator[Block]:

@@ -112,7 +112,7 @@ def _policy(ranking: Ranking) -> Iterator[str]:
     parts = [f"method {method(ranking.method)}"] if ranking.method else []
     parts += [f"missing {said(ranking.missing)}"] if ranking.missing else []
     parts += [f"alpha {ranking.alpha:g}"] if ranking.alpha else []
-    parts += [f"target {target(ranking.target)}"] if ranking.target else []
+    parts += [f"target {target(ranking.target, ranking.assumes)}"] if ranking.target else []
     if parts:
         yield " · ".join(parts)
     over = [_compared(ranking.slots)] if ranking.slots else []
@@ -264,7 +264,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield from _groups(ranking)
     if any(one.interval for one in ranking.pairs):
         yield f"interval of a pair: {level_of_picked((one.interval for one in ranking.pairs), ranking.alpha)}"
-    pools = sorted({row.pool for row in ranking.ranking if row.pool is not None})
+    pools = sorted({row.pool for row in ranking.ranking if row.pool and row.pool > 1})
     if pools:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):

@@ -40,7 +40,7 @@ _METHODS = {
 """How a change is computed. Of a table with several ways the first is told below it, the others at their rows."""
 _TRIALS = {
     "likelihood_ratio_f": "binomial regression on the trials, allowing for overdispersion",
-    "likelihood_ratio_chi2": "the likelihood ratio of two cells, with the design effect",
+    "likelihood_ratio_chi2": "the likelihood ratio of two cells",
     "monotone_chi2": "chi-squared where a monotone course fits",
     "fisher": "Fisher's exact test of two cells",
     "firth_likelihood_ratio": "Firth's where the successes are separated",

@@ -185,8 +185,8 @@ class Series:
     ]
     direction: Annotated[
         Direction,
-        "increasing and decreasing: `q` below alpha; slightly: and the change of the fitted line is smaller than the "
-        "margin of equivalence. flat: any two cells are shown to differ by less than the margin. varies_without_trend: "
+        "increasing and decreasing: `q` below alpha; slightly: and the change of the fitted line, as measured, is "
+        "below the margin of equivalence. flat: any two cells are shown to differ by less. varies_without_trend: "
         "the cells differ by more than noise, no trend is shown; falls_then_rises, rises_then_falls: and that they "
         "only fall or only rise is refuted, and one such turn accounts for them, which shows no number of turns: some "
         "zigzags in noise pass for one turn. inconclusive: nothing is shown; "

@@ -204,8 +204,8 @@ def _told(
 
 
 def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
-    """What decides all undecided units, if their gaps are as they were measured: the one nearest to its limit."""
-    goal = Goal(policy.alpha, POWER, one_sided=True)
+    """What decides all undecided units together, if their gaps are as they were measured: the most that one needs."""
+    goal = Goal(policy.alpha, POWER ** (1 / max(1, len(units))), one_sided=True)
     limits = {"improves": 1.0, "floor": 0.0}
     found = []
     for unit in units:
@@ -216,7 +216,9 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
         if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
             return None
         if isinstance(sample := unit.estimate.sample, OneSample):
-            factor = sample.factor(policy.alpha, POWER)
+            factor = sample.factor(policy.alpha, goal.power)
+        elif policy.kind == "equivalent" and abs(gap) < unit.margin:
+            factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
         else:
             factor = forms.factor(stderr, distance, goal)
         if math.isinf(factor):

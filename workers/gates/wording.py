@@ -25,6 +25,7 @@ _SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
         "missed": "{c} is below the floor {m}",
         "inconclusive": "Whether {c} reaches the floor {m} is left open",
     },
+    "equivalent": {"inconclusive": "Whether {c} and {b} are equal{on} within {m} is left open"},
     "improves": {
         "improved": "{c} is better than {b}{by}",
         "missed": "{c} is not better than {b}{by}",
@@ -117,12 +118,15 @@ def _form(values: Sequence[float]) -> str:
 def _several(gate: Gate, names: Mapping[str, str]) -> str:
     what = "cells" if gate.policy.per == "cell" else "benchmarks"
     kept = gate.judged - gate.failed - gate.undecided
-    keep, fail = "keeps" if kept == 1 else "keep", "does" if gate.failed == 1 else "do"
-    counted = f"of {gate.judged:,} {what}, {kept:,} {keep} to {names['m']}, {gate.failed:,} {fail} not"
+    one, fail = kept == 1, "does" if gate.failed == 1 else "do"
+    words = {"floor": f"reach{'es' * one} {names['m']}", "improves": f"show{'s' * one} it better{names['by']}"}
+    keep = words.get(gate.policy.kind, f"keep{'s' * one} to {names['m']}")
+    counted = f"of {gate.judged:,} {what}, {kept:,} {keep}, {gate.failed:,} {fail} not"
     blind = [where_of(one.benchmark, one.at) for one in gate.per if one.low is None]
     unknown = f", {len(blind):,} of them for unknown noise ({first_few(blind)})" if blind else ""
     told = f"and {gate.undecided:,} {'is' if gate.undecided == 1 else 'are'} not decided{unknown}{_corrected(gate)}"
-    return f"{names['c']} against {names['b']}: {counted}, {told}"
+    against = "" if gate.policy.kind == "floor" else f" against {names['b']}"
+    return f"{names['c']}{against}: {counted}, {told}"
 
 
 def _corrected(gate: Gate) -> str:
@@ -139,7 +143,7 @@ def _outcome(gate: Gate) -> str:
     if gate.passes is None:
         asked = "" if gate.verdict == "inconclusive" else f"; whether it is better{_names(gate)['by']} is left open"
         return f"{asked}; this is no pass{_decides(gate)}"
-    return "" if gate.passes else f"; the policy {gate.policy.kind} is not kept"
+    return "" if gate.passes else "; the policy is not kept"
 
 
 def _decides(gate: Gate) -> str:

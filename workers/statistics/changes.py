@@ -32,7 +32,8 @@ from workers.statistics.judging import adjusted, holm_array, level_of_selected
 from workers.statistics.noise import added
 from workers.statistics.power import by_student
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
+from workers.statistics.score_test import Strata
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, normal_quantile
 
 MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
@@ -237,20 +238,27 @@ def sharp_steps(
 def known_of(
     curves: Curves, steps: Steps, alpha: float
 ) -> Sequence[tuple[list[float], list[float], list[float], list[float]] | None]:
-    """Inference on the steps of each series: p, both ends, and the detectable size, of whole trials with the continuity
-    that Fisher's test asks for (Casagrande, Pike and Smith 1978, Biometrics 34, 483-486); NaN where no step would be
-    found, or the scale has no room for it."""
+    """Inference on the steps of each series: p, both ends, and the detectable size, by trials on the noisier side and
+    settled to a hundredth, of whole ones with the continuity that Fisher's test asks for (Casagrande, Pike and Smith
+    1978, Biometrics 34, 483-486); NaN where no step would be found, or the scale has no room for it."""
     if steps.p is None or steps.ends is None or curves.noise is None:
         return [None] * len(curves)
     low, high = steps.ends
     _, df = step_error(curves.noise, _BEFORE, _AFTER)
-    df = np.array(math.inf) if df is None else df
-    sizes = by_student(df, alpha) * (high - low) / 2 / stdtrit(df, 1 - alpha / 2)
+    if curves.noise.k is not None and curves.noise.n is not None:
+        k, n = curves.noise.k, curves.noise.n
+        cells = (part.ravel() for part in (k[:, :-1], n[:, :-1], k[:, 1:], n[:, 1:]))
+        sizes = (
+            Strata.of(*cells).detectable(normal_quantile(1 - alpha / 2), 0.01).reshape(low.shape) * curves.noise.whole
+        )
+    else:
+        df = np.array(math.inf) if df is None else df
+        sizes = by_student(df, alpha) * (high - low) / 2 / stdtrit(df, 1 - alpha / 2)
     if curves.noise.counted is not None:
-        n = curves.noise.counted[1]
-        sizes += curves.noise.whole * (1 / n[:, :-1] + 1 / n[:, 1:]) / 2
-        few = (n[:, :-1] + n[:, 1:] <= FEW_TRIALS) & (sizes <= curves.noise.whole)
-        before, after = n[:, :-1][few], n[:, 1:][few]
+        counts = curves.noise.counted[1]
+        sizes += curves.noise.whole * (1 / counts[:, :-1] + 1 / counts[:, 1:]) / 2
+        few = (counts[:, :-1] + counts[:, 1:] <= FEW_TRIALS) & (sizes <= curves.noise.whole)
+        before, after = counts[:, :-1][few], counts[:, 1:][few]
         sizes[few] = np.where(fisher_p(np.zeros_like(before), before, after, after) < alpha, sizes[few], np.nan)
     if (whole := curves.rows[0].whole) is not None:
         sizes[sizes > whole] = np.nan
@@ -260,9 +268,9 @@ def known_of(
 
 def sharp_reason(noise: KnownNoise, parameters: Parameters) -> SharpReason | None:
     """Reason why no step of a series can be called sharp, or None."""
-    if noise == "unknown":
-        return "noise_unknown"
-    return "no_margin" if parameters.sharp_change is None else None
+    if parameters.sharp_change is None:
+        return "no_margin"
+    return "noise_unknown" if noise == "unknown" else None
 
 
 def largest(curves: Curves, p_holm: Sequence[FloatArray | None], alpha: float) -> list[LargestSteps]:

@@ -82,20 +82,21 @@ class Strata:
             low[part], high[part] = both._low(np.tile(critical[part], 2)).reshape(2, -1)
         return low, -high
 
-    def detectable(self, critical: float) -> FloatArray:
+    def detectable(self, critical: float, settled: float = _SETTLED) -> FloatArray:
         """The differences that a test against 0 finds with probability `POWER` which rejects beyond `critical` errors:
         the smallest observed one that it rejects, and so many errors of what is then true. Both errors are those at the
         noisiest rates that differ by so much, in every slot the same, and have the pooled one between them: whatever
         side the difference is on. Of unequal trials the larger of both directions; NaN where no difference is found.
+        Sizes are settled to this share of themselves.
         """
         found = np.empty(self.difference.size)
         for part in self._parts():
             here, even = self.of_rows(part), bool((self.n1[part] == self.n2[part]).all())
             turned = [] if even else [here.turned()]
-            found[part] = np.max([one._detectable(critical) for one in (here, *turned)], axis=0)
+            found[part] = np.max([one._detectable(critical, settled) for one in (here, *turned)], axis=0)
         return found
 
-    def _detectable(self, critical: float) -> FloatArray:
+    def _detectable(self, critical: float, settled: float) -> FloatArray:
         """The same where the first is the larger."""
         n1, n2 = np.where(self.n1 > 0, self.n1, 1.0), np.where(self.n2 > 0, self.n2, 1.0)
         pooled, share = (self.k1 + self.k2) / (n1 + n2), n2 / (n1 + n2)
@@ -107,8 +108,10 @@ class Strata:
             variance, _ = moments(rates[0], n1[rows], rates[1], n2[rows], self.weight[rows])
             return np.asarray(np.sqrt(variance.sum(axis=1)), dtype=np.float64)
 
-        seen = _settled(lambda rows, size: critical * errors(rows, size, True), np.ones(self.difference.size))
-        found = _settled(lambda rows, size: seen[rows] + normal_quantile(POWER) * errors(rows, size, False), seen)
+        seen = _settled(lambda rows, size: critical * errors(rows, size, True), np.ones(self.difference.size), settled)
+        found = _settled(
+            lambda rows, size: seen[rows] + normal_quantile(POWER) * errors(rows, size, False), seen, settled
+        )
         return np.where(found < 1, found, np.nan)
 
     def _parts(self) -> Iterator[slice]:
@@ -141,12 +144,12 @@ class Strata:
         return np.where(np.isnan(found), at, found)
 
 
-def _settled(step: Callable[[IntArray, FloatArray], FloatArray], size: FloatArray) -> FloatArray:
+def _settled(step: Callable[[IntArray, FloatArray], FloatArray], size: FloatArray, settled: float) -> FloatArray:
     """The sizes from 0 to 1 at which a step changes nothing, each by itself."""
     found, rows = size.copy(), np.arange(size.size)
     for _ in range(_STEPS):
         now = np.minimum(step(rows, found[rows]), 1.0)
-        moved = np.abs(now - found[rows]) > _SETTLED * now
+        moved = np.abs(now - found[rows]) > settled * now
         found[rows] = now
         rows = rows[moved]
         if not rows.size:

@@ -40,8 +40,8 @@ _MOST_DECLINES = 3
 _COURSES = (
     ("falls", "fall", ("decreasing",)),
     ("rises", "rise", ("increasing",)),
-    ("falls by less than the margin", "fall by less than the margin", ("slightly_decreasing",)),
-    ("rises by less than the margin", "rise by less than the margin", ("slightly_increasing",)),
+    ("falls slightly", "fall slightly", ("slightly_decreasing",)),
+    ("rises slightly", "rise slightly", ("slightly_increasing",)),
     ("is level within the margin", "are level within the margin", ("flat",)),
     ("has one value throughout", "have one value throughout", ("constant",)),
     ("falls then rises", "fall then rise", ("falls_then_rises",)),
@@ -129,7 +129,7 @@ def _single(document: GridDocument, value: float) -> str:
         told += f", the mean of {repeats:,} repeats with a standard deviation of {rough(sd)}"
     count = count_of(value, document["metric"], trials, decimals)
     if count is not None:
-        told += f", {count:,} of {trials:,} trials"
+        told += f", {count:,} of {trials:,} trial{'' if trials == 1 else 's'}"
     return sentence(told if ends else f"{told}; its noise is not known")
 
 

@@ -12,6 +12,7 @@ from registry.plans.closed_forms import (
     all_pass_trials,
     detectable,
     factor,
+    factor_within,
     restricted,
     score,
     score_interval,
@@ -74,6 +75,14 @@ def test_a_plan_finds_its_effect_by_the_score_test_with_the_power_that_was_asked
         z = np.divide(np.abs(k[:, None] - k) / n, np.sqrt(spread), out=np.zeros(spread.shape), where=spread > 0)
         power = stats.binom.pmf(k, n, p1) @ (z > stats.norm.isf(0.025)) @ stats.binom.pmf(k, n, p2)
         assert 0.795 <= power <= most, (p1, p2, n)
+
+
+@pytest.mark.parametrize(("near", "far"), [(4.0, 4.0), (3.0, 5.0), (1.0, 7.0)])
+def test_so_many_trials_find_an_effect_inside_both_limits(near: float, far: float) -> None:
+    """Both one-sided tests reject with 80 %, by the law of the estimate between both limits."""
+    factor = factor_within(2.0, near, far, Goal(one_sided=True))
+    law, reach = stats.norm(0, 2.0 / math.sqrt(factor)), 2.0 / math.sqrt(factor) * stats.norm.isf(0.05)
+    assert law.cdf(near - reach) - law.cdf(reach - far) == pytest.approx(0.8, abs=1e-6)
 
 
 NEWCOMBE = {
