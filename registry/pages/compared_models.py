@@ -109,6 +109,7 @@ def _shown(found: ModelComparison, project: str, rows: Mapping[str, Any]) -> dic
     return {
         "sections": [*others, first, *_plan(found, verdict, among, next(iter(rankings.values()), None))],
         "targets": by_target(rows, listed) if len(listed) == len(rankings) else (),
+        "among": max((math.comb(len(of_measured(one).ranking), 2) for one in rankings.values()), default=0),
         "more_rows": max(0, len(found.by_benchmark) + found.by_benchmark_left_out - _MOST_ROWS),
         "verdicts": [shown(among)],
         "drawn": bool(found.by_benchmark),

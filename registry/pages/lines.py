@@ -10,7 +10,7 @@ from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
 from registry.pages.bar import carried_on, page_of_row
-from registry.pages.blocks import ShownVerdict, table_part
+from registry.pages.blocks import ShownVerdict, table_part, typeset
 from registry.pages.choices import Field, select
 from registry.pages.links import results_page
 from registry.pages.project import verdicts_on
@@ -62,7 +62,7 @@ def _shown(asked: Asked, made: Table, row: Any, told: Mapping[uuid.UUID, ShownVe
         "what": f"{metric} along {found.along}",
         "about": words.subtitle(found),
         "of_grids": told,
-        "notes": [*words.changes(found), *words.notes(found, options)],
+        "notes": [typeset(one) for one in (*words.changes(found), *words.notes(found, options))],
         "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" and joined else {},
         "links": {line.name: page_of_row(asked.slug, found.by, line.name) for line in found.lines},
         "apart": results_page(asked.slug, "heatmaps", carried_on()),

@@ -206,7 +206,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         over = "its own cells" if found.missing == "available" else "the cells that all its rows have"
         which = "that of the ranking" if found.value == "mean" else "of the bests"
         yield f"mean: {which}: each {alike} alike, over {over}"
-        yield from without_mean(((one.level, one.mean) for one in found.rows), found, alike)
+        yield from without_mean(((one.level, one.mean) for one in found.rows), found)
         if any(over_fewer(found)):
             yield what_marks(found.missing)
     elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched"):

@@ -218,9 +218,7 @@ def over_fewer(ranking: Ranking) -> list[bool]:
     ]
 
 
-def without_mean(
-    means: Iterable[tuple[object, float | None]], answer: Aggregates | Ranking, group: str = "benchmark"
-) -> Iterator[str]:
+def without_mean(means: Iterable[tuple[object, float | None]], answer: Aggregates | Ranking) -> Iterator[str]:
     """Who has no mean where others have one, and why: who was set aside decides no slots and has none."""
     found = list(means)
     names = [str(name) for name, mean in found if mean is None]
@@ -228,7 +226,7 @@ def without_mean(
     out = {*asked, *(one.name for one in answer.set_aside)}
     aside = [name for name in names if name in out]
     lack = [name for name in names if name not in aside]
-    whys = (aside, "was", "were", "set aside"), (lack, "shares", "share", f"no {group} with the most others")
+    whys = (aside, "was", "were", "set aside"), (lack, "lacks", "lack", "too much of what most others have")
     for some, one, many, why in whys if len(names) < len(found) else ():
         if some:
             more = f" and {len(some) - _LISTED} more" if len(some) > _LISTED else ""
@@ -271,7 +269,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         alike = f"each {group_word(ranking)} alike"
         over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all its names have"
         yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
-    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking, group_word(ranking))
+    yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking)
     if any(over_fewer(ranking)):
         yield what_marks(ranking.missing)
     if ranking.prior == "half_tie":

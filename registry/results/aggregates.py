@@ -104,7 +104,7 @@ class RowMean:
         float | None,
         "That of a ranking of the same selection: over the benchmarks, each with the same weight, of the slots there "
         "that all rows have that have any and are not set aside (with `available`: of its own that another row has "
-        "too). Null of a row that shares no benchmark with the most others.",
+        "too). Null of a row that lacks too much of what most others have.",
     ]
     columns: Annotated[Count, "Columns of its own that count in it."]
     mean_interval: Annotated[

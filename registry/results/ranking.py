@@ -128,7 +128,7 @@ class Ranked:
         float | None,
         "The mean over the benchmarks, each with the same weight, of the slots there that all names have that have any "
         "and are not set aside (with `available`: of its own cells that another name has too), in the metric's unit. "
-        "Absent of a name that shares no benchmark with the most others, over several scales and in rankings of very "
+        "Absent of a name that lacks too much of what most others have, over several scales and in rankings of very "
         "many cells.",
         Presence.OMITTED,
     ] = None

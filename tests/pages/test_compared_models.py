@@ -134,6 +134,7 @@ def test_a_pair_picked_from_a_ranking_is_shown_only_where_the_ranking_separates_
     page = visitor.computed(pair)
     assert "As the only question asked (p 0.02" in page.text
     assert "among the 6 pairs of the ranking, from which it was picked, it is left open (Holm p 0.1" in page.text
+    assert "Among the 6 pairs of the ranking, which asks more of each than of two by themselves:" in page.text
     # Cohen's formula at 0.05 / 6: ((2.638 x 2.2027 + 0.842 x 2.1999) / 5)^2 = 2.349.
     assert "to show 5 in the ranking of 4 models: 2.3 times the trials of every cell, 2,350 trials of each" in page.text
     assert "alpha: 0.05 over the 6 pairs of the ranking" in page.text

@@ -86,6 +86,8 @@ def test_who_is_set_aside_of_means_alone_is_ranked_and_said_to_be_so(contexts: P
     assert len(found["ranking"]) == 3
     assert found["selection"]["sentence"].endswith(", Claude set aside in means")
     assert "no mean: Claude was set aside\n" in text(ranking.page(from_document(Ranking, found)))
+    usual = text(ranking.page(from_document(Ranking, answered(contexts))))
+    assert "no mean: Gemma lacks too much of what most others have\n" in usual
     found = answered(contexts, set_aside="Claude", missing="available")
     assert found["selection"]["sentence"] == "accuracy in leaderboard"
 
