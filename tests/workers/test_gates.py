@@ -297,7 +297,7 @@ def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
     )
     assert judged("floor", contender="low")["sentence"].startswith("low is below the floor 90 %")
     assert judged("floor", contender="29")["sentence"].startswith("29 reaches the floor 90 %: +10.00 (90 % interval 0.")
-    told = "+0.500 (lower is better; 90 % interval 0.384 to 0.616); the policy non_inferior is not kept."
+    told = "+0.500 (lower is better; 90 % interval 0.384 to 0.616); the policy is not kept."
     assert judged("loss")["sentence"].endswith(told)
     assert "by less than 5 percent of the baseline: -2.00 (90 % interval" in judged("percent")["sentence"]
     told = "both have 75 % of the baseline's cells, and the policy asks for at least 80 %."
