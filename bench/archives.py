@@ -1,8 +1,8 @@
 """What comes in of archives that others published: `python -m bench.archives NAME=PATH …`, a row each.
 
-NAME is a format or a shipped mapping (`timm`, `helm`, `mteb` …), PATH a folder or file of a snapshot. Nothing is sent.
-Every value that was read is looked for among the numbers that stand in the text of the files: that needs no reader of
-ours; a gap has none to look for. The rows are those of the table in docs/importing.md.
+NAME is a format, a shipped mapping (`timm`, `helm`, `mteb` …) or the file of one, PATH a folder or file of a snapshot.
+Nothing is sent. Every value that was read is looked for among the numbers that stand in the text of the files: that
+needs no reader of ours; a gap has none to look for. The rows are those of the table in docs/importing.md.
 """
 
 import re
@@ -45,7 +45,9 @@ def numbers_in(path: Path) -> set[float]:
 
 def row(name: str, path: Path) -> str:
     """The row of one archive."""
-    mapped = replace(read_mapping(name) if name in names() else Sources(form=name), names=(str(path),))
+    mapped = replace(
+        read_mapping(name) if name in names() or name.endswith(".toml") else Sources(form=name), names=(str(path),)
+    )
     files = list(formats.files_of([path], mapped.left_out, mapped.files))
     refused: Counter[str] = Counter()
     at_fault: set[str] = set()
