@@ -78,14 +78,13 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each task or group."""
     file = mapping(source.json, "")
     results = mapping(file.get("results"), "/results")
-    tasks = {name: mapping(given, f"/results/{name}") for name, given in results.items()}
     members = {name: group for group, names in _groups(file).items() for name in names}
     skipped: list[str] = []
     together: dict[tuple[str, str], dict[str, Score]] = {}
-    for task, given in tasks.items():
+    for task in results:
         if task in _subtasks(file):
             continue
-        for metric, score in _scores(file, task, given, skipped):
+        for metric, score in _scores(file, task, skipped):
             if wanted.takes(metric):
                 together.setdefault((members.get(task, task), metric), {})[task] = score
     notes = left_out(skipped, "not a number")
@@ -131,10 +130,9 @@ def _samples(file: Mapping[str, Any], task: str) -> int | None:
     return count(found.get("effective")) if isinstance(found, Mapping) else None
 
 
-def _scores(
-    file: Mapping[str, Any], task: str, given: Mapping[str, Any], skipped: list[str]
-) -> Iterator[tuple[str, Score]]:
+def _scores(file: Mapping[str, Any], task: str, skipped: list[str]) -> Iterator[tuple[str, Score]]:
     """Metrics of a task, each behind the filter of its answers (`exact_match,strict-match`) since version 0.4."""
+    given = mapping(file["results"][task], f"/results/{task}")
     for key, value in given.items():
         metric, comma, way = key.partition(",")
         if bool(way) != ("configs" in file) or metric.endswith("_stderr"):
