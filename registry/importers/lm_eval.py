@@ -1,4 +1,4 @@
-"""Import lm-evaluation-harness: `results_*.json` of version 0.4 and later (`acc,none`).
+"""Import lm-evaluation-harness: `results_*.json` of version 0.4 and later (`acc,none`), and of before (`acc`).
 
 Benchmark: the task. Model: `model_name`, or what `model_args` say is `pretrained`. Variant: the number of shots, which
 is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`), unless that
@@ -78,14 +78,13 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each task or group."""
     file = mapping(source.json, "")
     results = mapping(file.get("results"), "/results")
-    tasks = {name: mapping(given, f"/results/{name}") for name, given in results.items()}
     members = {name: group for group, names in _groups(file).items() for name in names}
     skipped: list[str] = []
     together: dict[tuple[str, str], dict[str, Score]] = {}
-    for task, given in tasks.items():
+    for task in results:
         if task in _subtasks(file):
             continue
-        for metric, score in _scores(given, _samples(file, task), skipped):
+        for metric, score in _scores(file, task, skipped):
             if wanted.takes(metric):
                 together.setdefault((members.get(task, task), metric), {})[task] = score
     notes = left_out(skipped, "not a number")
@@ -131,18 +130,19 @@ def _samples(file: Mapping[str, Any], task: str) -> int | None:
     return count(found.get("effective")) if isinstance(found, Mapping) else None
 
 
-def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iterator[tuple[str, Score]]:
-    """Metrics of a task, each behind the filter of its answers: `exact_match,strict-match`."""
+def _scores(file: Mapping[str, Any], task: str, skipped: list[str]) -> Iterator[tuple[str, Score]]:
+    """Metrics of a task, each behind the filter of its answers (`exact_match,strict-match`) since version 0.4."""
+    given = mapping(file["results"][task], f"/results/{task}")
     for key, value in given.items():
-        metric, _, way = key.partition(",")
-        if not way or metric.endswith("_stderr"):
+        metric, comma, way = key.partition(",")
+        if bool(way) != ("configs" in file) or metric.endswith("_stderr"):
             continue
         name = metric if way == "none" else key
         found = number(value)
         if found is None:
             skipped.append(name)
             continue
-        yield name, Score(found, number(given.get(f"{metric}_stderr,{way}")), n)
+        yield name, Score(found, number(given.get(f"{metric}_stderr{comma}{way}")), _samples(file, task))
 
 
 def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:

@@ -217,6 +217,24 @@ def test_a_byte_order_mark_is_no_part_of_a_heading_and_utf_16_is_read(tmp_path: 
         assert formats.detect(Source("x", path)) == "lm-eval"
 
 
+def test_lm_eval_of_before_0_4_has_no_filter_behind_its_metrics(tmp_path: Path) -> None:
+    """As in the archive of Pythia."""
+    scores = {"acc": 0.2474747474747475, "acc_stderr": 0.008855114414834707, "alias": "easy"}
+    config = {"model": "hf-causal", "model_args": "pretrained=EleutherAI/pythia-v1.1-1.4b", "num_fewshot": 5}
+    file = {"results": {"arc_easy": scores}, "versions": {"arc_easy": 0}, "config": config}
+    (tmp_path / "x.json").write_text(json.dumps(file))
+    [found] = read(tmp_path / "x.json")
+    sent = found.submission
+    assert [sent[name] for name in ("benchmark", "model", "variant")] == [
+        "arc_easy",
+        "EleutherAI/pythia-v1.1-1.4b",
+        "5-shot",
+    ]
+    stored = read_submission(sent, Limits()).grid
+    assert stored.metric.direction == "higher"
+    assert (stored.values, stored.stderr) == ((scores["acc"],), (scores["acc_stderr"],))
+
+
 def test_a_standard_error_that_a_harness_did_not_compute_gives_way_to_the_number_of_samples(tmp_path: Path) -> None:
     """14 and 16 of 307 right, each with 0: no gate may call that an improvement without noise."""
     file = json.loads((FILES / "lm_eval.json").read_bytes())
