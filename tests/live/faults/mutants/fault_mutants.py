@@ -108,8 +108,8 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "stale statistics": (
         Patch(
             "registry.operations.read",
-            ".outerjoin(statistics, of_current(statistics))",
-            ".outerjoin(statistics, of_grid(statistics) & (statistics.c.revision == 1))",
+            "_JOB.outerjoin(statistics, of_current(statistics))",
+            "_JOB.outerjoin(statistics, of_grid(statistics) & (statistics.c.revision == 1))",
         ),
     ),
     # A ranking is served whatever was published since.
