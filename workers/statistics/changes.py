@@ -268,9 +268,9 @@ def known_of(
 
 def sharp_reason(noise: KnownNoise, parameters: Parameters) -> SharpReason | None:
     """Reason why no step of a series can be called sharp, or None."""
-    if parameters.sharp_change is None:
-        return "no_margin"
-    return "noise_unknown" if noise == "unknown" else None
+    if noise == "unknown":
+        return "noise_unknown"
+    return "no_margin" if parameters.sharp_change is None else None
 
 
 def largest(curves: Curves, p_holm: Sequence[FloatArray | None], alpha: float) -> list[LargestSteps]:
