@@ -15,6 +15,7 @@ from registry.results.plans import Needed
 from workers.statistics.judging import Answer, Span, adjusted, all_of
 from workers.statistics.margins import (
     CellNoise,
+    Counts,
     Estimate,
     OneSample,
     answer_of,
@@ -219,6 +220,10 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
             factor = sample.factor(policy.alpha, goal.power)
         elif policy.kind == "equivalent" and abs(gap) < unit.margin:
             factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
+        elif isinstance(sample, Counts):
+            limit = limits.get(policy.kind, -1.0) * unit.margin
+            limit = unit.margin if policy.kind == "equivalent" and gap > 0 else limit
+            factor = sample.factor(limit / unit.estimate.whole, policy.alpha, goal.power)
         else:
             factor = forms.factor(stderr, distance, goal)
         if math.isinf(factor):

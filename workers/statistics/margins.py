@@ -88,6 +88,21 @@ class Counts:
         """One-sided p of the hypothesis that the difference is no less than the bound."""
         return float(ndtr(self.strata.deviate(np.clip([bound], -1.0, 1.0))[0]))
 
+    def factor(self, bound: float, alpha: float, power: float) -> float:
+        """By how many times the trials of these rates the test shows with this probability on which side of the bound
+        the difference is; infinite beyond 10^9 times."""
+        at = np.array([bound])
+        needed = float(ndtri(1 - alpha) + ndtri(power) * self.strata.power_needs(at)[0])
+        low, high = 0.0, 1.0
+        while abs(self.strata.times(high).deviate(at)[0]) < needed:
+            low, high = high, 2 * high
+            if high > MOST_TRIALS:
+                return math.inf
+        while high - low > 1e-6 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if abs(self.strata.times(middle).deviate(at)[0]) >= needed else (middle, high)
+        return high
+
     def turned(self) -> "Counts":
         """The counts of the difference the other way around."""
         return Counts(self.strata.turned())

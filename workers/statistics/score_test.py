@@ -60,17 +60,35 @@ class Strata:
         """How far the differences lie above these margins, from -1 to 1, as a standard normal deviate; infinite where
         nothing else could have been observed."""
         has = self.weight > 0
-        n1, n2 = np.where(has, self.n1, 1.0), np.where(has, self.n2, 1.0)
-        shift = margin[:, None]
-        second = restricted(np.where(has, self.k1, 0.0), n1, np.where(has, self.k2, 0.0), n2, shift)
-        parts = moments(second + shift, n1, second, n2, self.weight)
+        first, n1, second, n2 = self._restricted(margin)
+        parts = moments(first, n1, second, n2, self.weight)
         apart, step = self.difference - margin, np.zeros(margin.shape)
-        for one, trials in ((second + shift, n2), (second, n1)):
+        for one, trials in ((first, n2), (second, n1)):
             certain = (np.minimum(one, 1 - one) < _CERTAIN) | ~has
             rows = np.flatnonzero(certain.all(axis=1))
             step[rows] = np.min(self.weight[rows] / trials[rows], axis=1, where=has[rows], initial=1.0)
         apart = np.copysign(np.maximum(np.abs(apart) - step / 2, 0.0), apart)
         return standardised(apart, *(part.sum(axis=1) for part in parts))
+
+    def power_needs(self, margin: FloatArray) -> FloatArray:
+        """Errors by the observed rates in those under the margin: with so many more than what rejects, times the normal
+        quantile of a power, the test rejects with that power."""
+        variance, _ = moments(*self._restricted(margin), self.weight)
+        under = variance.sum(axis=1)
+        share = np.divide(_wald(self), under, out=np.zeros(under.shape), where=under > 0)
+        return np.asarray(np.sqrt(share), dtype=np.float64)
+
+    def _restricted(self, margin: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The rates under the margin and the trials of both sides, 1 where a pair has no cell."""
+        has, shift = self.weight > 0, margin[:, None]
+        n1, n2 = np.where(has, self.n1, 1.0), np.where(has, self.n2, 1.0)
+        second = restricted(np.where(has, self.k1, 0.0), n1, np.where(has, self.k2, 0.0), n2, shift)
+        return second + shift, n1, second, n2
+
+    def times(self, factor: float) -> "Strata":
+        """The same rates out of so many times the trials."""
+        k1, n1, k2, n2 = (factor * one for one in (self.k1, self.n1, self.k2, self.n2))
+        return Strata(k1, n1, k2, n2, self.weight, self.difference)
 
     def ends(self, critical: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The margins whose deviates are these and their negatives, each pair by itself, so that no other pair changes

@@ -105,3 +105,22 @@ def test_so_many_times_the_trials_decide_a_floor(k: int, n: int, floor: float) -
     assert power(trials) >= 0.8 - 1e-12
     assert sum(power(size) >= 0.79 for size in range(trials, trials + 100)) >= 90
     assert (k, n) != (5, 5) or trials == 29  # the first of which all must pass: .9 ^ 29 = .047
+
+
+@pytest.mark.parametrize(
+    ("passed", "n", "margin"), [((40, 40), 40, 0.01), ((30, 30), 30, 0.05), ((49, 49), 50, 0.02), ((60, 55), 100, 0.05)]
+)
+def test_so_many_times_the_trials_decide_a_margin(passed: tuple[int, int], n: int, margin: float) -> None:
+    """Enumerated over both counts at the rates that were measured; of what cannot fail, the binomial law by itself."""
+    sides = [np.array([float(one)]) for one in (passed[0], n, passed[1], n)]
+    trials = math.ceil(n * Counts(Strata.of(*sides)).factor(-margin, 0.05, 0.8))
+    every = np.arange(trials + 1.0)
+    k1, k2 = (grid.ravel() for grid in np.meshgrid(every, every, indexing="ij"))
+    chance = stats.binom.pmf(k1, trials, passed[0] / n) * stats.binom.pmf(k2, trials, passed[1] / n)
+    some, sizes = chance > 1e-9, np.full(k1.size, float(trials))
+    found = Strata.of(*(one[some] for one in (k1, sizes, k2, sizes))).deviate(np.full(int(some.sum()), -margin))
+    decided = float(chance[some][np.abs(found) > stats.norm.isf(0.05)].sum())
+    if passed == (n, n):
+        assert (decided, trials) == (pytest.approx(1.0), pytest.approx(math.log(0.05) / math.log(1 - margin), rel=0.1))
+    else:
+        assert decided == pytest.approx(0.8, abs=0.015)
