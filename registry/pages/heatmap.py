@@ -237,9 +237,10 @@ def _tests(comparison: Comparison | None) -> tuple[Mapping[Key, float], str]:
         return found, "No cell was tested: the noise of one of the grids is not known."
     if not sure:
         none = "The tested cell does not differ" if len(found) == 1 else f"None of {len(found)} tested cells differs"
-        return found, f"{none} {below}: the colours show sizes, not findings."
+        return found, f"{none} {below}: their colours are pale."
     tested = counted(len(found), "tested cell", "tested cells")
-    return found, f"Outlined: {sure} of {tested}, which {'differs' if sure == 1 else 'differ'} {below}."
+    verb = "differs" if sure == 1 else "differ"
+    return found, f"Outlined: {sure} of {tested}, which {verb} {below}; the others are pale."
 
 
 Difference = tuple[dict[str, str], float | None, float | None]
@@ -266,7 +267,9 @@ def _of_differences(
         written = typeset(signed(a - b, decimals)) if math.isfinite(a - b) else "too large"
         tip = f"{where}{written} ({fixed(a, decimals)} against {fixed(b, decimals)})"
         tip += f" · Holm p {p_value(p)}" if p is not None else ""
-        kind = f"d{difference_bin(a - b, most, falling=falling)}{' apart' if sure else ''}"
+        # What noise may be is pale, however large.
+        size = (a - b) * (1.0 if sure or p is None else 1e-9)
+        kind = f"d{difference_bin(size, most, falling=falling)}{' apart' if sure else ''}"
         yield Square(kind, written, "", "more than noise" if sure else "", tip)
 
 

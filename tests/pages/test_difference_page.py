@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from registry.pages import palette
 from tests.house import ACCURACY, Project, publication
 from tests.pages.conftest import Browser
 
@@ -93,6 +94,8 @@ def test_a_revision_tells_noise_from_change(public: Project, visitor: Browser, l
     public.house.compute()
     page = visitor.read(f"{grid}/revisions/1..2")
     assert len([given for given in page.all("td") if "apart" in given.get("class", "")]) == apart
+    pale = f"d{palette.DIFFERENCES // 2 + 1}"
+    assert len([given for given in page.all("td") if given.get("class") == pale]) == 1 - apart
     assert "revision 2" in page.text
     assert 'class="verdict shown"' not in visitor.get(f"{grid}/revisions/1..2").get_data(as_text=True)
     assert "better than the earlier revision" in page.text

@@ -190,7 +190,7 @@ def test_a_comparison_shows_both_the_difference_and_what_only_one_has(answered: 
         assert len(re.findall(r'class="c\d+ best"', table)) == best
         everything = size == answered.answer(f"grids/{grid}")["cell_count"]
         assert len(re.findall(r'class="c\d+ tied"', table)) == (0 if everything else size - best)
-    assert "tested cells differs by more than noise (Holm p < 0.05): the colours show sizes, not findings" in page.text
+    assert "tested cells differs by more than noise (Holm p < 0.05): their colours are pale" in page.text
     assert "Each of the 20 cells may be the best, with 95 % confidence, so none is dashed." in page.text
     swapped = f"/projects/demo/comparisons?baseline={grids[1]}&contender={grids[0]}"
     assert ">+3.5<" in guest.get(swapped).text
