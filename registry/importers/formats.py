@@ -45,8 +45,9 @@ def detect(source: Source) -> str:
     if source.begins_like_json:
         _ = source.records  # which says where the JSON is at fault
         what = "JSON"
-    hint = "; records of one's own are read with --axes and --value" if source.begins_like_json else ""
-    raise Malformed(f"Its {what} is of no known format (tried: {', '.join(MODULES)}); --format names one{hint}.")
+    own = "records of one's own are read with --axes and --value, or" if source.begins_like_json else "else"
+    tried = ", ".join(MODULES)
+    raise Malformed(f"Its {what} is of no known format (tried: {tried}); --format names one; {own} by a mapping.")
 
 
 def choose(source: Source, wanted: Overrides, name: str = "auto") -> str:
