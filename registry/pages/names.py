@@ -106,17 +106,15 @@ def show_name(project: str, kind: str, name: str) -> Response:
         scopes = scopes_of(connection, row.id, filters)
         if not scopes:
             raise NotFound(f'No grid of the project has the {kind} "{name}".')
-        akin = names_akin(connection, row.id, kind, name)
-        entries = entries_of(connection, row.id, filters, scopes[:_SCOPES], _GRIDS_EACH)
+        akin, shown = names_akin(connection, row.id, kind, name), scopes[:_SCOPES]
+        entries = entries_of(connection, row.id, filters, shown, _GRIDS_EACH)
         called = akin.alias_of or name
-        standings = standings_of(connection, row.id, kind, called, scopes[:_SCOPES]) if kind in RANKED else []
-        rankings = (
-            usual_rankings(connection, row.id, scopes[:_SCOPES], targets=TARGETS[:1]) if kind == "benchmark" else {}
-        )
+        standings = standings_of(connection, row.id, kind, called, shown) if kind in RANKED else []
+        rankings = usual_rankings(connection, row.id, shown, targets=TARGETS[:1]) if kind == "benchmark" else {}
         means = [_mean(connection, project, one, called) for one in standings]
         small = _told(entries) if kind == "model" else []
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
-        lacking = lacking_of(connection, row.id, filters, scopes[:_SCOPES]) if kind == "model" else {}
+        lacking = lacking_of(connection, row.id, filters, shown) if kind == "model" else {}
 
     def context() -> dict[str, Any]:
         return {
@@ -127,7 +125,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "entries": entries,
             "total": {one: sum(getattr(scope, one) for scope in scopes) for one in ("grids", "measured", "possible")},
             "every_scope": scopes,
-            "scopes": scopes[:_SCOPES],
+            "scopes": shown,
             "each": _GRIDS_EACH,
             "best": _best_on(called, rankings),
             "verdicts": verdicts,
