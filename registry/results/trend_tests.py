@@ -80,9 +80,9 @@ class Logit:
     test: Annotated[
         LogitTest | None,
         "likelihood_ratio_f: over max(1, dispersion), F(1, m - 2). fisher: two cells, and likelihood_ratio_chi2 with a "
-        "design effect. "
-        "monotone_chi2: a monotone course fits, the larger p of homogeneity and of the likelihood ratio without "
-        "dispersion. firth_likelihood_ratio: the successes are separated, so that the ordinary fit is infinite.",
+        "design effect. monotone_chi2: a monotone course fits, the larger p of homogeneity and of the likelihood ratio "
+        "without dispersion. firth_likelihood_ratio: the successes are separated, so the ordinary fit is infinite; no "
+        "less than the p of homogeneity.",
     ] = None
     p: P = None
     slope: Annotated[float | None, "In log-odds for one unit of the axis."] = None

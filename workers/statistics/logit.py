@@ -6,7 +6,7 @@ to no power with few cells, F(1, 1) needs a ratio above 161, and takes the bend 
 scatter: levels that double are rarely on a line. A course that a monotone curve fits (Pearson's misfit of the pooled
 cells, p at least alpha) is therefore tested without dispersion as well: the larger of the p of homogeneity and that of
 the likelihood ratio, chi-squared with one degree of freedom. A course that turns keeps F.
-Where the likelihood has no maximum (separation), Firth's penalty answers.
+Where the likelihood has no maximum (separation), Firth's penalty answers, with the p of homogeneity if that is larger.
 
 Maximum-likelihood lines of proportions on the logit scale, for many series at once, by Newton's method.
 
@@ -53,7 +53,7 @@ def logit_trends(
     same, apart = (hits == 0) | (hits == n.sum(axis=1)), separated(x, k, n)
     found: dict[int, LogitTrend] = {}
     for row in np.flatnonzero(same | (apart if count > 2 else False)).tolist():
-        trend = penalised(x[row], k[row], n[row], noise.whole, alpha)
+        trend = penalised(x[row], k[row], n[row], differ_p[row] or 0.0, noise.whole, alpha)
         undefined = Logit("undefined", reason="every trial came out the same")
         found[row] = LogitTrend(undefined, trend.change) if same[row] else trend
     rest = np.array([row for row in range(len(x)) if row not in found], dtype=np.int64)
@@ -84,8 +84,9 @@ def separated(x: FloatArray, k: FloatArray, n: FloatArray) -> BoolArray:
     return np.asarray((last_hit <= first_miss) | (last_miss <= first_hit))
 
 
-def penalised(x: FloatArray, k: FloatArray, n: FloatArray, whole: float, alpha: float) -> LogitTrend:
-    """The penalised line of one series; two cells have Newcombe's interval of their difference."""
+def penalised(x: FloatArray, k: FloatArray, n: FloatArray, differ_p: float, whole: float, alpha: float) -> LogitTrend:
+    """The penalised line of one series, with the larger p of its slope and of homogeneity: end cells of one or two
+    trials would be called a trend in up to 10 %."""
     centre, scale = float(x.mean()), float(np.ptp(x))
     u = (x - centre) / scale
     line = penalised_line(u, k, n)
@@ -95,7 +96,7 @@ def penalised(x: FloatArray, k: FloatArray, n: FloatArray, whole: float, alpha: 
     logit = Logit(
         "ok",
         "firth_likelihood_ratio",
-        max(SMALLEST_P, float(chdtrc(1, line.lr))),
+        max(SMALLEST_P, differ_p, float(chdtrc(1, line.lr))),
         line.slope / scale,
         line.intercept - line.slope * centre / scale,
         math.sqrt(float(line.covariance[1, 1])) / scale,
