@@ -14,8 +14,8 @@ design effect. Workers judge many pairs at once by the same test (`workers.stati
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 MOST_TRIALS = 10**9
@@ -67,11 +67,24 @@ def factor(stderr: float, effect: float, goal: Goal, null: float | None = None) 
 
 def factor_within(stderr: float, near: float, far: float, goal: Goal) -> float:
     """The same for an effect to be found inside two limits that are so far away: both tests must reject."""
-    low, high = factor(stderr, near, goal), factor(stderr, near, replace(goal, power=(1 + goal.power) / 2))
-    while high > low * (1 + 1e-9):
-        middle = (low + high) / 2
-        beyond = [math.sqrt(middle) * one / stderr - goal.critical for one in (near, far)]
-        low, high = (low, middle) if sum(map(_NORMAL.cdf, beyond)) - 1 >= goal.power else (middle, high)
+
+    def both(times: float) -> bool:
+        beyond = [math.sqrt(times) * one / stderr - goal.critical for one in (near, far)]
+        return sum(map(_NORMAL.cdf, beyond)) - 1 >= goal.power
+
+    return smallest_factor(both)
+
+
+def smallest_factor(is_enough: Callable[[float], bool], precise: float = 1 + 1e-9) -> float:
+    """By how much all trials must be multiplied for it to be enough, to this ratio; infinite beyond `MOST_TRIALS`."""
+    low, high = 1 / 64, 1.0
+    while not is_enough(high):
+        low, high = high, 4 * high
+        if high > MOST_TRIALS:
+            return math.inf
+    while high > precise * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
 
 

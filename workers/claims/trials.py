@@ -22,7 +22,7 @@ from scipy.special import ndtr, ndtri
 
 from registry.claims.claim import Stable, Trend
 from registry.grids.slices import kept_levels
-from registry.plans.closed_forms import MOST_TRIALS, whole
+from registry.plans.closed_forms import MOST_TRIALS, smallest_factor, whole
 from registry.results.judgement import TrialsNeeded
 from registry.results.plans import Impossible, Needed
 from workers.claims.facts import CellErrors, Facts, Source, Terms, trials_of
@@ -182,15 +182,8 @@ def _is_probable(holds: Callable[[float], bool], power: float) -> bool:
 
 def _smallest(is_enough: Callable[[float], bool]) -> float | None:
     """The smallest factor that is enough; None beyond `MOST_TRIALS`."""
-    low, high = 1 / 64, 1.0
-    while not is_enough(high):
-        low, high = high, 4 * high
-        if high > MOST_TRIALS:
-            return None
-    while high > _PRECISE * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    found = smallest_factor(is_enough, _PRECISE)
+    return found if math.isfinite(found) else None
 
 
 def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:

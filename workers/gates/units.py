@@ -20,6 +20,7 @@ from workers.statistics.margins import (
     OneSample,
     answer_of,
     gap_of,
+    limit_of,
     overall_gap,
     p_allowed,
     paired_gap,
@@ -207,13 +208,11 @@ def _told(
 def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
     """What decides all undecided units together, if their gaps are as they were measured: the most that one needs."""
     goal = Goal(policy.alpha, POWER ** (1 / max(1, len(units))), one_sided=True)
-    limits = {"improves": 1.0, "floor": 0.0}
     found = []
     for unit in units:
         stderr, gap = unit.estimate.stderr, unit.estimate.gap
-        distance = abs(gap - limits.get(policy.kind, -1.0) * unit.margin)
-        if policy.kind == "equivalent":
-            distance = min(distance, abs(gap - unit.margin))
+        limit = math.copysign(unit.margin, gap) if policy.kind == "equivalent" else limit_of(policy.kind, unit.margin)
+        distance = abs(gap - limit)
         if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
             return None
         if isinstance(sample := unit.estimate.sample, OneSample):
@@ -221,8 +220,6 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
         elif policy.kind == "equivalent" and abs(gap) < unit.margin:
             factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
         elif isinstance(sample, Counts):
-            limit = limits.get(policy.kind, -1.0) * unit.margin
-            limit = unit.margin if policy.kind == "equivalent" and gap > 0 else limit
             factor = sample.factor(limit / unit.estimate.whole, policy.alpha, goal.power)
         else:
             factor = forms.factor(stderr, distance, goal)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import bdtrc, bdtrik, betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Metric
-from registry.plans.closed_forms import MOST_TRIALS
+from registry.plans.closed_forms import smallest_factor
 from registry.results.gates import PolicyKind, Verdict
 from workers.statistics.cells import noise
 from workers.statistics.comparison import cell_df, effective, of_trials
@@ -54,24 +54,18 @@ class OneSample:
 
     def factor(self, alpha: float, power: float) -> float:
         """By how many times the trials of this rate the binomial test shows with this probability on which side of the
-        floor it is; infinite beyond 10^9 trials. By bisection, as if the power never fell with a trial more."""
+        floor it is; infinite beyond 10^9 times. By bisection, as if the power never fell with a trial more."""
         rate, floor = self.k / self.n, self.floor
         if rate < floor:
             return self.turned().factor(alpha, power)
 
-        def shows(trials: int) -> bool:
+        def shows(factor: float) -> bool:
+            trials = math.ceil(factor * self.n)
             least = math.ceil(bdtrik(1 - alpha, trials, floor))
             return bool(bdtrc(least, trials, rate) >= power)
 
-        low, high = 0, 1
-        while not shows(high):
-            low, high = high, 2 * high
-            if high > MOST_TRIALS:
-                return math.inf
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if shows(middle) else (middle, high)
-        return high / self.n
+        found = smallest_factor(shows)
+        return math.ceil(found * self.n) / self.n if math.isfinite(found) else found
 
     def turned(self) -> "OneSample":
         """The failures, against a rate that is not to be surpassed."""
@@ -93,15 +87,7 @@ class Counts:
         the difference is; infinite beyond 10^9 times."""
         at = np.array([bound])
         needed = float(ndtri(1 - alpha) + ndtri(power) * self.strata.power_needs(at)[0])
-        low, high = 0.0, 1.0
-        while abs(self.strata.times(high).deviate(at)[0]) < needed:
-            low, high = high, 2 * high
-            if high > MOST_TRIALS:
-                return math.inf
-        while high - low > 1e-6 * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if abs(self.strata.times(middle).deviate(at)[0]) >= needed else (middle, high)
-        return high
+        return smallest_factor(lambda factor: abs(self.strata.times(factor).deviate(at)[0]) >= needed)
 
     def turned(self) -> "Counts":
         """The counts of the difference the other way around."""
@@ -187,7 +173,12 @@ def p_allowed(kind: PolicyKind, margin: float, estimate: Estimate) -> float | No
     if kind == "equivalent":
         both = estimate.p_below(-margin), estimate.turned().p_below(-margin)
         return None if both[0] is None or both[1] is None else min(both[0], both[1])
-    return estimate.p_below({"improves": margin, "floor": 0.0}.get(kind, -margin))
+    return estimate.p_below(limit_of(kind, margin))
+
+
+def limit_of(kind: PolicyKind, margin: float) -> float:
+    """The least gap that a policy allows; of a floor the gap is that to the floor."""
+    return {"improves": margin, "floor": 0.0}.get(kind, -margin)
 
 
 def answer_of(kind: PolicyKind, margin: float, span: Span | None) -> Answer:
