@@ -7,9 +7,10 @@ set are compared item by item (Miller 2024, arXiv 2411.00640).
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial, reduce
 from statistics import NormalDist
 
 import orjson
@@ -184,10 +185,18 @@ def _discordant(share: float) -> int:
 
 def fates(of_all: Sequence[Outcomes]) -> tuple[list[int], list[int], list[int]]:
     """Positions of the items of one set that came out 0 in all, 1 in all, and not alike."""
-    least, most = ([end(each) for each in zip(*map(_scores, of_all), strict=True)] for end in (min, max))
+    least, most = (_scores(reduce(partial(_end, end), of_all)) for end in (min, max))
     places = range(len(least))
     alike = ([n for n in places if least[n] == most[n] == outcome] for outcome in (0, 1))
     return *alike, [n for n in places if least[n] < most[n]]  # type: ignore[return-value]
+
+
+def _end(end: Callable[[float, float], float], one: Outcomes, other: Outcomes) -> Outcomes:
+    """The smaller or the larger outcome of each item, by `min` or `max`."""
+    if one.bits is None or other.bits is None:
+        return replace(one, bits=None, scores=tuple(map(end, _scores(one), _scores(other))))
+    first, second = int.from_bytes(one.bits), int.from_bytes(other.bits)
+    return replace(one, bits=(first | second if end is max else first & second).to_bytes(len(one.bits)))
 
 
 def _scores(given: Outcomes) -> Sequence[float]:

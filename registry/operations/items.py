@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from registry.errors import Conflict, NotFound
+from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.grids.grid import Cell, Grid, Position
 from registry.grids.intake import Names
 from registry.grids.intake.sent_items import SentItems
@@ -20,7 +20,7 @@ from registry.operations.audit_log import Actor, record
 from registry.operations.find_grids import Filters, conditions
 from registry.operations.read import find_grid
 from registry.operations.revisions import invalidate_scopes
-from registry.operations.stored_grids import StoredGrid, stored_grid, stored_grids
+from registry.operations.stored_grids import StoredGrid, stored_grid, stored_grids, tombstone
 from registry.storage.item_outcomes import held_items, labels_of, packed_cells, rows_of_grids, rows_of_items
 from registry.storage.tables import grids, item_ids, item_outcomes
 
@@ -71,12 +71,20 @@ def find_items(connection: Connection, grid_id: uuid.UUID, stored: StoredGrid) -
     return GridItems(stored, held_items(stored.grid, rows_of_items(connection, grid_id, stored.revision)))
 
 
+MOST_TOLD = 1_000
+"""Grids of which the outcomes are read together."""
+
+
 def items_of_models(
     connection: Connection, project_id: uuid.UUID, names: Names, models: Sequence[str]
 ) -> list[GridItems]:
-    """The current outcomes of the grids of an experiment, benchmark and metric: of these models, or of all."""
+    """The current outcomes of the grids of an experiment, benchmark and metric: of these models, or of all; `Invalid`
+    where that are more than `MOST_TOLD`."""
     same = Filters([names.experiment], [names.benchmark], models, metric=[names.metric])
     here = (grids.c.project_id == project_id, *conditions(connection, project_id, same))
+    count = connection.scalar(select(func.count()).select_from(grids).where(*here, *tombstone("exclude"))) or 0
+    if count > MOST_TOLD:
+        raise Invalid([Fault("/model", f"{count:,} grids are more than {MOST_TOLD:,}: name some models")])
     rows = connection.execute(stored_grids().where(*here).order_by(grids.c.id)).all()
     held = rows_of_grids(connection, rows)
     return [GridItems(one, held_items(one.grid, held.get(one.id, ()))) for one in map(stored_grid, rows)]

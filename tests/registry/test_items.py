@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from registry import create_app
 from registry.grids.outcomes import HeldItems, Outcomes
+from registry.operations import items
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_item_ids
 from registry.storage.item_outcomes import packed_cells
@@ -87,7 +88,9 @@ def test_the_items_that_came_out_otherwise_are_named_by_their_ids(project: Proje
     assert project.get(f"grids/{one}/items?against={hidden}").status_code == 404
 
 
-def test_items_are_dead_saturated_or_deciding_over_the_models_that_answered_them(project: Project) -> None:
+def test_items_are_dead_saturated_or_deciding_over_the_models_that_answered_them(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = [grid(project, model=model, values=[75.0, None, None])["id"] for model in "ABC"]
     for one, outcomes in zip(made, ((1, 1, 0, 1), (0, 1, 1, 1), (1, 1, 0, 1)), strict=True):
         post(project, one, FIRST | {"outcomes": bits(*outcomes)})
@@ -101,6 +104,10 @@ def test_items_are_dead_saturated_or_deciding_over_the_models_that_answered_them
         assert cell["solved_at_most"] == pytest.approx(0.6316, abs=1e-4), "none of three: Clopper and Pearson's end"
     [cell] = project.get(f"grids/{bare}/items?life=true&model=A&model=C").get_json()["life"]
     assert (cell["grids"], cell["dead"], cell["deciding"]) == (2, ["q3"], [])
+    monkeypatch.setattr(items, "MOST_TOLD", 3)
+    [fault] = project.get(f"grids/{bare}/items?life=true").get_json()["errors"]
+    assert fault == {"pointer": "/model", "detail": "4 grids are more than 3: name some models"}
+    monkeypatch.undo()
     assert "life" not in project.get(f"grids/{bare}/items").get_json()
     shorter = grid(project, model="F", values=[50.0, None, None], trials=2)["id"]
     of = {"ids": None, "digest": project.get(f"grids/{made[0]}/items").get_json()["sets"][0]["digest"], "count": 2}

@@ -168,3 +168,5 @@ def test_an_item_is_dead_saturated_or_decides_if_it_came_out_otherwise_once() ->
     assert fates(models) == ([0], [1, 4], [2, 3])
     assert fates([Outcomes(3, scores=(0.5, 0.5, 0.0))] * 2) == ([2], [], []), "alike, and neither dead nor saturated"
     assert fates(models[:1]) == ([0, 3], [1, 2, 4], [])
+    as_scores = Outcomes(5, scores=(0.0, 1.0, 1.0, 0.0, 0.5))
+    assert fates([*models, as_scores]) == ([0], [1], [2, 3, 4])
