@@ -25,7 +25,20 @@ from results_registry import __version__
 _ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 (compared, not bound)
 
 
-def check_settings(settings: Settings) -> "Iterator[Check]":
+State = Literal["good", "doubtful", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Result of a check, with advice unless it is good."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+
+
+def check_settings(settings: Settings) -> Iterator[Check]:
     """Settings that contradict each other or this machine; a line of its own for each subject."""
     yield _check_public_url(settings)
     yield _check_proxies(settings)
@@ -38,7 +51,7 @@ def exports_directory(settings: Settings) -> Path:
     return Path(settings.exports) if settings.exports else Path(tempfile.gettempdir()) / own
 
 
-def _check_public_url(settings: Settings) -> "Check":
+def _check_public_url(settings: Settings) -> Check:
     name, parts = "public url", urlsplit(settings.url)
     if parts.path.strip("/"):
         advice = "REGISTRY_PUBLIC_URL is http:// or https://, a name, and a port if need be."
@@ -52,7 +65,7 @@ def _check_public_url(settings: Settings) -> "Check":
     return _ask_public_url(settings) if settings.public_url else Check(name, "good", settings.url)
 
 
-def _ask_public_url(settings: Settings) -> "Check":
+def _ask_public_url(settings: Settings) -> Check:
     """Ask the service by the name that users type."""
     name = "public url"
     try:
@@ -69,7 +82,7 @@ def _ask_public_url(settings: Settings) -> "Check":
         return Check(name, "doubtful", f"{settings.url}: {error}", advice)
 
 
-def _check_proxies(settings: Settings) -> "Check":
+def _check_proxies(settings: Settings) -> Check:
     """A name or port of its own, or https, means a proxy in front, for the web process speaks plain HTTP."""
     parts, name = urlsplit(settings.public_url), "proxies"
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -83,7 +96,7 @@ def _check_proxies(settings: Settings) -> "Check":
     return Check(name, "good", str(settings.proxies))
 
 
-def check_exports(directory: Path, size: int) -> "Check":
+def check_exports(directory: Path, size: int) -> Check:
     """Whether exports can be written, and fit beside what is there."""
     there = _existing(directory)
     if not _can_write(there):
@@ -113,7 +126,7 @@ MOST_LAG = 60.0
 """Seconds that webhooks may be behind."""
 
 
-def check_processes(connection: Connection, pending: int) -> "Iterator[Check]":
+def check_processes(connection: Connection, pending: int) -> Iterator[Check]:
     """Check that a dispatcher and a worker run, that the broker answers them, and that all are of one release.
 
     That there is no dispatcher is bad as soon as jobs are pending.
@@ -132,7 +145,7 @@ def check_processes(connection: Connection, pending: int) -> "Iterator[Check]":
         yield _check_versions(everyone)
 
 
-def _check_dispatchers(dispatchers: list[Process], silent: float, *, waits: bool) -> "Check":
+def _check_dispatchers(dispatchers: list[Process], silent: float, *, waits: bool) -> Check:
     if dispatchers:
         return Check("dispatcher", "good", f"{_places(dispatchers)}, last heard of {silent:.0f} s ago")
     found = "none ever reported" if silent == float("inf") else f"last heard of {silent:.0f} s ago"
@@ -140,21 +153,21 @@ def _check_dispatchers(dispatchers: list[Process], silent: float, *, waits: bool
     return Check("dispatcher", "bad" if waits else "doubtful", found, advice)
 
 
-def _check_workers(workers: list[Process], inline: list[Process]) -> "Check":
+def _check_workers(workers: list[Process], inline: list[Process]) -> Check:
     if workers:
         return Check("workers", "good", _places(workers))
     advice = "Start `registry worker`: the dispatcher computes by itself meanwhile, with one process."
     return Check("workers", "doubtful", "only the inline worker" if inline else "none", advice)
 
 
-def _check_webhooks(lag: float) -> "Check":
+def _check_webhooks(lag: float) -> Check:
     if lag <= MOST_LAG:
         return Check("webhooks", "good", f"at most {lag:.0f} s behind")
     advice = "More happens than a receiver takes: fewer types, or one that answers at once (docs/events.md)."
     return Check("webhooks", "doubtful", f"the oldest event has waited for {lag:.0f} s", advice)
 
 
-def _check_versions(everyone: list[Process]) -> "Check":
+def _check_versions(everyone: list[Process]) -> Check:
     """Workers of two versions of the methods compute the same results by turns, which is bad."""
     own, methods = (__version__, METHODS_VERSION), {one.methods_version for one in everyone}
     others = [one for one in everyone if (one.version, one.methods_version) != own]
@@ -200,7 +213,7 @@ _HARMLESS: tuple[Callable[[redis.Redis], object], ...] = (
 """Commands on every key of the processes and of Celery that change nothing."""
 
 
-def check_broker(settings: Settings) -> "Iterator[Check]":
+def check_broker(settings: Settings) -> Iterator[Check]:
     """Check that Redis can be used, evicts nothing and has workers. Without it statistics are late, but complete."""
     client = redis_client(settings)
     try:
@@ -229,7 +242,7 @@ def _advice(error: Exception, *, refused: bool) -> str:
     return next(found, _RIGHTS if refused else _LATE)
 
 
-def _check_eviction(client: redis.Redis) -> "Check":
+def _check_eviction(client: redis.Redis) -> Check:
     try:
         policy = str(dict(client.info("memory")).get("maxmemory_policy", "unknown"))
     except redis.ResponseError:
@@ -241,16 +254,3 @@ def _check_eviction(client: redis.Redis) -> "Check":
 
 def _reason(settings: Settings, error: Exception) -> str:
     return OutageLog("broker", settings.redis_url).reason_of(error)
-
-
-State = Literal["good", "doubtful", "bad"]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Result of a check, with advice unless it is good."""
-
-    name: str
-    state: State
-    found: str
-    advice: str = ""
