@@ -178,7 +178,8 @@ class ThresholdsQuery(RevisionQuery):
 
 @dataclass(frozen=True, slots=True)
 class ComparisonQuery(Query):
-    """Difference between a revision of one grid and a revision of another. Revisions never change, so experiment and
+    """Difference between a revision of one grid and a revision of another, or `content`: a grid that is not stored.
+    Revisions never change, so experiment and
     metric are empty here too: only an alias, or what an experiment declares of protocols, invalidates the result.
     Outcomes of items may come later: `baseline_items` and `contender_items` are the last that were known (0: none), so
     that others make another query."""
@@ -191,11 +192,12 @@ class ComparisonQuery(Query):
     alpha: float = 0.05
     baseline_items: int = 0
     contender_items: int = 0
+    content: Mapping[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
         """Query as it is stored and sent, without items where none were posted; so it was before there were any."""
         found = Query.document(self)
-        return {name: value for name, value in found.items() if value or not name.endswith("_items")}
+        return {name: value for name, value in found.items() if value or not name.endswith(("_items", "content"))}
 
 
 @dataclass(frozen=True, slots=True)

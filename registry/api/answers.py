@@ -13,10 +13,18 @@ from sqlalchemy import Connection
 
 from registry.api.context import caller, parts
 from registry.api.long_poll import preference, unready, usual_wait, waited
-from registry.api.responses import known_tags, rendered, send_stored, tagged
+from registry.api.responses import json_answer, known_tags, rendered, send_stored, tagged
 from registry.errors import Busy, Fault, Invalid
 from registry.operations.auth import authorize
-from registry.operations.cached_results import find_result, is_usual, note_read, progress_of, request_result, resolve
+from registry.operations.cached_results import (
+    find_result,
+    forget_result,
+    is_usual,
+    note_read,
+    progress_of,
+    request_result,
+    resolve,
+)
 from registry.operations.find_grids import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import Query
@@ -45,6 +53,19 @@ def answer_to(question: Query, project: str, form: str, renderers: Renderers, pa
     if not settled(row) or not answered(row):
         return unanswered(question, row, form)
     return stored_answer(row, form, renderers, part)
+
+
+def answer_once(question: Query, project: str, told: Mapping[str, Any]) -> Response:
+    """The answer to a question about what is not stored, which is forgotten once given; `told` are its fields that an
+    unready answer names."""
+    question, row = ask(question, project)
+    if not settled(row):
+        return unready(row, {"kind": question.kind, **told}, "json", pending=True)
+    with parts().database.transaction() as connection:
+        forget_result(connection, row.id)
+    if not answered(row):
+        return unready(row, {"kind": question.kind, **told}, "json", pending=False)
+    return json_answer(from_bytes(row.document))
 
 
 def tags_known(form: str, part: Part | None) -> list[str]:

@@ -7,10 +7,12 @@ from flask import Response
 from marshmallow import Schema, ValidationError, validates_schema
 from sqlalchemy import Connection
 
-from registry.api.answers import answer_to, part_asked
+from registry.api.answers import answer_once, answer_to, part_asked
 from registry.api.charts import PICTURES, forests
-from registry.api.context import enter, parts
+from registry.api.context import asks, authorize_body, enter, parts
 from registry.api.fields import Matching, Name, Share
+from registry.api.publication import JSON_BODY, read_grid
+from registry.api.request_body import sent_json
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import (
     GRID_ID,
@@ -20,10 +22,10 @@ from registry.api.schemas import (
     number_of_revision,
 )
 from registry.api.selections import selected, slice_of_request
-from registry.api.smorest import Blueprint, ready
+from registry.api.smorest import Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
-from registry.operations.compare import revision_of
+from registry.operations.compare import revision_of, unpublished
 from registry.operations.query_names import check_slice_of_grid
 from registry.query import (
     SIDES,
@@ -43,13 +45,16 @@ def _grid(text: str, example: str, *, required: bool) -> Any:
     return Matching(GRID_ID, "must be the id of a grid", required=required, metadata=about(text, example))
 
 
-class ComparisonParameters(Schema):
-    fields = fields_wanted()
+class UnpublishedParameters(Schema):
     baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=True)
-    contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=True)
     baseline_revision = number_of_revision("The current one if not given.")
-    contender_revision = number_of_revision("The current one if not given.")
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+
+
+class ComparisonParameters(UnpublishedParameters):
+    fields = fields_wanted()
+    contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=True)
+    contender_revision = number_of_revision("The current one if not given.")
 
 
 _OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
@@ -150,6 +155,34 @@ def read_comparison(query: dict[str, Any], project: str, suffix: str | None = No
         part = part_asked(query, Comparison, form)
         question = comparison_asked(connection, project_id, query, wanted)
     return answer_to(question, project, form, _RENDERERS, part)
+
+
+@blp.post("/projects/<project>/comparisons", operation="compareGrid", writes=False)
+@blp.arguments(UnpublishedParameters, location="query")
+@blp.answers(
+    reply(200, "The comparison, or why it failed", ready("Comparison"), example="comparison"),
+    reply(202, "Pending"),
+    errors=[413],
+    public=True,
+    parameters=["Prefer"],
+    requestBody=JSON_BODY,
+)
+@asks
+def compare_grid(query: dict[str, Any], project: str) -> Response:
+    """Compare a grid that is not published with one that is
+
+    The grid in the body is the contender; nothing is stored, and the comparison is forgotten once given.
+    """
+    authorize_body()
+    content = unpublished(read_grid(sent_json(), parts().limits))
+    baseline = query["baseline"]
+    with parts().database.reading() as connection:
+        project_id = enter(connection, project, "reader").id
+        number, _ = revision_of(connection, project_id, uuid.UUID(baseline), query.get("baseline_revision"))
+    question = ComparisonQuery(
+        "", "", baseline=baseline, baseline_revision=number, alpha=query["alpha"], content=content
+    )
+    return answer_once(question, project, {"baseline": baseline, "baseline_revision": number})
 
 
 def models_asked(query: dict[str, Any], project: str, wanted: Slice = ()) -> ModelComparisonQuery:

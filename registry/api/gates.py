@@ -8,26 +8,24 @@ from marshmallow import ValidationError, fields, validates_schema
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.answers import answer_to, answered, ask, settled
+from registry.api.answers import answer_once, answer_to
 from registry.api.baselines import NAME, NAME_RULE, GateParameters, VerdictsParameters
 from registry.api.context import actor, asks, authorize_body, enter, entered, parts
 from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
-from registry.api.long_poll import unready
 from registry.api.paging import page, read_key, write_key
-from registry.api.publication import read_grid
+from registry.api.publication import JSON_BODY, read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import expected_tags, json_answer, of_values, wanted_form
 from registry.api.schemas import ID, PageParameters, about, cursor_of
 from registry.api.smorest import Blueprint, ready, reply
 from registry.operations.alerts import alert_of, answer_alert, find_alert, list_alerts, list_verdicts, verdict_of
 from registry.operations.baselines import find_baseline, tag_of
-from registry.operations.cached_results import forget_result
 from registry.operations.gate_questions import gate_of_content, gate_of_model
 from registry.renderings.gate import case_of, markdown, text
 from registry.results.alerts import AlertState, DismissalReason
-from registry.results.codec import from_bytes, to_document
+from registry.results.codec import to_document
 from registry.results.gates import Gate
 
 blp = Blueprint("gates", "Whether a contender is as good as a baseline.")
@@ -60,12 +58,7 @@ def read_gate(query: dict[str, Any], project: str, baseline: str, suffix: str | 
     errors=[413],
     public=True,
     parameters=["Prefer"],
-    requestBody={
-        "required": True,
-        "content": {
-            "application/json": {"schema": {"$ref": "#/components/schemas/GridIn"}, "example": examples.GRID_IN}
-        },
-    },
+    requestBody=JSON_BODY,
 )
 @asks
 def judge_grid(project: str, baseline: str) -> Response:
@@ -78,15 +71,8 @@ def judge_grid(project: str, baseline: str) -> Response:
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").id
         row = find_baseline(connection, project_id, baseline)
-        asked = gate_of_content(connection, project_id, row, submission)
-    question, found = ask(asked, project)
-    if not settled(found):
-        return unready(found, {"kind": question.kind, "baseline_name": baseline}, "json", pending=True)
-    with parts().database.transaction() as connection:
-        forget_result(connection, found.id)
-    if not answered(found):
-        return unready(found, {"kind": question.kind, "baseline_name": baseline}, "json", pending=False)
-    return json_answer(from_bytes(found.document))
+        question = gate_of_content(connection, project_id, row, submission)
+    return answer_once(question, project, {"baseline_name": baseline})
 
 
 verdicts_blp = Blueprint("verdicts", "What baselines found by themselves.")

@@ -32,10 +32,12 @@ from registry.operations.publish import Published, announce_import, publish
 SCHEMA = GridIn()
 _FORMATS = {"text/csv": "csv", "text/markdown": "markdown"}
 READERS = {"text/csv": delimited.read, "text/markdown": markdown.read}
+_AS_JSON = {"application/json": {"schema": {"$ref": "#/components/schemas/GridIn"}, "example": examples.GRID_IN}}
+JSON_BODY = {"required": True, "content": _AS_JSON}
 GRID_BODY = {
     "required": True,
     "content": {
-        "application/json": {"schema": {"$ref": "#/components/schemas/GridIn"}, "example": examples.GRID_IN},
+        **_AS_JSON,
         "text/csv": {
             "schema": {"type": "string"},
             "examples": {

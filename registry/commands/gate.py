@@ -8,11 +8,11 @@ import click
 
 from registry.commands.group import CHECK_FAILED, UNDECIDED, writable
 from registry.commands.push import reads_files
-from registry.commands.pushing import Reasons
+from registry.commands.pushing import all_of, is_file
 from registry.commands.session import Failed, Session, asks_server, polled, waits
-from registry.errors import Malformed, NotFound, TryLater
+from registry.errors import NotFound, TryLater
 from registry.importers.imported_grid import Overrides
-from registry.importers.reading import Item, Sources, named_of, with_warnings
+from registry.importers.reading import Sources, with_warnings
 from registry.renderings.gate import FORMATS, Case, variables
 from registry.results.codec import from_document
 from registry.results.gates import Gate
@@ -75,7 +75,7 @@ def gate(  # noqa: PLR0913, PLR0917 (each is an option)
     yet; 5 the registry does not answer. --inconclusive is for the first of these: what cannot be compared is no pass.
     """
     read = sources(contenders)
-    if any(map(_is_file, contenders)):
+    if any(map(is_file, contenders)):
         if missing := [name for name in contenders if not Path(name).exists()]:
             raise click.UsageError(f"There is no file {missing[0]}.")
         asked = _of_files(session, baseline, read)
@@ -103,19 +103,9 @@ def _written(form: str, cases: Sequence[Case]) -> str:
     return variables(cases) if form == "variables" else "".join(FORMATS[form](one) for one in cases)
 
 
-def _is_file(name: str) -> bool:
-    """Whether a contender is a file, and no model: a folder is one if it is written with a slash at its end."""
-    return Path(name).is_file() or name.endswith(("/", ".json"))
-
-
 def _of_files(session: Session, baseline: str, read: Sources) -> Iterator[Asked]:
     """The grids of files that are of the baseline's experiment and metric, and of its benchmarks if it has a list."""
-    grids: list[Item] = []
-    faults = Reasons()
-    for one in named_of(read):
-        grids.append(one) if isinstance(one, Item) else faults.add(one)
-    if faults:
-        raise Malformed("\n".join(["Not all was read, and nothing is judged.", *faults.shown("Error", "")]))
+    grids = all_of(read, "judged")
     scope = session.transport.get(session.in_project(f"baselines/{segment(baseline)}"))
     judged = [one for one in grids if _concerns(scope, one.found.submission)]
     others = sorted({_scope_of(one.found.submission) for one in grids if one not in judged})

@@ -14,7 +14,8 @@ from typing import Any
 
 import orjson
 
-from registry.importers.reading import Item, Message, Skipped, missing_names, with_warnings
+from registry.errors import Malformed
+from registry.importers.reading import Item, Message, Skipped, Sources, missing_names, named_of, with_warnings
 from registry.renderings.words import counted
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
@@ -60,6 +61,22 @@ class Reasons:
                 yield f"{what}: {line}" + (f" ({times} times)" if times > 1 else "")
         if (more := len(self._by_reason) - _REASONS) > 0:
             yield f"… and {more} more reasons{elsewhere}."
+
+
+def is_file(name: str) -> bool:
+    """Whether a contender is a file, and no model: a folder is one if it is written with a slash at its end."""
+    return Path(name).is_file() or name.endswith(("/", ".json"))
+
+
+def all_of(read: Sources, done: str) -> list[Item]:
+    """The grids of sources; `Malformed` if a part of them was not read, by which nothing is `done`."""
+    grids: list[Item] = []
+    faults = Reasons()
+    for one in named_of(read):
+        grids.append(one) if isinstance(one, Item) else faults.add(one)
+    if faults:
+        raise Malformed("\n".join([f"Not all was read, and nothing is {done}.", *faults.shown("Error", "")]))
+    return grids
 
 
 def reason_of(detail: str) -> str:

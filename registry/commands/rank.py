@@ -1,7 +1,8 @@
 """Questions about several grids: `registry rank`, `table`, `compare`, `flips`, `plan`, `noise` and `floor`."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import click
 
 from registry.commands.arguments import Finite, Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
-from registry.commands.finding import Named, find_grid, find_grids, is_grid, names_grids, one_scope, only
+from registry.commands.finding import KINDS, Named, find_grid, find_grids, is_grid, names_grids, one_scope, only
 from registry.commands.page import until
+from registry.commands.pushing import all_of, is_file
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
+from registry.importers.mapping_file import read_mapping
+from registry.importers.reading import Sources, with_warnings
 from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.renderings import aggregates as tables
 from registry.renderings import comparison as of_grids
@@ -211,6 +215,7 @@ _LEAST = ("ties", "wins", "losses", "median", "Holm p", "could show")
 @click.option("--contender-variant", metavar="NAME", help="Models: the contender's variant.")
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
 @click.option("--full", is_flag=True, help="Grids: also every cell.")
+@click.option("--mapping", metavar="FILE|NAME", help="A file: a TOML file that says how it is read.")
 @cuts_slices
 @of_an_instant
 @waits
@@ -222,6 +227,7 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     named: Named,
     alpha: float | None,
     full: bool,
+    mapping: str | None,
     seconds: float,
     at: Parameters,
     **of_models: str | None,
@@ -229,9 +235,19 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     """Compare two models or two grids: contender less baseline, on the cells that both have.
 
     Models by name, over all benchmarks and on each: registry compare -e E --metric M R1-Llama R1-Qwen. Grids by an id,
-    its first characters, or names: registry compare -b AMC23 model=R1-Llama model=R1-Qwen.
+    its first characters, or names: registry compare -b AMC23 model=R1-Llama model=R1-Qwen. A CONTENDER that is a file
+    is read as by `registry push`, its names from the options where it lacks them, and each of its grids is compared
+    with that of the baseline, a model or a grid; nothing is published.
     """
     asked = {"alpha": alpha, **at}
+    if is_file(contender):
+        if given := [name for name, value in (*of_models.items(), *at.items()) if value]:
+            raise click.UsageError(f'"{given[0]}" is about what is published; a file is compared whole.')
+        path = session.in_project("comparisons")
+        for grid, body in _of_file(session, baseline, contender, named, mapping):
+            told = awaited(session, path, "comparison", seconds, body=body, baseline=grid, alpha=alpha)
+            _show_grids(session, told, full=full)
+        return
     if is_grid(baseline) != is_grid(contender):
         one, other = (baseline, contender) if is_grid(baseline) else (contender, baseline)
         raise click.UsageError(f'"{one}" is a grid and "{other}" a model: compare two of either.')
@@ -247,17 +263,38 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
         models = {"baseline_model": baseline, "contender_model": contender}
         question = {**scope, **models, **of_models, **asked}
     told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
-    document: Comparison | ModelComparison
     if is_grid(baseline):
-        document = from_document(Comparison, told)
-        parts, csv = of_grids.page(document), partial(of_grids.comparison_csv, document)
-        parts = parts if full else until(parts, lambda part: part.text == "Cells")
+        _show_grids(session, told, full=full)
     else:
         document = from_document(ModelComparison, told)
         parts, csv = of_two_models.page(document), partial(of_two_models.model_comparison_csv, document)
+        _show(session, told, parts, csv, None if document.whole else str(document.reason))
+
+
+def _show_grids(session: Session, told: dict[str, Any], *, full: bool) -> None:
+    document = from_document(Comparison, told)
+    parts, csv = of_grids.page(document), partial(of_grids.comparison_csv, document)
+    parts = parts if full else until(parts, lambda part: part.text == "Cells")
+    _show(session, told, parts, csv, str(document.reason) if document.status == "not_comparable" else None)
+
+
+def _show(session: Session, told: Any, parts: Any, csv: Callable[[], str], obstacle: str | None) -> None:
     session.screen.show(told, lambda: parts, lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
-    if document.status == "not_comparable" if isinstance(document, Comparison) else document.whole is None:
-        raise NotDefined(f"There is no comparison: {document.reason}.")
+    if obstacle is not None:
+        raise NotDefined(f"There is no comparison: {obstacle}.")
+
+
+def _of_file(
+    session: Session, baseline: str, file: str, named: Named, mapping: str | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each grid of a file after the id of the baseline's, which has its other names where it is called by names."""
+    mapped = Sources() if mapping is None else read_mapping(mapping)
+    given: dict[str, Any] = {kind: names[0] for kind, names in named.items() if names}
+    for one in all_of(replace(mapped, names=(file,), wanted=replace(mapped.wanted, **given)), "compared"):
+        body = with_warnings(one.found)
+        own = {kind: [body.get(kind, "")] for kind in KINDS} | {"metric": [body["metric"]["name"]]}
+        reference = baseline if is_grid(baseline) else f"model={baseline}"
+        yield find_grid(session, reference, own if "=" in reference else {}), body
 
 
 @click.command()

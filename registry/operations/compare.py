@@ -4,18 +4,30 @@ noise."""
 import math
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sqlalchemy import Connection, literal, select
 
-from registry.errors import NotFound
+from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Grid
+from registry.grids.intake import Submission
 from registry.plans.noise import with_effect
 from registry.plans.reachable import gate_error, is_exact
 from registry.storage.item_outcomes import marks_of
 from registry.storage.keys import among, of_grid
-from registry.storage.rows import grid_of
+from registry.storage.rows import content_of, grid_of
 from registry.storage.tables import grids, revisions
+
+MOST_UNPUBLISHED = 20_000
+"""Cells of a grid that is compared or judged without being stored."""
+
+
+def unpublished(submission: Submission) -> dict[str, Any]:
+    """A grid that is not stored, as a question carries it; `Invalid` where it is too large for one."""
+    if len(submission.grid.values) > MOST_UNPUBLISHED:
+        raise Invalid([Fault("", f"at most {MOST_UNPUBLISHED:,} cells are compared without being published")])
+    return content_of(submission.grid, asdict(submission.names))
 
 
 def revision_of(

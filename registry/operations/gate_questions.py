@@ -15,16 +15,11 @@ from sqlalchemy import Connection
 from registry.errors import Fault, Invalid
 from registry.grids.intake import Submission
 from registry.operations.baselines import below
-from registry.operations.compare import revision_of
+from registry.operations.compare import revision_of, unpublished
 from registry.operations.names import joined_names
 from registry.operations.read import find_grid
 from registry.query import GateQuery
-from registry.results.codec import to_document
 from registry.storage.gate_scope import PUBLISHED, along_of, in_order, models_of_scope, number_of, question_of
-from registry.storage.rows import columns_of, shape_of
-
-MOST_UNPUBLISHED = 20_000
-"""Cells of a grid that is judged without being stored."""
 
 
 def gate_of_model(connection: Connection, project_id: uuid.UUID, row: Any, contender: str) -> GateQuery:
@@ -102,23 +97,17 @@ def _with_baseline(question: GateQuery, models: Sequence[str]) -> GateQuery:
 def gate_of_content(connection: Connection, project_id: uuid.UUID, row: Any, submission: Submission) -> GateQuery:
     """Question about a grid that is not stored; `Invalid` where it is of another experiment or metric, or too large,
     and where nothing is before it in the order of the baseline."""
-    question, names, grid = question_of(row.name, row.version, row.definition), submission.names, submission.grid
+    question, names = question_of(row.name, row.version, row.definition), submission.names
     told = {"experiment": question.experiment, "metric": question.metric}
     faults = [
         Fault("/metric/name" if place == "metric" else f"/{place}", f'is "{wanted}" of this baseline')
         for place, wanted in told.items()
         if getattr(names, place) != wanted
     ]
-    if len(grid.values) > MOST_UNPUBLISHED:
-        faults.append(Fault("", f"at most {MOST_UNPUBLISHED:,} cells are judged without being published"))
     if faults:
         raise Invalid(faults)
-    columns = columns_of(grid) | shape_of(grid) | {"values": grid.values, "digest": grid.digest}
-    for stored in ("id", "shape_id", "numbers", "scale"):
-        del columns[stored]
-    question = _before_content(connection, project_id, row, question, submission)
-    content = {"benchmark": names.benchmark, "variant": names.variant, "model": names.model, **columns}
-    return replace(question, content=to_document(content))
+    content = unpublished(submission)
+    return replace(_before_content(connection, project_id, row, question, submission), content=content)
 
 
 def _before_content(

@@ -30,7 +30,8 @@ def measured_of_grids(connection: Connection, document: dict[str, Any], goal: Go
     one = from_document(Comparison, document)
     if one.test is None or one.test.difference is None:
         return one.reason or "the grids have no gap"
-    pair = (one.baseline.grid, one.baseline.revision), (one.contender.grid, one.contender.revision)
+    mine, theirs = ((side.grid, side.revision) for side in one.inputs)
+    pair = mine, theirs
     trials = mean_trials(connection, pair)
     stratum = Stratum(
         one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr

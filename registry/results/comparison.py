@@ -190,9 +190,12 @@ class ComparedRevision:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedGrid(ComparedRevision):
+class ComparedGrid:
     """A grid of a comparison."""
 
+    grid: Annotated[Identifier | None, "The grid's id; null: it is not published."] = None
+    revision: Annotated[Count | None, "The revision that was compared; null: it is not published."] = None
+    digest: Annotated[Digest, "Of that revision's content."] = ""
     experiment: Annotated[str, "Aliases are replaced by what they stand for."] = ""
     benchmark: Annotated[str, "What was measured."] = ""
     model: Annotated[str, "What it was measured on."] = ""
@@ -252,7 +255,7 @@ class Comparison(Gap):
     contender: ComparedGrid = ComparedGrid()
     axes: Annotated[tuple[AxisDocument, ...], "The axes that both grids have, with the levels of both."] = ()
     slice: SliceDocument = None
-    inputs: Annotated[tuple[ComparedRevision, ...], "Both grids, the baseline first."] = ()
+    inputs: Annotated[tuple[ComparedRevision, ...], "The grids that are published, the baseline first."] = ()
     warnings: Annotated[tuple[Warning, ...], "Doubts about the inputs."] = ()
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED

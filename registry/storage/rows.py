@@ -8,7 +8,7 @@ below 2**53 is the double nearest to the decimal number (IEEE 754 rounds a divis
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
@@ -19,6 +19,7 @@ import orjson
 
 from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
 from registry.grids.slices import Slice, sliced
+from registry.results.codec import to_document
 
 MOST = 2**31 - 1
 _MOST_DECIMALS = 6
@@ -153,10 +154,28 @@ def sliced_row(row: Any, wanted: Slice) -> Any:
     found = sliced(grid_of(row), wanted)
     if found is None:
         return None
-    content = columns_of(found) | shape_of(found) | {"values": found.values}
-    for stored in ("id", "shape_id", "numbers", "scale", "digest"):
-        del content[stored]
-    return SimpleNamespace(**{**row._mapping, **content})
+    return SimpleNamespace(**{**row._mapping, **_columns_read(found), "digest": row.digest})
+
+
+def content_of(grid: Grid, names: Mapping[str, str]) -> dict[str, Any]:
+    """A grid that is not stored, with its names, as a question about it carries it to the workers."""
+    found: dict[str, Any] = to_document({**names, **_columns_read(grid), "digest": grid.digest})
+    return found
+
+
+def unpublished_row(content: Mapping[str, Any]) -> Any:
+    """The grid of `content_of` as the row of a revision, of no grid's id and of number 0."""
+    nobody: dict[str, Any] = {"id": None, "grid_id": None, "number": 0, "labels": {}, "reasons": None}
+    digest = bytes.fromhex(str(content["digest"]).removeprefix("sha256:"))
+    return SimpleNamespace(**nobody | dict(content) | {"digest": digest})
+
+
+def _columns_read(grid: Grid) -> dict[str, Any]:
+    """Columns as a revision is read, whose values are not packed."""
+    columns = columns_of(grid) | shape_of(grid) | {"values": grid.values}
+    for stored in ("id", "shape_id", "numbers", "scale"):
+        del columns[stored]
+    return columns
 
 
 def _tuple(column: Sequence[Any] | None) -> tuple[Any, ...] | None:

@@ -6,6 +6,7 @@ import pytest
 
 from results_registry.http import Transport
 from tests.commands.terminal import Person
+from tests.computing import computing
 from tests.house import House, Project
 from tests.workers.asking import now
 
@@ -225,6 +226,26 @@ def test_two_models_are_compared_by_name_on_every_benchmark(person: Person, two_
     assert page.startswith("B vs A — accuracy (%)\n")
     assert "over 2 benchmarks, which weigh the same: -7.00 [" in page
     assert person.json("compare", "A", "B")["whole"] == document["whole"]  # the one experiment and metric that there is
+
+
+def test_the_grids_of_a_file_are_compared_with_those_of_a_model_or_a_grid_and_not_published(
+    person: Person, two_models: list[str], house: House
+) -> None:
+    rows = ("benchmark,system,score,of", "X,pr,60,1000", "Y,pr,61,1000")
+    (person.home / "results.csv").write_text("\n".join(rows))
+    (person.home / "m.toml").write_text(
+        'variant = "Baseline"\naxes = []\n[column]\nmodel = "system"\ntrials = "of"\n'
+        '[metric.accuracy]\ncolumn = "score"\nunit = "%"\ndirection = "higher"\nlower = 0\nupper = 100\n'
+    )
+    with computing(house):
+        asked = ("compare", "A", "results.csv", "--mapping", "m.toml", "-e", "type-by-length")
+        found = person.page(*asked, "--full")
+    assert "A is better than pr by 20.0 points" in found
+    assert "pr is 1.0 points better" in found
+    assert found.count("contender: not published\n") == 2
+    assert '"suite" is about what is published' in person.complains(*asked, "--suite", "s", status=2)
+    assert "No grid of" in person.complains("compare", "nobody", *asked[2:], status=1)
+    assert {row["model"] for row in person.rows("ls")} == {"A", "B"}
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,13 @@ ADMIN = {
 QUESTIONS = {
     ("post", "/api/v1/projects/{project}/plan"),
     ("post", "/api/v1/projects/{project}/baselines/{baseline}/gate"),
+    ("post", "/api/v1/projects/{project}/comparisons"),
 }
 """What is asked with a body, and changes nothing."""
 BASELINE = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}
 CLAIM = {"kind": "coverage", "is": "ragged", "about": {"experiment": "type-by-length", "metric": "accuracy"}}
 BODIES: dict[tuple[str, str], Any] = {
-    (method.lower(), f"/api/v1/{path}"): body for method, path, body in ROUTES.values()
+    (method.lower(), f"/api/v1/{path.partition('?')[0]}"): body for method, path, body in ROUTES.values()
 } | {
     ("patch", "/api/v1/projects/{project}"): {"name": "renamed"},
     ("post", "/api/v1/projects/{project}/shares"): {"path": "SHARED"},
@@ -108,6 +109,8 @@ class Scene:
         asked = next((query for word, query in QUERIES.items() if word in f"{path}/" and method == "get"), "")
         if (method, path) == ("delete", "/api/v1/projects/{project}"):
             asked = "?cascade=true"
+        if (method, path) == ("post", "/api/v1/projects/{project}/comparisons"):
+            asked = "?baseline={grid}"
         filled = (path + asked).format_map(self.names)
         body = BODIES.get((method, path))
         if (method, path) == ("post", "/api/v1/projects"):

@@ -84,7 +84,9 @@ def writes(project: Project) -> dict[str, Send]:
     }
 
 
-QUESTIONS = {"POST /api/v1/projects/{project}/plan", "POST /api/v1/projects/{project}/baselines/{baseline}/gate"}
+QUESTIONS = {
+    f"POST /api/v1/projects/{{project}}/{path}" for path in ("plan", "comparisons", "baselines/{baseline}/gate")
+}
 """What is asked with a body, and changes nothing."""
 
 

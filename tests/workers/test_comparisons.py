@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from registry.demo import demo_aliases, demo_grids
 from registry.storage.tables import cached_results
 from tests.house import House, Project
-from tests.workers.asking import computed, described, faults_of, join
+from tests.workers.asking import answer_due, computed, described, faults_of, join
 
 pytestmark = pytest.mark.usefixtures("nothing_due")
 
@@ -156,3 +156,35 @@ def test_a_question_that_makes_no_sense_is_refused_with_its_place(project: Proje
     for name, value in [*numbers, ("baseline", "x"), ("contender", "{}"), ("model", "A"), ("baseline", ["a", "b"])]:
         with subtests.test(msg=f"{name}={value}"):
             assert list(faults_of(project.get(path, query_string=ids | {name: value}))) == [f"/{name}"]
+
+
+def test_a_grid_that_is_not_published_is_compared_as_if_it_were_and_nothing_of_it_stays(project: Project) -> None:
+    """Shown against the same grid, published: but for its id and revision, every number and word is the same."""
+    llama, _ = two_seeds(project)
+    sent = next(grid for grid in demo_grids() if grid["benchmark"] == "AIME'24")
+    qwen = sent | {"variant": "of a pull request"}
+    path = f"projects/{project.slug}/comparisons"
+
+    def posted(body: dict[str, Any], status: int = 200, **more: Any) -> Any:
+        asked = {"query_string": {"baseline": llama["id"]} | more, "json": body}
+        if project.call("POST", path, "reader", **asked).status_code == 202:
+            answer_due(project.house)
+        answer = project.call("POST", path, "reader", **asked)
+        assert answer.status_code == status, answer.text
+        return answer.get_json()
+
+    before = kept(project)
+    document = described(posted(qwen), "Comparison")
+    assert kept(project) == before
+    assert [one["grid"] for one in document["inputs"]] == [llama["id"]]
+    assert (document["contender"]["grid"], document["contender"]["revision"]) == (None, None)
+    published = answered(project, llama, project.published(**qwen))
+    of_contender = ("computed_at", "contender", "inputs")
+    assert {k: v for k, v in document.items() if k not in of_contender} == {
+        k: v for k, v in published.items() if k not in of_contender
+    }
+    assert posted(qwen, alpha=0.2)["alpha"] == 0.2
+    axes = [{"name": name, "kind": "numeric", "levels": list(range(142))} for name in "LM"]
+    large = {"axes": axes, "values": [[1.0] * 142] * 142}
+    assert "20,000" in str(posted(qwen | large, 422))
+    assert "has no revision 7" in str(posted(qwen, 404, baseline_revision=7))

@@ -31,7 +31,7 @@ from registry.results.pairs import Pair
 from registry.results.terms import Warning, differing_keys
 from registry.storage.item_outcomes import held_items, rows_of_items
 from registry.storage.keys import of_grid
-from registry.storage.rows import grid_of, sliced_row
+from registry.storage.rows import grid_of, sliced_row, unpublished_row
 from registry.storage.tables import grids, revisions
 from workers.protocols import protocol_doubts
 from workers.rankings.direct import suite_warnings
@@ -324,8 +324,11 @@ def _wins(gaps: Sequence[BenchmarkGap], direction: Direction | None, alpha: floa
 
 def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:
     """Rows of baseline and contender, each a revision with the names of its grid, cut to the query's slice."""
+    baseline = sliced_row(revision_row(connection, project_id, query.baseline, query.baseline_revision), query.at)
+    if query.content is not None:
+        return baseline, unpublished_row(query.content)
     return (
-        sliced_row(revision_row(connection, project_id, query.baseline, query.baseline_revision), query.at),
+        baseline,
         sliced_row(revision_row(connection, project_id, query.contender, query.contender_revision), query.at),
     )
 
@@ -375,7 +378,11 @@ def comparison_document(
     doubts = () if obstacle else protocol_doubts(rules, baseline.protocol, contender.protocol)
     if (mine.grid, mine.revision) == (theirs.grid, theirs.revision):
         doubts = (Warning("same_revision", "Baseline and contender are one revision of one grid."), *doubts)
-    inputs = [ComparedRevision(side.grid, side.revision, side.digest) for side in (mine, theirs)]
+    inputs = [
+        ComparedRevision(side.grid, side.revision, side.digest)
+        for side in (mine, theirs)
+        if side.grid is not None and side.revision is not None
+    ]
     return {
         "baseline": to_document(mine),
         "contender": to_document(theirs),
@@ -395,8 +402,8 @@ def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> ComparedGrid:
         return joined.get((kind, own), own)
 
     return ComparedGrid(
-        grid=str(row.grid_id),
-        revision=row.number,
+        grid=row.grid_id and str(row.grid_id),
+        revision=row.number or None,
         digest="sha256:" + bytes(row.digest).hex(),
         experiment=name("experiment"),
         benchmark=name("benchmark"),

@@ -14,7 +14,7 @@ from registry.results.comparison import ModelComparison
 from registry.results.gates import Gate, GateInput, NotComparable, Policy
 from registry.results.terms import Warning
 from registry.storage.item_outcomes import held_items, rows_of_revisions
-from registry.storage.rows import grid_of
+from registry.storage.rows import grid_of, unpublished_row
 from workers.answers.comparisons import framed, revision_row
 from workers.answers.repeat_noise import beyond_trials
 from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_of, with_margin
@@ -54,7 +54,7 @@ def read_sides(connection: Connection, project_id: Any, query: GateQuery, joined
         row for row in rows if canonical_names(row, joined)["model"] == query.baseline_model
     ]
     if query.content is not None:
-        contender = [SimpleNamespace(**_unpublished(query.content))]
+        contender = [unpublished_row(query.content)]
     elif query.contender_grid:
         contender = [_pinned(connection, project_id, query.contender_grid)]
     else:
@@ -79,11 +79,6 @@ def pinned_rows(connection: Connection, project_id: Any, query: GateQuery) -> li
 def _pinned(connection: Connection, project_id: Any, wanted: str) -> Any:
     grid, _, number = wanted.rpartition("@")
     return revision_row(connection, project_id, grid, int(number))
-
-
-def _unpublished(content: Mapping[str, Any]) -> dict[str, Any]:
-    nobody: dict[str, Any] = {"id": None, "grid_id": None, "number": 0, "labels": {}, "reasons": None}
-    return nobody | dict(content) | {"digest": bytes.fromhex(str(content["digest"]).removeprefix("sha256:"))}
 
 
 def named(query: GateQuery, rows: Sequence[Any], joined: Aliases, *, measured: bool = True) -> Grids:
