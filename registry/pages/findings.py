@@ -40,7 +40,7 @@ _COURSES = (
     ("Too few points along", ("insufficient_points", "two_points", "single_point")),
 )
 
-MOVING = ("increasing", "decreasing")
+MOVING = ("increasing", "decreasing", "slightly_increasing", "slightly_decreasing")
 _DRIFT = "Assumed: the scatter is independent from level to level. A curve that drifts slowly looks like a trend then."
 _NO_BREAKS = {
     None: "No step{of} was shown to be sharp.",

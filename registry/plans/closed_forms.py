@@ -88,6 +88,20 @@ def smallest_factor(is_enough: Callable[[float], bool], precise: float = 1 + 1e-
     return high
 
 
+def score_factor(samples: "TwoSamples", margin: float, goal: Goal) -> float:
+    """By how much all trials of these rates must be multiplied for the score test to exclude a loss of the margin; at
+    its rejection the error is that of a loss of the margin, of what is observed that of the rates themselves."""
+    if margin >= 1:
+        return 0.0
+    first, second = restricted(samples, -margin)
+    variances = [
+        one * (1 - one) / samples.n1 + other * (1 - other) / samples.n2
+        for one, other in ((samples.k1 / samples.n1, samples.k2 / samples.n2), (first, second))
+    ]
+    needed = goal.critical + quantile(goal.power) * math.sqrt(variances[0] / variances[1])
+    return smallest_factor(lambda times: score(samples.times(times), -margin) >= needed)
+
+
 def all_pass_trials(floor: float, goal: Goal) -> float:
     """Trials of which all must pass for Clopper and Pearson's lower bound to reach a floor, above 0 and below 1: the
     first number n with floor^n no larger than the tail; not rounded."""
@@ -118,6 +132,10 @@ class TwoSamples:
     def difference(self) -> float:
         """The difference as it was observed."""
         return self.k1 / self.n1 - self.k2 / self.n2
+
+    def times(self, factor: float) -> "TwoSamples":
+        """So many times the trials, at the same rates."""
+        return TwoSamples(self.k1 * factor, self.n1 * factor, self.k2 * factor, self.n2 * factor)
 
     def turned(self) -> "TwoSamples":
         """The second less the first."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
-from registry.plans.closed_forms import Goal, TwoSamples, score_interval
+from registry.plans.closed_forms import Goal, TwoSamples, score_factor, score_interval
 from registry.plans.noise import binomial_stderr, stderr_of, trials_of, with_effect
 from registry.results.gates import Policy, Reachable
 from registry.results.terms import Warning
@@ -24,12 +24,15 @@ POWER = 0.8
 @dataclass(frozen=True, slots=True)
 class _Unit:
     """One thing that is judged: the baseline's value, the standard error of a gap of 0, the margin shown and trials of
-    a cell; None where noise, or trials, are not known."""
+    a cell; None where noise, or trials, are not known. With a `sample` at equal rates, as shares of `whole`, the score
+    test is what judges."""
 
     value: float
     stderr: float | None
     shown: float | None
     trials: float | None
+    sample: TwoSamples | None = None
+    whole: float = 1.0
 
 
 def reachable(policy: Policy, grids: Sequence[tuple[str, Grid]]) -> Reachable:
@@ -121,7 +124,7 @@ def _benchmark(policy: Policy, grids: Sequence[Grid]) -> _Unit | None:
     if whole is None or weights is not known or value not in (0.0, whole) or not stderr:
         return unit
     effective = math.fsum(count / (grid.design_effect or 1.0) for count, (grid, _) in zip(known, cells, strict=True))
-    return replace(unit, shown=_by_score(policy, value / whole, effective) * whole)
+    return _by_score(policy, unit, whole, effective)
 
 
 def _cell(policy: Policy, grid: Grid, place: int) -> _Unit:
@@ -131,7 +134,7 @@ def _cell(policy: Policy, grid: Grid, place: int) -> _Unit:
     if not trials or whole is None or not error or _is_posted(grid, place):
         return unit
     effective = trials / (grid.design_effect or 1.0)
-    return replace(unit, shown=_by_score(policy, value / whole, effective) * whole)
+    return _by_score(policy, unit, whole, effective)
 
 
 def _scale(policy: Policy) -> float:
@@ -139,10 +142,11 @@ def _scale(policy: Policy) -> float:
     return (1 + policy.margin / 100) ** 2 if policy.margin_unit == "percent" and policy.kind != "floor" else 1.0
 
 
-def _by_score(policy: Policy, rate: float, trials: float) -> float:
-    """The loss that the score test excludes at equal rates, of so many trials on both sides."""
-    baseline = trials / _scale(policy)
-    return -score_interval(TwoSamples(rate * trials, trials, rate * baseline, baseline), policy.alpha)[0]
+def _by_score(policy: Policy, unit: _Unit, whole: float, trials: float) -> _Unit:
+    """The unit with the loss that the score test excludes at equal rates, of so many trials on both sides."""
+    rate, baseline = unit.value / whole, trials / _scale(policy)
+    sample = TwoSamples(rate * trials, trials, rate * baseline, baseline)
+    return replace(unit, shown=-score_interval(sample, policy.alpha)[0] * whole, sample=sample, whole=whole)
 
 
 def gate_error(grid: Grid, place: int) -> float | None:
@@ -182,7 +186,10 @@ def _trials(policy: Policy, units: Sequence[_Unit]) -> int | None:
         margin = allowed(policy, unit.value)
         if unit.trials is None or margin <= 0 or unit.stderr is None:
             return None
-        found.append(unit.trials * forms.factor(unit.stderr, margin, goal) if unit.stderr else 1.0)
+        if unit.sample is not None:
+            found.append(unit.trials * score_factor(unit.sample, margin / unit.whole, goal))
+        else:
+            found.append(unit.trials * forms.factor(unit.stderr, margin, goal) if unit.stderr else 1.0)
     return forms.whole(max(found))
 
 

@@ -136,7 +136,11 @@ def _numeric(steps: Sequence[Step]) -> bool:
 
 def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) -> Iterator[str]:
     params, margin = document.params, document.params.sharp_change
-    yield from (_REASONS[why].format(of=of) for why, of in reasons_of([one for one, _ in steps]) if why)
+    for why, of in reasons_of([one for one, _ in steps]):
+        if why:
+            # Noise alone would not do where no margin is set either.
+            both = "; nor is a margin set" if why == "noise_unknown" and margin is None else ""
+            yield _REASONS[why].format(of=of) + both
     if any(step.sharp is not None for _, step in steps) and margin is not None:
         size = fixed(margin, decimals_of([margin]), UNDEFINED)
         yield f"sharp: a step of {size} or more with Holm p < {params.alpha:g}"

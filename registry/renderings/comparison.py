@@ -86,7 +86,7 @@ def _sides(document: Comparison) -> Iterator[str]:
     if shared := [one for one, other in pairs if one and one == other]:
         yield f"both: {' · '.join(shared)}"
     for word, side in (("baseline", baseline), ("contender", contender)):
-        yield f"{word}: grid {side.grid}, revision {side.revision}"
+        yield f"{word}: " + (f"grid {side.grid}, revision {side.revision}" if side.grid else "not published")
     for warning in document.warnings:
         yield warning.detail
     if document.status != "ok":
@@ -135,6 +135,8 @@ def _test(test: GapTest, places: int | None) -> str:
 
 
 def _margins(document: Comparison) -> Iterator[Block]:
+    if len(document.axes) < 2:  # the cells say it
+        return
     for axis, margin in (document.by or {}).items():
         levels = [level for level in margin.levels if level.n_common]
         if not levels:

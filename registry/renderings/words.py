@@ -196,7 +196,7 @@ _SENTENCES = {
     ),
     "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
     "equal_noise": (
-        "the repeats of all cells have about one noise: sets of best cells, steps of three cells and more, declines, "
+        "the repeats of all cells have about one noise: sets of cells, steps of three cells and more, lasting changes, "
         "thresholds, axes and interactions pool it, and up to 20-35 % of reports err where one cell or row is five to "
         "ten times as noisy"
     ),

@@ -111,15 +111,15 @@ def rows_along(table: Table, place: int) -> list[IntArray]:
     return found
 
 
-def stratified(rows: Sequence[IntArray], alpha: float = 0.05, kind: str = "series") -> GridTrend:
-    """Tests for a common direction of all rows; `kind` is what a reason calls them."""
+def stratified(rows: Sequence[IntArray], alpha: float = 0.05, kind: str = "values") -> GridTrend:
+    """Tests for a common direction of all rows; `kind` is what a reason calls what they have."""
     if not rows:
         return GridTrend("insufficient", 0, 0, None, None, "exact", "no series has two cells")
     s, patterns = scored(rows)
     pairs = sum(untied_pairs(*pattern) for pattern in patterns)
     least = max(SMALLEST_P, 2 * math.prod(min_attainable(*p) / 2 if untied_pairs(*p) else 1.0 for p in patterns))
     if pairs == 0:
-        return GridTrend("undefined", s, len(rows), 1.0, 1.0, "exact", "no series has two different values")
+        return GridTrend("undefined", s, len(rows), 1.0, 1.0, "exact", f"no series has two different {kind}")
     method: ExactOrNormal = "normal"
     p = normal_p(s, sum(variance(*pattern) for pattern in patterns))
     if pairs <= EXACT_PAIRS and max(count for count, _ in patterns) <= EXACT_POINTS:

@@ -294,7 +294,7 @@ def gap_trend(found: Matched, place: int, alpha: float) -> GapTrend:
     rows = common_rows_along(found, place, numbers)
     if not rows:
         return GapTrend(axis.name, scale, "insufficient", 0, reason="no series has two common cells")
-    test = stratified([row.ticks for row in rows], alpha)
+    test = stratified([row.ticks for row in rows], alpha, "gaps")
     slope, interval, used = common_slope(rows, found.decimals, 1 - alpha)
     return GapTrend(
         axis.name,

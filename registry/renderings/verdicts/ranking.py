@@ -256,10 +256,8 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     tested = [name for name in open_ if name not in untested]
     for words, names in ("not separated from", tested), ("not tested against", untested):
         told += f"; {words} {joined(names, _LISTED)}" if names else ""
-    equal = _are_equal(ranking, best, open_)
-    if equal:
-        told += f", and shown to be equal on average to {'it' if len(open_) == 1 else 'them'}"
-        told += f" within {margin_words(yardstick_of(ranking))}"
+    equal = _equal(ranking, best, open_)
+    told += equal
     if gap := _gap(ranking, open_):
         told += f"; {'it' if len(best) == 1 else isolated(best[0].name)}{gap}"
     answer: Answer = "absent" if equal else "open"
@@ -302,13 +300,18 @@ def _may_tell(ranking: Ranking, first: str, second: str) -> bool:
     return found is None or found[0].p_holm is not None
 
 
-def _are_equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> bool:
-    """Whether one is first, and each name that is not separated from it is shown to be equal within the margin."""
-    margin = yardstick_of(ranking).margin
-    if margin is None or len(best) != 1 or not others:
-        return False
-    pairs = [pair_of(ranking, best[0].name, name) for name in others]
-    return all(found is not None and found[1] is not None and found[1].is_within(margin) for found in pairs)
+def _equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> str:
+    """That each name that is not separated from the one that is first is shown to be equal to it within the margin; ""
+    where that is not so."""
+    yardstick = yardstick_of(ranking)
+    if yardstick.margin is None or len(best) != 1 or not others:
+        return ""
+    pairs = [found for name in others if (found := pair_of(ranking, best[0].name, name)) is not None]
+    if len(pairs) < len(others) or not all(size and size.is_within(yardstick.margin) for _, size in pairs):
+        return ""
+    mean = " on average" if any(pair.n_common > 1 for pair, _ in pairs) else ""
+    them = "it" if len(others) == 1 else "them"
+    return f", and shown to be equal{mean} to {them} within {margin_words(yardstick)}"
 
 
 def lead_of(ranking: Ranking) -> Iterator[str]:

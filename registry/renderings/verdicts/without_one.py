@@ -44,13 +44,13 @@ def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str,
     if len(lost) == 1:
         return f"; with {name} left out, {than}", ()
     if all(one.shown == worst.shown for one in lost):
-        return f"; {than} with any one of {len(lost):,} {group}s left out", ()
+        return f"; with any one of {len(lost):,} {group}s left out, {than}", ()
     listed = without if len(without) <= _ALL_WITHOUT else lost
     each = tuple(
         f"Without {isolated(one.benchmark)}, than {of_them(one.shown) if one in lost else 'no fewer'}."
         for one in listed
     )
-    return f"; than fewer with any one of {len(lost):,} {group}s left out, without {name} {than}", each
+    return f"; with any one of {len(lost):,} {group}s left out, than fewer: without {name}, {than}", each
 
 
 def of_them(count: int) -> str:

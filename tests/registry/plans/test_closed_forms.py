@@ -15,6 +15,7 @@ from registry.plans.closed_forms import (
     factor_within,
     restricted,
     score,
+    score_factor,
     score_interval,
     shares_of_contrast,
     whole,
@@ -75,6 +76,23 @@ def test_a_plan_finds_its_effect_by_the_score_test_with_the_power_that_was_asked
         z = np.divide(np.abs(k[:, None] - k) / n, np.sqrt(spread), out=np.zeros(spread.shape), where=spread > 0)
         power = stats.binom.pmf(k, n, p1) @ (z > stats.norm.isf(0.025)) @ stats.binom.pmf(k, n, p2)
         assert 0.795 <= power <= most, (p1, p2, n)
+
+
+@pytest.mark.parametrize(
+    ("rate", "margin", "most"), [(0.5, 0.1, 0.81), (0.9, 0.05, 0.81), (0.98, 0.05, 0.84), (1.0, 0.05, 1.0)]
+)
+def test_so_many_trials_pass_equal_rates_with_the_power_that_was_asked_for(
+    rate: float, margin: float, most: float
+) -> None:
+    """By enumeration of both counts; where nothing fails all passes, and a trial less would not."""
+    goal = Goal(one_sided=True)
+    n = whole(10 * score_factor(TwoSamples(10 * rate, 10, 10 * rate, 10), margin, goal)) or 0
+    law = stats.binom.pmf(np.arange(n + 1), n, rate)
+    seen = [k for k in range(n + 1) if law[k] > 1e-5]
+    passes = [law[a] * law[b] for a in seen for b in seen if score(TwoSamples(a, n, b, n), -margin) >= goal.critical]
+    assert 0.79 <= sum(passes) <= most + 1e-9, n
+    if rate == 1:
+        assert score(TwoSamples(n - 1, n - 1, n - 1, n - 1), -margin) < goal.critical
 
 
 @pytest.mark.parametrize(("near", "far"), [(4.0, 4.0), (3.0, 5.0), (1.0, 7.0)])
