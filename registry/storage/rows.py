@@ -9,7 +9,7 @@ below 2**53 is the double nearest to the decimal number (IEEE 754 rounds a divis
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from functools import lru_cache
 from hashlib import sha256
 from types import SimpleNamespace
@@ -44,9 +44,12 @@ def packed(values: Sequence[float | None]) -> tuple[list[int | None], int] | Non
     return numbers, scale
 
 
+_OF_METRIC = [field.name for field in fields(Metric)]
+
+
 def metric_document(metric: Metric) -> dict[str, Any]:
     """Metric as it is stored and sent."""
-    return asdict(metric)
+    return {name: getattr(metric, name) for name in _OF_METRIC}  # a tenth of the time of `asdict`
 
 
 def level_document(level: Level) -> Any:
@@ -96,8 +99,14 @@ def metric_of(document: dict[str, Any]) -> Metric:
 
 
 def shape_of(grid: Grid) -> dict[str, Any]:
-    """Row of `shapes` for the grid: the same id exactly for an equal metric and equal axes."""
-    metric, axes = metric_document(grid.metric), [axis_document(axis) for axis in grid.axes]
+    """Row of `shapes` for the grid: the same id exactly for an equal metric and equal axes. Cached and shared by the
+    grids of an experiment: do not modify it."""
+    return _shape(grid.metric, grid.axes)
+
+
+@lru_cache(maxsize=256)
+def _shape(metric_: Metric, axes_: tuple[Axis, ...]) -> dict[str, Any]:
+    metric, axes = metric_document(metric_), [axis_document(axis) for axis in axes_]
     digest = sha256(orjson.dumps([metric, axes])).digest()
     return {"id": uuid.UUID(bytes=digest[:16]), "metric": metric, "axes": axes}
 
