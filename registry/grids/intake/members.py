@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -173,6 +174,7 @@ def warn_of_derived_names(sent: Mapping[str, Any], grid: Grid, report: Report) -
     _warn_of_derived_levels(grid.axes, report)
 
 
+@lru_cache(maxsize=1024)  # grids of a batch share most of their names and levels
 def _is_suspect(name: str) -> bool:
     # The name of an average fits on a line; long texts and runs of spaces would take the pattern long.
     return len(name) <= _LINE and looks_derived(" ".join(name.split()))
