@@ -92,11 +92,17 @@ def _instant(_context: click.Context, option: click.Parameter, text: str | None)
 
 
 of_an_instant = click.option(
-    "--as-of", metavar="INSTANT", callback=_instant, help="The grids as they were: an instant, a day in UTC, or 2w ago."
+    "--as-of",
+    metavar="INSTANT",
+    callback=_instant,
+    help="The grids as they were: an instant, a day in UTC, or how long ago: 2w.",
 )
 """Decorator: pass the command `as_of`, what the API takes for the option `--as-of`; None without it."""
 since_an_instant = click.option(
-    "--since", metavar="INSTANT", callback=_instant, help="Also what changed since an instant, a day in UTC, or 2w ago."
+    "--since",
+    metavar="INSTANT",
+    callback=_instant,
+    help="Also what changed since an instant, a day in UTC, or in the last 2w.",
 )
 """Decorator: the same of `since`."""
 sets_aside = click.option(

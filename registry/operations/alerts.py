@@ -148,16 +148,16 @@ def last_verdicts(connection: Connection, baseline_id: uuid.UUID, version: int, 
     return connection.execute(select(last).order_by(last.c.number.desc()).limit(limit)).all()
 
 
-def count_failing(connection: Connection, baselines: Sequence[Any]) -> dict[uuid.UUID, tuple[int, int]]:
-    """How many contenders fail by the last verdict on each, and of how many, by baselines with any."""
+def count_failing(connection: Connection, baselines: Sequence[Any]) -> dict[uuid.UUID, tuple[int, int, int]]:
+    """How many contenders fail, pass and are neither by the last verdict on each, by baselines with any."""
     key = (gate_verdicts.c.baseline_id, gate_verdicts.c.policy_version)
     each = select(gate_verdicts).where(tuple_(*key).in_([(one.id, one.version) for one in baselines]))
     each = each.ext(distinct_on(gate_verdicts.c.baseline_id, gate_verdicts.c.contender))
     order = (gate_verdicts.c.baseline_id, gate_verdicts.c.contender, gate_verdicts.c.number.desc())
     last = each.order_by(*order).subquery()
-    counts = (func.count().filter(last.c.passes.is_(False)), func.count())
+    counts = (func.count().filter(last.c.passes.is_not_distinct_from(one)) for one in (False, True, None))
     rows = connection.execute(select(last.c.baseline_id, *counts).group_by(last.c.baseline_id))
-    return {baseline: (failing, contenders) for baseline, failing, contenders in rows}
+    return {baseline: (failing, passing, neither) for baseline, failing, passing, neither in rows}
 
 
 def verdict_of(row: Any) -> StoredVerdict:

@@ -90,8 +90,8 @@ def _pairing_faults(query: ModelComparisonQuery, known: Collection[Names]) -> It
         one = "choose one by variant, or one of each by baseline_variant and contender_variant"
         yield Fault("/variant", f"both models have several variants of a benchmark; {one}: {quoted(found.ambiguous)}")
     elif not found.shared:
-        told = f"{quoted(found.only_in_baseline)} and {quoted(found.only_in_contender)}"
-        yield Fault("/contender_model", f"shares no benchmark with the baseline; they have {told}")
+        told = f"that has {quoted(found.only_in_baseline)}, and this {quoted(found.only_in_contender)}"
+        yield Fault("/contender_model", f"shares no benchmark with the baseline: {told}")
     elif not any(found.shared.values()):
         told = f"{quoted(variants[SIDES[0]])} and {quoted(variants[SIDES[1]])}"
         one = "choose one of each by baseline_variant and contender_variant"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from flask import request
+
 from registry.api.aggregates import AggregatesParameters, aggregates_query
 from registry.api.answers import ask
 from registry.pages.bar import page_of_row
@@ -38,7 +40,6 @@ from registry.selection import KINDS
 
 _FROM = "from"
 """The parameter with the first row that is shown."""
-_USUAL = ["model", "benchmark"]
 _ROWS = 2
 """Dimensions of a single table."""
 _WITH_PAGES = ("model", "benchmark")
@@ -46,12 +47,17 @@ _WITH_PAGES = ("model", "benchmark")
 _REDUCTIONS = {"mean": "mean of the cells", "best": "best cell", "count": "number of cells"}
 
 
+def _usual() -> list[str]:
+    """Models by benchmarks, or variants where those are ranked."""
+    return ["variant" if request.args.get("by") == "variant" else "model", "benchmark"]
+
+
 def find(asked: Asked) -> Found:
-    """The table of the selection: of models by benchmarks, if nothing else is named."""
-    query = {"group_by": _USUAL, **asked.query}
+    """The table of the selection, in the usual rows and columns if nothing else is named."""
+    query = {"group_by": _usual(), **asked.query}
     first = int(argument(_FROM, "[0-9]{1,6}", "is the number of a row, from 0") or 0)
     row = ask(aggregates_query(query, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
-    meant = [] if "group_by" in asked.query else [("group_by", ",".join(_USUAL))]
+    meant = [] if "group_by" in asked.query else [("group_by", ",".join(_usual()))]
     return Found(row, lambda: _shown(read(Aggregates, row.document), first, asked.slug), meant=meant)
 
 
@@ -73,7 +79,7 @@ def _shown(found: Aggregates, first: int, project: str) -> dict[str, Any]:
 def beside(asked: Asked) -> list[Field]:
     """What the rows and columns are, and what the entries are made of."""
     query, names = asked.query, {name: name for name in KINDS} | {f"axis:{name}": name for name in asked.bar.axes}
-    groups, over = query.get("group_by", _USUAL), query.get("over") or []
+    groups, over = query.get("group_by", _usual()), query.get("over") or []
     plates = [select("one table each", "group_by", names.items(), groups[:1], "none")] if len(groups) > _ROWS else []
     return [
         *plates,

@@ -15,7 +15,7 @@ from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParamete
 from registry.api.context import parts
 from registry.operations.plans import plan_of_models
 from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset, with_first
-from registry.pages.choices import Field
+from registry.pages.choices import Field, select
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
 from registry.pages.responses import state_of, tags_of
@@ -89,10 +89,16 @@ def sides_of(asked: Asked) -> dict[str, str]:
 
 
 def beside(asked: Asked) -> list[Field]:
-    """The two models."""
-    sides = sides_of(asked)
-    return [
+    """The two models, and their variants where there are several."""
+    sides, variants = sides_of(asked), asked.bar.choices["variant"].names
+    models = [
         Field(side.removesuffix("_model"), side, (), sides.get(side, ""), "a model", "names") for side in MODEL_SIDES
+    ]
+    options = [(one, one) for one in variants if one]
+    return models + [
+        select(side.replace("_", "’s "), side, options, asked.query.get(side), "the same of both")
+        for side in VARIANTS_OF_SIDES
+        if len(variants) > 1
     ]
 
 

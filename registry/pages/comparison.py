@@ -177,17 +177,24 @@ def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], 
     return Offer((*also, *listed), len(listed), len(found) > _LISTED)
 
 
+def _revision(grid: Mapping[str, Any]) -> str:
+    return f"revision {grid['revision']}"
+
+
 def _maps(
     sides: list[StoredGrid], statistics: list[Statistics | None], options: Options, found: Comparison | None
 ) -> dict[str, Any]:
     """Both grids in the range of both together, and the difference; each in its own range where there is none.
     `small` says whether they fit into tables."""
     baseline, contender = (serializers.grid(one) for one in sides)
+    titles, which = ([told(one) for one in (baseline, contender)] for told in (title, _revision))
+    names = [[one[kind] for kind in ("benchmark", "model", "variant")] for one in (contender, baseline)]
+    same = names[0] == names[1]
     named = {
         "baseline": baseline,
         "contender": contender,
-        "titles": [title(baseline), title(contender)],
-        "versus": versus(*([one[kind] for kind in ("benchmark", "model", "variant")] for one in (contender, baseline))),
+        "titles": which if same else titles,
+        "versus": f"{titles[0]}: {which[1]} vs {which[0]}" if same else versus(*names),
         "counts": counts_note(contender) or counts_note(baseline),
     }
     if not (fits(baseline) and fits(contender)):

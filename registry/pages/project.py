@@ -104,7 +104,7 @@ def project(project: str) -> Response:
     now = datetime.now(UTC)
     with parts().database.snapshot() as connection:
         row = enter(connection, project, "reader")
-        scopes, experiments, lacking, known = experiments_told(connection, row.id)
+        scopes, experiments, lacking, known, grids = experiments_told(connection, row.id)
         counts = {f"{kind}s": name_counts(connection, row.id, kind, limit=1)[1] for kind in ("model", "benchmark")}
         claims = claims_in_order(connection, row.id, ClaimFilters(verdict=CONTRADICTED), _CLAIMS)
         judged = verdicts_in_order(connection, row.id, ClaimFilters())
@@ -121,7 +121,7 @@ def project(project: str) -> Response:
             "front": request.path == "/",
             "experiments": experiments,
             "empty": [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
-            "counts": {"experiments": len(scopes), **counts, "grids": sum(one.grids for one in scopes)},
+            "counts": {"experiments": len(scopes), **counts, "grids": grids},
             "alerts": [told(one) for one in alerts],
             "claims": [shown_claim(one) for one in claims],
             "headline": headline(judged),
@@ -158,11 +158,13 @@ def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[S
 
 def experiments_told(
     connection: Connection, project_id: Any
-) -> tuple[list[Scope], list[Experiment], list[tuple[Scope, str]], list[object]]:
-    """All experiments, those with data and their verdicts, the rankings that they lack, and what all is made of."""
-    joined = joined_of_kind(connection, project_id, "experiment")
-    scopes = _by_experiment(scopes_of(connection, project_id, Filters()), joined)
-    return scopes, *_told(connection, project_id, [one for one in scopes if one.measured][:_EXPERIMENTS])
+) -> tuple[list[Scope], list[Experiment], list[tuple[Scope, str]], list[object], int]:
+    """All experiments, those with data and their verdicts, the rankings that they lack, what all is made of, and how
+    many grids there are, by any metric."""
+    every = scopes_of(connection, project_id, Filters())
+    scopes = _by_experiment(every, joined_of_kind(connection, project_id, "experiment"))
+    told = _told(connection, project_id, [one for one in scopes if one.measured][:_EXPERIMENTS])
+    return scopes, *told, sum(one.grids for one in every)
 
 
 def _told(

@@ -96,7 +96,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
         "link_of": partial(page_of_row, project, question.by),
         "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
-        "both": two(names) if len(names) == 2 and ranking.by == "model" else "",
+        "both": two(names) if len(names) == 2 and ranking.by == "model" and len(ranking.components) == 1 else "",
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
         "matrix": matrix_of(ranking, lower=lower, link=link_two),
         "most_in_matrix": MOST_IN_MATRIX,

@@ -119,6 +119,7 @@ def _context(
         "bar": bar,
         "asked_view": named,
         "sentence": _sentence(query, asked.wanted),
+        "narrowed": _sentence({**query, "as_of": ""}, ()).removeprefix(_sentence({**query, **_WHOLE}, ())),
         "fields": fields,
         "slices": _folded_slices(fields),
         "beside": beside,
@@ -214,6 +215,9 @@ def _foreign(view: View) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
+_WHOLE: Mapping[str, Any] = {"suite": "", "as_of": "", **dict.fromkeys(KINDS, ())}
+
+
 def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
     """The selection in words, as far as it is made."""
     asked: dict[str, Any] = {kind: tuple(query.get(kind, ())) for kind in KINDS}
@@ -240,8 +244,8 @@ def _folded_slices(fields: Sequence[Field]) -> list[Field]:
 def _unusual(fields: Sequence[Field]) -> Iterator[str]:
     """What the folded fields ask for, where the address says it."""
     for one in fields:
-        if request.args.get(one.parameter) and (chosen := [option.text for option in one.options if option.chosen]):
-            yield f"{one.label} {', '.join(chosen)}"
+        if text := request.args.get(one.parameter):
+            yield f"{one.label} {', '.join(option.text for option in one.options if option.chosen) or text}"
 
 
 def _takes(view: View, name: str, text: str) -> bool:

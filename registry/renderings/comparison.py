@@ -19,7 +19,7 @@ from registry.renderings.numbers import (
 )
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
-from registry.renderings.verdicts.comparison import comparison_verdict
+from registry.renderings.verdicts.comparison import comparison_verdict, state_of_side
 from registry.renderings.words import (
     assumptions,
     attainable_p,
@@ -61,9 +61,7 @@ def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
 
 def page(document: Comparison) -> Iterator[Block]:
     """The comparison's page: the whole first, the cells last."""
-    yield Heading(
-        f"{versus(_names(document.contender), _names(document.baseline))} — {measure(document.contender.metric)}", 1
-    )
+    yield Heading(f"{heading(document.contender, document.baseline)} — {measure(document.contender.metric)}", 1)
     yield comparison_verdict(document).sentence
     yield from slice_line(document.slice)
     yield Lines(tuple(_sides(document)))
@@ -74,6 +72,12 @@ def page(document: Comparison) -> Iterator[Block]:
         yield Heading("How the gap changes", 2)
         yield Lines(tuple(_trend(trend, document.axes) for trend in document.along))
     yield from _cells(document)
+
+
+def heading(contender: ComparedGrid, baseline: ComparedGrid) -> str:
+    """`A vs B` of the names that differ, or of two states of one grid."""
+    mine, theirs = _names(contender), _names(baseline)
+    return f"{state_of_side(contender)} vs {state_of_side(baseline)}" if mine == theirs else versus(mine, theirs)
 
 
 def _names(side: ComparedGrid) -> tuple[str, str, str]:

@@ -129,7 +129,7 @@ def _benchmarks(names: Sequence[str]) -> str:
 
 
 def _compared(slots: Slots) -> str:
-    return f"{slots.compared} of {counted(slots.total, 'slot', 'slots')} compared"
+    return f"{slots.compared:,} of {counted(slots.total, 'slot', 'slots')} compared"
 
 
 def _order(ranking: Ranking) -> Table:

@@ -123,7 +123,7 @@ def _ranking(_act: str, data: Data) -> EventSentence:
     more = max(_count(data, "leader_count") - len(leaders), 0)
     named = [*leaders, *([f"{more:,} more"] if more else [])]
     whose = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
-    leads = f"{whose} {'leads' if len(named) == 1 else 'lead'}" if leaders else ""
+    first = f"first in order: {whose}" if leaders else ""
     moved = [
         f"{plain(one.get('name'), _LONGEST_NAME)} {_rank(one.get('before'))} → {_rank(one.get('now'))}"
         for one in _several(data.get("moved"))
@@ -134,7 +134,7 @@ def _ranking(_act: str, data: Data) -> EventSentence:
     after = "was computed for the first time" if data.get("first") else "changed"
     about = _together(_name(data, "experiment"), _name(data, "metric"), by=" by ")
     target = Target("ranking", *(_id(data, one) for one in ("experiment", "metric", "since", "as_of")))
-    return EventSentence("The ranking of", about, after, _together(leads, *moved, by="; "), target=target)
+    return EventSentence("The ranking of", about, after, _together(first, *moved, by="; "), target=target)
 
 
 def _rank(rank: object) -> str:

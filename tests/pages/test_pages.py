@@ -45,7 +45,7 @@ def test_a_page_is_well_formed_runs_only_its_own_scripts_and_is_sent_once(
             drawn = path == answered.seed0 or any(f"view={kind}" in path for kind in ("ranking", "table", "lines"))
             assert ("og:image" in meta) == drawn
     assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}
-    assert "Ranking of type-by-length by accuracy" in titles
+    assert "Ranking of type-by-length by accuracy, benchmark Core Generalization" in titles
 
 
 def test_hostile_names_are_text(project: Project, visitor: Browser) -> None:

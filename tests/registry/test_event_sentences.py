@@ -126,7 +126,7 @@ def test_data_that_say_less_or_other_things_than_they_should_are_still_a_sentenc
 def test_a_first_ranking_a_first_judgement_and_a_first_baseline_say_so() -> None:
     first = {"experiment": "E", "metric": "m", "leaders": ["A"], "leader_count": 1, "first": True}
     ranked = event_sentence("ranking.changed", first)
-    assert ranked.text == "The ranking of E by m was computed for the first time (A leads)"
+    assert ranked.text == "The ranking of E by m was computed for the first time (first in order: A)"
     assert event_sentence("claim.judged", JUDGED | {"judgement": 1}).head == "The claim “A wins.” is contradicted"
     assert event_sentence("baseline.set", {"baseline": "main", "version": 1}).text == "The baseline main was created"
 

@@ -219,7 +219,7 @@ WRONG = [
     ({"contender_model": "b2"}, "/contender_model", 'has the model "b2"; there are B, A'),
     ({"baseline_variant": "x", "contender_variant": ""}, "/baseline_variant", 'the variant "x"; there is none'),
     ({"contender_model": "A"}, "/contender_model", "is the baseline too"),
-    ({"benchmark": "P"}, "/contender_model", 'shares no benchmark with the baseline; they have "P" and none'),
+    ({"benchmark": "P"}, "/contender_model", 'shares no benchmark with the baseline: that has "P", and this none'),
     ({"benchmark": "y"}, "/benchmark", "there are Y, P, Q, X, Z"),
     ({"at.Size": "1"}, "/at.Size", 'has the axis "Size"; there is Length'),
     ({"baseline_variant": "x"}, "/contender_variant", "is needed with baseline_variant"),

@@ -58,6 +58,7 @@ class _Gate(Schema):
     """A baseline as far as the form has it; what else its definition says stays as it was."""
 
     name = Matching(NAME, NAME_RULE, required=True)
+    changes = Name()
     experiment = Name(required=True)
     metric = Name(required=True)
     model = Name()
@@ -118,7 +119,8 @@ def _fill(typed: Typed, connection: Connection, project_id: uuid.UUID, name: str
         typed.values, typed.faults = {"name": name}, {"name": "there is no such baseline yet: this form makes it"}
         return
     policy = {one: f"{text:g}" if isinstance(text := getattr(found.policy, one), float) else text for one in _OF_POLICY}
-    about = {"name": name, "experiment": found.experiment, "metric": found.metric, "model": found.subject.model or ""}
+    about = {"name": name, "changes": name, "experiment": found.experiment, "metric": found.metric}
+    about["model"] = found.subject.model or ""
     suite = suites_by_benchmarks(connection, project_id).get(frozenset(found.benchmarks))
     some = {"suite": suite} if suite else {"benchmarks": "\n".join(found.benchmarks)}
     typed.values = about | policy | some
@@ -174,6 +176,8 @@ def _definition(connection: Connection, project_id: uuid.UUID) -> tuple[str, dic
     about["benchmarks"] = list(dict.fromkeys([*typed["benchmarks"], *of_suite]))
     try:
         found = find_baseline(connection, project_id, typed["name"]).definition
+        if typed.get("changes") != typed["name"]:
+            raise Invalid([Fault("/name", "is a baseline already: choose Change beside it, or another name")])
         policy = found["policy"] | policy
         subject = subject if "model" in typed or "model" in found["subject"] else found["subject"]
         about["variants"] = found.get("variants", [])

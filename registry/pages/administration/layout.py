@@ -248,8 +248,9 @@ def _value(name: str, told: Any) -> str:
     if name.endswith("_at") and isinstance(told, str):
         return f"{datetime.fromisoformat(told):%-d %b %Y, %H:%M} UTC"
     if isinstance(told, Mapping):
-        return ", ".join(str(one) for one in told.values() if one != "")
-    return ", ".join(map(str, told)) if isinstance(told, list) else str(told)
+        known = {key: _value(key, one) for key, one in told.items() if one not in ("", None, [], {})}
+        return ", ".join(one if name == "names" else f"{key.replace('_', ' ')} {one}" for key, one in known.items())
+    return ", ".join(_value("", one) for one in told) if isinstance(told, list) else str(told)
 
 
 def after() -> uuid.UUID | None:

@@ -53,9 +53,14 @@ def names_of_sides(document: Comparison) -> tuple[str, str]:
     told = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
     if not told:
         name = " · ".join(filter(None, mine))
-        return f"{name} (revision {document.contender.revision})", f"revision {document.baseline.revision}"
+        return f"{name} ({state_of_side(document.contender)})", state_of_side(document.baseline)
     one, other = (isolated(" · ".join(name or "no variant" for name in side)) for side in zip(*told, strict=True))
     return one, other
+
+
+def state_of_side(side: ComparedGrid) -> str:
+    """Which state of a grid a side is."""
+    return f"revision {side.revision}" if side.grid else "not published"
 
 
 def _names(side: ComparedGrid) -> tuple[str, str, str]:
@@ -165,8 +170,8 @@ def _level_lines(
         here = [one for one in shown if _difference(one) * sign * yardstick.sign > 0]
         if here:
             levels = joined([label(one.level) for one in here], 6)
-            shown_at = f"{name} is shown to be {yardstick.word} at {levels}"
-            yield f"By {isolated(axis)}, {shown_at} (Holm over {tested} levels)."
+            shown_at = f"{name} is shown to be {yardstick.word} at {isolated(axis)} {levels}"
+            yield f"{shown_at[0].upper()}{shown_at[1:]} (Holm over {tested} levels)."
 
 
 def _difference(one: LevelGap) -> float:
@@ -178,7 +183,7 @@ def _is_shown(one: LevelGap, alpha: float) -> bool:
     return test is not None and test.status == "ok" and test.p_holm is not None and test.p_holm < alpha
 
 
-_TURNS = "; this is about these cells alone"
+_TURNS = "; this is about these cells, run again"
 _ELSEWHERE = {
     None: _TURNS,
     True: "; of these two by themselves it is shown for other benchmarks of the kind too",

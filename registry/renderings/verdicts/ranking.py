@@ -29,8 +29,8 @@ MOST_LETTERS = 26
 _LISTED = 4
 """Names, as far as they are written out."""
 _TURNS = {
-    "rerun": "this is about these cells alone",
-    "new_questions": "this is about these benchmarks alone",
+    "rerun": "this is about these cells, run again",
+    "new_questions": "this is about these benchmarks, with other questions",
 }
 
 _ONLY: Mapping[str, Only] = {"rerun": "cells", "new_questions": "benchmarks"}
@@ -48,21 +48,26 @@ def only_of(ranking: Ranking) -> Only:
 
 
 def of_measured(ranking: Ranking) -> Ranking:
-    """The ranking of the names that have a cell here, if there are any: others have a place in no order, and are left
-    out with a word."""
-    absent = {row.name for row in ranking.ranking if not row.cells}
+    """The ranking of the names that have a cell here, if there are any, and share slots with others, where more than
+    half of them do: others have a place in no order, and are left out with a word."""
+    absent = {row.name: "has no cell here" for row in ranking.ranking if not row.cells}
+    sizes = [len(part) for part in ranking.components if not absent.keys() >= {*part}]
+    if len(sizes) > 1 and sorted(sizes)[-2] == 1 and 2 * max(sizes) > sum(sizes):
+        alone = (part for part in ranking.components if len(part) == 1)
+        absent = {name: "shares no slot with the others" for (name,) in alone} | absent
     if not 0 < len(absent) < len(ranking.ranking):
         return ranking
-    components = tuple(part for part in ranking.components if not absent.issuperset(part))
+    components = tuple(part for part in ranking.components if not absent.keys() >= {*part})
     place = {name: number for number, part in enumerate(components) for name in part}
     rows = (row for row in ranking.ranking if row.name not in absent)
     return replace(
         ranking,
         ranking=tuple(replace(row, component=place.get(row.name, row.component)) for row in rows),
         components=components,
-        pairs=tuple(pair for pair in ranking.pairs if not {pair.a, pair.b} & absent),
-        groups=tuple(group for group in ranking.groups if not absent.issuperset(group)),
-        left_out=(*ranking.left_out, *(Omission(name, "has no cell here") for name in sorted(absent))),
+        pairs=tuple(pair for pair in ranking.pairs if not {pair.a, pair.b} & absent.keys()),
+        groups=tuple(group for group in ranking.groups if not absent.keys() >= {*group}),
+        never_met=tuple(pair for pair in ranking.never_met if not absent.keys() & {*pair}),
+        left_out=(*ranking.left_out, *(Omission(name, why) for name, why in sorted(absent.items()))),
     )
 
 
@@ -81,7 +86,10 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     found, yardstick = (listed[1] if listed else None), yardstick_of(ranking)
     size = found.told(yardstick) if found else ""
     if len(rows) == 2:
-        how = {"shown": f"{_word(ranking)} by ", "absent": "equal: "}.get(answer, "cannot be told: ")
+        # By itself the pair may be told apart, and its interval then leaves out 0.
+        picked = listed and listed[0].p is not None and listed[0].p < (ranking.alpha or 0.0)
+        open_ = "cannot be told, corrected for all pairs: " if picked else "cannot be told: "
+        how = {"shown": f"{_word(ranking)} by ", "absent": "equal: "}.get(answer, open_)
         return answer, f"{how}{size}" if size else how.rstrip(": ").removesuffix(" by")
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
     all_ = "both others" if others == 2 else f"all {others:,} others"
