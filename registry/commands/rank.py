@@ -1,7 +1,7 @@
 """Questions about several grids: `registry rank`, `table`, `compare`, `flips`, `plan`, `noise` and `floor`."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from pathlib import Path
@@ -15,6 +15,7 @@ from registry.commands.page import until
 from registry.commands.pushing import all_of, is_file
 from registry.commands.screen import rows_of_csv
 from registry.commands.session import NotDefined, Session, asks_server, awaited, polled, waits
+from registry.errors import NotFound
 from registry.importers.mapping_file import read_mapping
 from registry.importers.reading import Sources, with_warnings
 from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
@@ -243,10 +244,7 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     if is_file(contender):
         if given := [name for name, value in (*of_models.items(), *at.items()) if value]:
             raise click.UsageError(f'"{given[0]}" is about what is published; a file is compared whole.')
-        path = session.in_project("comparisons")
-        for grid, body in _of_file(session, baseline, contender, named, mapping):
-            told = awaited(session, path, "comparison", seconds, body=body, baseline=grid, alpha=alpha)
-            _show_grids(session, told, full=full)
+        _compare_unpublished(session, baseline, _grids_of(contender, named, mapping), alpha, seconds, full=full)
         return
     if is_grid(baseline) != is_grid(contender):
         one, other = (baseline, contender) if is_grid(baseline) else (contender, baseline)
@@ -264,37 +262,65 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
         question = {**scope, **models, **of_models, **asked}
     told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
     if is_grid(baseline):
-        _show_grids(session, told, full=full)
+        obstacle = _show_grids(session, told, full=full)
     else:
         document = from_document(ModelComparison, told)
         parts, csv = of_two_models.page(document), partial(of_two_models.model_comparison_csv, document)
-        _show(session, told, parts, csv, None if document.whole else str(document.reason))
+        _show(session, told, parts, csv)
+        obstacle = None if document.whole else f"There is no comparison: {document.reason}."
+    if obstacle is not None:
+        raise NotDefined(obstacle)
 
 
-def _show_grids(session: Session, told: dict[str, Any], *, full: bool) -> None:
+def _show_grids(session: Session, told: dict[str, Any], *, full: bool) -> str | None:
+    """Show a comparison of two grids; return why there is none, if so."""
     document = from_document(Comparison, told)
     parts, csv = of_grids.page(document), partial(of_grids.comparison_csv, document)
     parts = parts if full else until(parts, lambda part: part.text == "Cells")
-    _show(session, told, parts, csv, str(document.reason) if document.status == "not_comparable" else None)
+    _show(session, told, parts, csv)
+    return f"There is no comparison: {document.reason}." if document.status == "not_comparable" else None
 
 
-def _show(session: Session, told: Any, parts: Any, csv: Callable[[], str], obstacle: str | None) -> None:
+def _show(session: Session, told: Any, parts: Any, csv: Callable[[], str]) -> None:
     session.screen.show(told, lambda: parts, lambda: rows_of_csv(csv()), least=_LEAST, essence=list)
-    if obstacle is not None:
-        raise NotDefined(f"There is no comparison: {obstacle}.")
 
 
-def _of_file(
-    session: Session, baseline: str, file: str, named: Named, mapping: str | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each grid of a file after the id of the baseline's, which has its other names where it is called by names."""
+def _grids_of(file: str, named: Named, mapping: str | None) -> list[dict[str, Any]]:
+    """The grids of a file, read by a mapping if there is one, with the names that it lacks."""
     mapped = Sources() if mapping is None else read_mapping(mapping)
     given: dict[str, Any] = {kind: names[0] for kind, names in named.items() if names}
-    for one in all_of(replace(mapped, names=(file,), wanted=replace(mapped.wanted, **given)), "compared"):
-        body = with_warnings(one.found)
+    read = replace(mapped, names=(file,), wanted=replace(mapped.wanted, **given))
+    return [with_warnings(one.found) for one in all_of(read, "compared")]
+
+
+def _compare_unpublished(
+    session: Session,
+    baseline: str,
+    bodies: Sequence[dict[str, Any]],
+    alpha: float | None,
+    seconds: float,
+    *,
+    full: bool,
+) -> None:
+    """Compare each grid with the baseline's, which has its other names where it is called by names."""
+    found, without = [], []
+    for body in bodies:
         own = {kind: [body.get(kind, "")] for kind in KINDS} | {"metric": [body["metric"]["name"]]}
         reference = baseline if is_grid(baseline) else f"model={baseline}"
-        yield find_grid(session, reference, own if "=" in reference else {}), body
+        try:
+            found.append((find_grid(session, reference, own if "=" in reference else {}), body))
+        except NotFound as error:
+            without.append(error.detail)
+    path = session.in_project("comparisons")
+    told = [
+        awaited(session, path, "comparison", seconds, body=body, baseline=grid, alpha=alpha) for grid, body in found
+    ]
+    if session.screen.json and len(told) > 1:
+        session.screen.show_json(told)
+        told = []
+    obstacles = [*without, *filter(None, [_show_grids(session, one, full=full) for one in told])]
+    if obstacles:
+        raise NotDefined("\n".join(obstacles))
 
 
 @click.command()

@@ -281,7 +281,9 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
 
 def _groups(ranking: Ranking) -> Iterator[str]:
     apart = ranking.never_met
+    tested = all(pair.p_holm is not None for pair in ranking.pairs if pair.n_common)
     shared = "group: names that share a letter were compared, and the tests do not separate them"
+    shared += "" if tested else ", or had no noise to test by"
     if not apart:
         yield f"{shared}; that does not make them equal"
         return

@@ -1,5 +1,6 @@
 """show, trends, peaks, rank, compare, noise: what a pipe, a terminal and --json get of the same answers."""
 
+import json
 from typing import Any
 
 import pytest
@@ -245,6 +246,12 @@ def test_the_grids_of_a_file_are_compared_with_those_of_a_model_or_a_grid_and_no
     assert found.count("contender: not published\n") == 2
     assert '"suite" is about what is published' in person.complains(*asked, "--suite", "s", status=2)
     assert "No grid of" in person.complains("compare", "nobody", *asked[2:], status=1)
+    # What the baseline lacks keeps nothing else from being compared.
+    (person.home / "results.csv").write_text("\n".join((*rows[:1], "Z,pr,61,1000", *rows[1:])))
+    with computing(house):
+        both = person.run(*asked, "--json")
+    assert (both.exit_code, [one["contender"]["benchmark"] for one in json.loads(both.stdout)]) == (1, ["X", "Y"])
+    assert "benchmark 'Z'" in both.stderr
     assert {row["model"] for row in person.rows("ls")} == {"A", "B"}
 
 

@@ -489,6 +489,17 @@ def test_an_unpublished_grid_is_judged_and_nothing_of_it_stays(project: Project,
     assert unpublished(project, benchmark="Z").get_json()["reason"] == "no_common_cells"
 
 
+def test_trials_of_each_cell_are_told_where_all_have_as_many(project: Project) -> None:
+    both = {"axes": [LENGTHS[0] | {"levels": [1, 2]}]}
+    for counts, name in (([8, 400], "mixed"), ([200, 200], "alike")):
+        for model, values in (("A", [70.0, 70.0]), ("B", [69.5, 69.5])):
+            put(project, model, values, experiment=name, trials=counts, **both)
+        baseline(project, {"experiment": name}, name, margin=1.0)
+    mixed, alike = (gate(project, "B", name)["trials_needed"] for name in ("mixed", "alike"))
+    assert ("factor" in mixed, "trials" in mixed) == (True, False)
+    assert alike["trials"] == pytest.approx(200 * alike["factor"], abs=1)
+
+
 def test_too_many_cells_are_said_to_be(large: House) -> None:
     project = large.make_project()
     for model in "AB":

@@ -274,5 +274,6 @@ def _side(benchmark: str, baseline: Any, contender: Any, both: Both) -> Side | s
         for grid, row in zip(grids, (baseline, contender), strict=True)
     )
     pairs = item_pairs(found, grids[0], (mine, theirs))
-    trials = float(found.trials.mean()) if found.trials.all() else None
+    counts = {*found.trials.ravel().tolist()}
+    trials = float(counts.pop()) if len(counts) == 1 and 0 not in counts else None
     return Side(benchmark, found, cell_noise(found, grids[0].metric), trials, pairs)

@@ -39,7 +39,8 @@ WEAKEST: tuple[Verdict, ...] = (
 
 @dataclass(frozen=True)
 class Side:
-    """One benchmark: the common cells of both sides with their noise and items, and mean trials of a cell."""
+    """One benchmark: the common cells of both sides with their noise and items, and the trials of a cell where all have
+    as many."""
 
     benchmark: str
     found: Matched

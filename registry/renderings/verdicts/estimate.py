@@ -103,8 +103,8 @@ class Estimate:
         return f" ({'; '.join(told)})" if told else ""
 
     def told(self, yardstick: Yardstick) -> str:
-        """The difference without its sign, in its unit, with its interval."""
-        return f"{yardstick.sized(self.size)}{self.brackets(yardstick)}"
+        """The difference without its sign, in its unit, with the interval of that."""
+        return f"{yardstick.sized(self.size)}{self.turned(-1 if self.difference < 0 else 1).brackets(yardstick)}"
 
     def could_show(self, yardstick: Yardstick, *, trials: bool, of: str = "") -> str:
         """What would have been found, and with `trials` how many times as many a difference of this size takes:

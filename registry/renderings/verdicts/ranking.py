@@ -327,8 +327,8 @@ def lead_of(ranking: Ranking) -> Iterator[str]:
     first, second = ranking.ranking[0].name, ranking.ranking[1].name
     listed = pair_of(ranking, first, second)
     if listed and listed[1]:
-        by = listed[1].told(yardstick_of(ranking))
-        yield f"It leads {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
+        by, leads = listed[1].told(yardstick_of(ranking)), "trails" if listed[1].difference < 0 else "leads"
+        yield f"It {leads} {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
 
 def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:

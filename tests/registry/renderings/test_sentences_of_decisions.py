@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from registry.renderings.verdicts.estimate import Estimate, Yardstick
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.ranking import RankedScale, Ranking
+from registry.results.terms import Interval
 from tests.workers.statistics.documents import standings
 from workers.statistics import rank
 
@@ -74,3 +76,15 @@ def test_a_benchmark_on_another_scale_is_doubted_beside_a_single_one() -> None:
     assert [one.code for one in found.warnings] == ["one_benchmark_dominates"]
     alike = rank(standings([[0.7, 0.4], [0.6, 0.5], [0.5, 0.3]], [0, 1], **speed))
     assert alike.warnings == ()
+
+
+def test_a_size_without_its_sign_has_the_interval_of_that_size() -> None:
+    found = Estimate(-0.8, Interval(0.95, -5.1, 3.5), 0.7, None, 0.05)
+    assert found.told(Yardstick("points", None, 1)) == found.turned().told(Yardstick("points", None, 1))
+    assert "-3.5 to 5.1" in found.told(Yardstick("points", None, 1)).replace("\u2212", "-")
+
+
+def test_one_name_that_shares_no_slot_takes_no_answer_from_the_others() -> None:
+    values = [[90.0, 91.0, np.nan], [60.0, 61.0, np.nan], [40.0, 41.0, np.nan], [np.nan, np.nan, 50.0]]
+    told = ranking_verdict(ranked(values, trials=np.full((4, 3), 500))).sentence
+    assert " is first of 3 models, shown to be better than both others" in told
