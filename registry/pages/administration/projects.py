@@ -71,9 +71,12 @@ def change_project(connection: Connection, row: Any) -> None:
     """Change a project's name or visibility, unless somebody else has changed it since the form was shown."""
     changes = read_form(_Change())
     seen = changes.pop(_SEEN)
-    if lock_project(connection, row.id).updated_at.isoformat() != seen:
+    held = lock_project(connection, row.id)
+    if held.updated_at.isoformat() != seen:
         raise PreconditionFailed("Somebody has changed this project since you opened the form: look at it again.")
-    acts.update_project(connection, actor(connection), row.id, changes)
+    others = {name: told for name, told in changes.items() if told != getattr(held, name)}
+    if others:
+        acts.update_project(connection, actor(connection), row.id, others)
 
 
 @GENERAL.form("/delete")
