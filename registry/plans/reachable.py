@@ -217,8 +217,9 @@ def _warnings(policy: Policy, units: Sequence[_Unit], possible: bool) -> tuple[W
         best = "the best scores and the same trials"
         wanted = {"floor": (best, "less strict floor"), "improves": (best, "smaller margin")}
         scores, margin = wanted.get(policy.kind, ("the same scores and trials", "larger margin"))
-        told = f"Not even a contender with {scores} could be shown to pass, unless outcomes of the"
-        found.append(Warning("cannot_pass", f"{told} same items pair both: take more trials, or a {margin}."))
+        told = f"Not even a contender with {scores} could be shown to pass"
+        pairs = "" if policy.kind == "floor" else ", unless outcomes of the same items pair both"
+        found.append(Warning("cannot_pass", f"{told}{pairs}: take more trials, or a {margin}."))
     if len(units) > 1 and policy.multiplicity == "none":
         chance = 1 - (1 - policy.alpha) ** len(units)
         told = f"{len(units)} are judged without a correction: with independent noise alone an alarm is raised with"
