@@ -119,8 +119,9 @@ def kinds_of(demo: Demo) -> list[str]:
     project.call("POST", f"{api}/shares", "admin", json={"path": f"/api/v1/grids/{grid}"})
     baseline = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}
     project.call("PUT", f"{api}/baselines/main", json=baseline)
-    typed = {"name": "main", "experiment": "type-by-length", "metric": "accuracy", "model": "Qwen-2.5 3B",
-             "kind": "non_inferior", "margin_unit": "points", "per": "overall", "missing": "refuse"}  # fmt: skip
+    typed = {"name": "main", "changes": "main", "experiment": "type-by-length", "metric": "accuracy",
+             "model": "Qwen-2.5 3B", "kind": "non_inferior", "margin_unit": "points", "per": "overall",
+             "missing": "refuse"}  # fmt: skip
     alert = project.alerted()
     token = project.call("GET", "whoami", "admin").get_json()["id"]
     webhook, _ = project.hooked()
