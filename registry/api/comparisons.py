@@ -11,7 +11,7 @@ from registry.api.answers import answer_once, answer_to, part_asked
 from registry.api.charts import PICTURES, forests
 from registry.api.context import asks, authorize_body, enter, parts
 from registry.api.fields import Matching, Name, Share
-from registry.api.publication import JSON_BODY, read_grid
+from registry.api.publication import OF_A_GRID_SENT, read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import (
@@ -162,10 +162,7 @@ def read_comparison(query: dict[str, Any], project: str, suffix: str | None = No
 @blp.answers(
     reply(200, "The comparison, or why it failed", ready("Comparison"), example="comparison"),
     reply(202, "Pending"),
-    errors=[413],
-    public=True,
-    parameters=["Prefer"],
-    requestBody=JSON_BODY,
+    **OF_A_GRID_SENT,
 )
 @asks
 def compare_grid(query: dict[str, Any], project: str) -> Response:

@@ -15,7 +15,7 @@ from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_key, write_key
-from registry.api.publication import JSON_BODY, read_grid
+from registry.api.publication import OF_A_GRID_SENT, read_grid
 from registry.api.request_body import sent_json
 from registry.api.responses import expected_tags, json_answer, of_values, wanted_form
 from registry.api.schemas import ID, PageParameters, about, cursor_of
@@ -55,10 +55,7 @@ def read_gate(query: dict[str, Any], project: str, baseline: str, suffix: str | 
 @blp.answers(
     reply(200, _JUDGED, ready("Gate"), example="gate"),
     reply(202, "Pending"),
-    errors=[413],
-    public=True,
-    parameters=["Prefer"],
-    requestBody=JSON_BODY,
+    **OF_A_GRID_SENT,
 )
 @asks
 def judge_grid(project: str, baseline: str) -> Response:

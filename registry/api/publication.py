@@ -33,7 +33,10 @@ SCHEMA = GridIn()
 _FORMATS = {"text/csv": "csv", "text/markdown": "markdown"}
 READERS = {"text/csv": delimited.read, "text/markdown": markdown.read}
 _AS_JSON = {"application/json": {"schema": {"$ref": "#/components/schemas/GridIn"}, "example": examples.GRID_IN}}
-JSON_BODY = {"required": True, "content": _AS_JSON}
+OF_A_GRID_SENT: dict[str, Any] = {
+    "errors": [413], "public": True, "parameters": ["Prefer"], "requestBody": {"required": True, "content": _AS_JSON},
+}  # fmt: skip
+"""What the document says of a question about a grid that is not stored."""
 GRID_BODY = {
     "required": True,
     "content": {

@@ -119,7 +119,7 @@ def _context(
         "bar": bar,
         "asked_view": named,
         "sentence": _sentence(query, asked.wanted),
-        "narrowed": _sentence({**query, "as_of": ""}, ()).removeprefix(_sentence({**query, **_WHOLE}, ())),
+        "narrowed": _narrowed(query),
         "fields": fields,
         "slices": _folded_slices(fields),
         "beside": beside,
@@ -215,7 +215,10 @@ def _foreign(view: View) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-_WHOLE: Mapping[str, Any] = {"suite": "", "as_of": "", **dict.fromkeys(KINDS, ())}
+def _narrowed(query: Mapping[str, Any]) -> str:
+    """What a title says of the selection besides experiment, metric, levels and instant: `, suite reasoning`."""
+    whole = {name: query[name] for name in ("experiment", "metric") if name in query}
+    return _sentence({**query, "as_of": ""}, ()).removeprefix(_sentence(whole, ()))
 
 
 def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
