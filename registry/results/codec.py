@@ -24,7 +24,7 @@ from registry.results.terms import Digits, Presence
 Result = TypeVar("Result")
 Reader = Callable[[Any], Any]
 _Number = Callable[[float], float | None]
-_Field = tuple[str, str, bool, _Number | None]
+_Field = tuple[str, str, bool, _Number]
 _GZIP = b"\x1f"
 _AS_THEY_ARE = frozenset({type(None), str, bool, int})
 
@@ -47,10 +47,12 @@ def _exact(value: float) -> float | None:
 
 @lru_cache(maxsize=16)
 def _of_digits(digits: int) -> _Number:
+    written = f"%.{digits}g"
+
     def shortened(value: float) -> float | None:
         if value.is_integer() or abs(value) >= 1e6:
-            return _exact(value)
-        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+            return value if math.isfinite(value) else None
+        return float(written % value) if math.isfinite(value) else None
 
     return shortened
 
@@ -64,37 +66,42 @@ def _document(value: Any, number: _Number) -> Any:
     if isinstance(value, (tuple, list)):
         own = _row_numbers(cast(Hashable, kind)) or [None] * len(value)
         return [_document(item, _chosen(number, one)) for item, one in zip(value, own, strict=True)]
-    if fields := _fields_of(cast(Hashable, kind)):
-        return _written(value, fields, number)
-    if isinstance(value, Mapping):
+    if fields := _fields_of(cast(Hashable, kind), number):
+        return _written(value, fields)
+    if kind is dict or isinstance(value, Mapping):
         return {str(key): _document(item, number) for key, item in value.items()}
     return _document(value.tolist(), number)
 
 
-def _written(value: Any, fields: tuple[_Field, ...], number: _Number) -> dict[str, Any]:
+def _written(value: Any, fields: tuple[_Field, ...]) -> dict[str, Any]:
     """A dataclass as a dict; scalars are most of it, and take the short way."""
     found: dict[str, Any] = {}
-    for name, wire, omitted, own in fields:
+    for name, wire, omitted, number in fields:
         item = getattr(value, name)
-        kind = type(item)
-        if kind is float:
-            found[wire] = _chosen(number, own)(item)
-        elif kind not in _AS_THEY_ARE:
-            found[wire] = _document(item, _chosen(number, own))
-        elif item is not None or not omitted:
-            found[wire] = item
+        if item is None:
+            if not omitted:
+                found[wire] = None
+        elif (kind := type(item)) is float:
+            found[wire] = number(item)
+        else:
+            found[wire] = item if kind in _AS_THEY_ARE else _document(item, number)
     return found
 
 
-@lru_cache(maxsize=256)
-def _fields_of(kind: Hashable) -> tuple[_Field, ...]:
-    """The fields of a dataclass: the name, how it is written, whether it is left out where it is `None`, and how short
-    documents write its numbers, if its type says so; none of any other type."""
+@lru_cache(maxsize=1024)
+def _fields_of(kind: Hashable, number: _Number) -> tuple[_Field, ...]:
+    """The fields of a dataclass: the name, how it is written, whether it is left out where it is `None`, and how its
+    numbers are written: as those of the document, or as its type says; none of any other type."""
     if not dataclasses.is_dataclass(kind):
         return ()
     hints = get_type_hints(kind, include_extras=True)
     return tuple(
-        (field.name, wire_name(field), presence_of(hint := hints[field.name]) is Presence.OMITTED, _own_number(hint))
+        (
+            field.name,
+            wire_name(field),
+            presence_of(hint := hints[field.name]) is Presence.OMITTED,
+            _chosen(number, _own_number(hint)),
+        )
         for field in dataclasses.fields(cast(Any, kind))
     )
 

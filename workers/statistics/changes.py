@@ -28,7 +28,7 @@ from registry.results.courses import Change, LargestStep, LargestSteps, LevelSpa
 from registry.results.parameters import Parameters
 from registry.results.terms import Interval, KnownNoise, Place
 from workers.statistics.curves import Curves, RowNoise
-from workers.statistics.judging import adjusted, holm_array, level_of_selected
+from workers.statistics.judging import holm_array, level_of_selected
 from workers.statistics.noise import added
 from workers.statistics.power import by_student
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
@@ -324,11 +324,8 @@ class Decline:
     goes: Literal["falls", "rises"]
     margin: float
     p: FloatArray
-
-    @property
-    def of_any(self) -> float:
-        """The p of no decline at the end; two-sided, for the place is bounded on both sides."""
-        return min(1.0, 2 * float(self.p[-2:].max()))
+    of_any: float
+    """The p of no decline at the end; two-sided, for the place is bounded on both sides."""
 
     def place(self, level: float) -> tuple[Place, Place]:
         """The last level up to which all are shown to be good, and the first from which on all are shown to be worse,
@@ -348,10 +345,10 @@ def declines(curves: Curves, parameters: Parameters, better: Direction | None) -
     margin, sign = parameters.equivalence or 0.0, 1.0 if better == "lower" else -1.0
     worse = sign * (curves.y[:, 1:] - curves.y[:, :1]) - min(margin, 1e100)
     deviate = worse / decline_error(noise, margin, higher_first=sign < 0)
-    p = ndtr(-deviate) if noise.df is None else stdtr(noise.df[:, None], -deviate)
+    p = np.asarray(ndtr(-deviate) if noise.df is None else stdtr(noise.df[:, None], -deviate), dtype=np.float64)
     goes: Literal["falls", "rises"] = "rises" if better == "lower" else "falls"
-    rows = zip(curves.places, np.asarray(p, dtype=np.float64), strict=True)
-    return [Decline(places, goes, margin, one) for places, one in rows]
+    of_any = np.minimum(1.0, 2 * p[:, -2:].max(axis=1)).tolist()
+    return [Decline(places, goes, margin, *row) for places, *row in zip(curves.places, p, of_any, strict=True)]
 
 
 def decline_error(noise: RowNoise, margin: float, *, higher_first: bool) -> FloatArray:
@@ -369,17 +366,16 @@ def decline_error(noise: RowNoise, margin: float, *, higher_first: bool) -> Floa
     return noise.whole * np.sqrt(np.maximum(variance, 1e-300))
 
 
-def onsets(found: Sequence[Decline | None], alpha: float, least: float = 0.0) -> list[Onset | None]:
-    """The onsets of the series of an axis, no q less than that at which the axis opens: of those that are shown to
-    decline, the place at the level that this choice asks for."""
-    q = [p and max(p, least) for p in adjusted([one.of_any if one else None for one in found], "bh")]
-    shown = sum(one is not None and one < alpha for one in q)
-    level = level_of_selected(shown, sum(one is not None for one in q), alpha)
+def onsets(found: Sequence[Decline | None], of_any: Sequence[float | None], alpha: float) -> list[Onset | None]:
+    """The onsets of the series of an axis, given their q: of those that are shown to decline, the place at the level
+    that this choice asks for."""
+    shown = sum(one is not None and one < alpha for one in of_any)
+    level = level_of_selected(shown, sum(one is not None for one in of_any), alpha)
     return [
         None
-        if one is None or at is None
-        else Onset(one.goes, one.margin, one.of_any, at, *one.place(level), level)
-        if at < alpha
-        else Onset(one.goes, one.margin, one.of_any, at)
-        for one, at in zip(found, q, strict=True)
+        if one is None or q is None
+        else Onset(one.goes, one.margin, one.of_any, q, *one.place(level), level)
+        if q < alpha
+        else Onset(one.goes, one.margin, one.of_any, q)
+        for one, q in zip(found, of_any, strict=True)
     ]

@@ -54,10 +54,6 @@ class RowNoise:
         """The effective successes and trials; `None` for noise of another kind."""
         return None if self.k is None or self.n is None else (self.k, self.n)
 
-    def df_of(self, row: int) -> float | None:
-        """The degrees of freedom of a row."""
-        return None if self.df is None else float(self.df[row])
-
 
 @dataclass(frozen=True)
 class Curves:

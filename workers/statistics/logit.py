@@ -140,14 +140,14 @@ def several_cells(
     alpha: float,
 ) -> list[LogitTrend]:
     """Three cells and more: the test with dispersion, and on a monotone course the one without."""
-    count = int(lines.u.shape[1])
-    rest, rising = count - 2, (lines.b > 0).tolist()
+    rest = int(lines.u.shape[1]) - 2
     dispersion = lines.pearson / rest
     spread = np.maximum(1.0, dispersion)
     p = np.maximum(SMALLEST_P, fdtrc(1, rest, lines.lr / spread)).tolist()
     alone = np.maximum(SMALLEST_P, chdtrc(1, lines.lr)).tolist()
     fits = np.maximum(SMALLEST_P, chdtrc(rest, lines.pearson)).tolist()
-    keeps = np.array([monotone_p(hits, of, up) >= alpha for hits, of, up in zip(*cells, rising, strict=True)])
+    rows = zip(*(one.tolist() for one in cells), (lines.b > 0).tolist(), strict=True)
+    keeps = np.array([monotone_p(*row) >= alpha for row in rows])
     changes: dict[int, FittedChange] = {}
     for chosen, df, factor in ((keeps, None, np.ones(len(keeps))), (~keeps, float(rest), spread)):
         at = np.flatnonzero(chosen)
@@ -166,25 +166,24 @@ def several_cells(
     return found
 
 
-def monotone_p(k: FloatArray, n: FloatArray, rising: bool) -> float:
+def monotone_p(k: Sequence[float], n: Sequence[float], rising: bool) -> float:
     """The p of the misfit of the best monotone curve: neighbours that violate it are pooled (Barlow, Bartholomew,
     Bremner and Brunk 1972, ch. 1); 1 where none does."""
-    blocks: list[tuple[float, float, list[int]]] = []
+    blocks: list[tuple[float, float, list[tuple[float, float]]]] = []
     sign = 1 if rising else -1
-    for i, (hits, trials) in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
-        block = (hits, trials, [i])
+    for cell in zip(k, n, strict=True):
+        block = (*cell, [cell])
         # Shares are compared by cross multiplication, which is exact for whole counts.
         while blocks and sign * (blocks[-1][0] * block[1] - block[0] * blocks[-1][1]) > 0:
             last = blocks.pop()
             block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
         blocks.append(block)
-    share = np.concatenate([[hits / trials] * len(cells) for hits, trials, cells in blocks])
-    inside = (share > 0) & (share < 1)
-    df = int(k.size) - len(blocks)
-    if df == 0 or not inside.any():
-        return 1.0
-    misfit = np.sum((k - n * share)[inside] ** 2 / (n * share * (1 - share))[inside])
-    return float(chdtrc(df, misfit))
+    misfit = 0.0
+    for hits, trials, cells in blocks:
+        if len(cells) > 1 and 0 < hits < trials:
+            share = hits / trials
+            misfit += sum((of * share - found) ** 2 / of for found, of in cells) / (share * (1 - share))
+    return float(chdtrc(len(k) - len(blocks), misfit)) if misfit else 1.0
 
 
 class _Line(NamedTuple):

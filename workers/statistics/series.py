@@ -53,7 +53,7 @@ from workers.statistics.curves import Curves, alike
 from workers.statistics.judging import adjusted, opened, simes
 from workers.statistics.means import wilson_limits
 from workers.statistics.retained import retained
-from workers.statistics.shape import plateaus, turn_of
+from workers.statistics.shape import plateaus, turns_of
 from workers.statistics.slopes import agreeing
 from workers.statistics.table import MOST_POINTS, Curve, Table, place_of
 from workers.statistics.terms import ROUNDING, FloatArray, reach_of, within
@@ -162,13 +162,11 @@ def reports(asked: Sequence[Sequence[Asked]]) -> list[Judged]:
         parameters = group.asked.parameters
         levels = [one.sharp_level for one in given]
         sharp = sharp_steps(group.curves, [one.p_holm for one in given], levels, parameters)
-        rows = zip(group.members, given, most, sharp, strict=True)
-        for row, ((family, place), judgement, steps, breaks) in enumerate(rows):
-            curve = every[family].curves[place]
-            told = _series(curve, alone[family][place], judgement, steps, breaks, parameters)
-            if told.direction == "varies_without_trend":
-                told = replace(told, direction=turn_of(group.curves, row, parameters.alpha) or told.direction)
-            found[family][place] = told
+        alone_of = [alone[family][place] for family, place in group.members]
+        words = directions(group.curves, alone_of, given, parameters)
+        rows = zip(group.curves.rows, alone_of, given, words, most, sharp, strict=True)
+        for (family, place), row in zip(group.members, rows, strict=True):
+            found[family][place] = _series(parameters, *row)
     return [
         Judged(tuple(parts[i] for parts in found[start:end] for i in range(len(parts))), report, axes)
         for (report, axes), (start, end) in zip(gates, pairwise(ends), strict=True)
@@ -247,6 +245,7 @@ class _Family:
     asked: Asked
     q: list[float | None]
     heterogeneity_q: list[float | None]
+    decline_q: list[float | None]
     p_holm: list[FloatArray | None]
 
     @classmethod
@@ -257,6 +256,7 @@ class _Family:
             asked,
             adjusted([trend.p for trend in trends], "bh"),
             adjusted([trend.heterogeneity.p if trend.heterogeneity else None for trend in trends], "bh"),
+            adjusted([one.decline.of_any if one.decline else None for one in alone], "bh"),
             holm_of_family([one.p for one in alone]),
         )
 
@@ -270,35 +270,53 @@ class _Family:
         """The p that nothing differs along the axis: what is said of the trends of its series, of their other
         variation, and of all of them together, each a third of the family."""
         steps = [float(one.min()) for one in self.p_holm if one is not None]
-        onsets = [one.q for one in self.onsets(0.0) if one]
         trends, *others = (
-            min((p for p in ps if p is not None), default=None) for ps in (self.q, self.heterogeneity_q, steps, onsets)
+            min((p for p in ps if p is not None), default=None)
+            for ps in (self.q, self.heterogeneity_q, steps, self.decline_q)
         )
         return simes([trends, simes(others), simes(self.asked.beside)], SHARES)
-
-    def onsets(self, least: float) -> list[Onset | None]:
-        """The onsets, none of their q less than that at which the axis opens."""
-        return onsets([one.decline for one in self.alone], self.asked.parameters.alpha, least)
 
     def judged(self, least: float, share: float) -> list[_Judgement]:
         """The judgement of each series, given the p at which the axis opens and its share of the report's errors. A
         trend among flat series opens its axis alone, and is found at the level that the shares leave it."""
         several = sum(p is not None for p in self.q)
         level = self.asked.parameters.alpha * share * SHARES[0] / max(1, several)
-        q, differ = ([None if p is None else max(p, least) for p in ps] for ps in (self.q, self.heterogeneity_q))
+        q, differ, declines = (
+            [None if p is None else max(p, least) for p in ps] for ps in (self.q, self.heterogeneity_q, self.decline_q)
+        )
+        places = onsets([one.decline for one in self.alone], declines, self.asked.parameters.alpha)
         steps = [None if one is None else np.maximum(one, least) for one in self.p_holm]
         sharp = sharp_level([np.array(one.steps.sizes) for one in self.alone], steps, self.asked.parameters)
-        return [_Judgement(*row, level, sharp) for row in zip(q, differ, steps, self.onsets(least), strict=True)]
+        return [_Judgement(*row, level, sharp) for row in zip(q, differ, steps, places, strict=True)]
+
+
+def directions(
+    curves: Curves, alone: Sequence[_Alone], given: Sequence[_Judgement], parameters: Parameters
+) -> list[Direction]:
+    """The word of each series, and its turn where it has one and no trend."""
+    rows = zip(curves.rows, alone, given, strict=True)
+    words = [
+        direction_of(curve, one.trend, judgement.q, judgement.heterogeneity_q, parameters, flat=one.flat)
+        for curve, one, judgement in rows
+    ]
+    varied = [row for row, word in enumerate(words) if word == "varies_without_trend"]
+    turns = turns_of(curves, varied, parameters.alpha)
+    return [turns.get(row, word) for row, word in enumerate(words)]
 
 
 def _series(
-    curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSteps, sharp: Sharp, parameters: Parameters
+    parameters: Parameters,
+    curve: Curve,
+    alone: _Alone,
+    judgement: _Judgement,
+    word: Direction,
+    steps: LargestSteps,
+    sharp: Sharp,
 ) -> Series:
     trend, rest, places, single = alone.trend, alone.rest, curve.places, curve.count == 1
     line, alpha = trend.line, parameters.alpha
-    word = direction_of(curve, trend, judgement.q, judgement.heterogeneity_q, parameters, flat=alone.flat)
     bent = trend.lack_of_fit_p is not None and trend.lack_of_fit_p < alpha
-    moves = "creasing" in word or word == "varies_without_trend"
+    moves = any(part in word for part in ("creasing", "varies", "then"))
     changes = alone.steps.changes(judgement.p_holm, sharp)
     return Series(
         along=curve.axis.name,

@@ -13,13 +13,14 @@ Plateau of a series: its longest run of cells that are alike.
 from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import fmean
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from registry.results.courses import Plateau, Turn
 from workers.statistics.curves import Curves
-from workers.statistics.terms import FloatArray
+from workers.statistics.terms import FloatArray, IntArray
 
 FITS = 0.2
 """The p from which on a turn, or a monotone course, fits: a zigzag in the noise should not."""
@@ -27,56 +28,65 @@ SHORT = 64
 """Cells up to which all runs are tried at once."""
 
 
-def turn_of(curves: Curves, row: int, alpha: float) -> Turn | None:
-    """The one turn that accounts for a series; `None` where it has none, more than one, or no noise is known."""
-    noise = curves.noise
-    if noise is None or curves.count < 3:
-        return None
-    values, weights = standardised(curves.y[row], noise.error[row])
-    rising, falling = ([0.0, *misfits(sign * values, weights)] for sign in (1, -1))
-    df = noise.df_of(row)
-    if order_p(min(rising[-1], falling[-1]), curves.count, df) >= alpha:
-        return None
-    then_rising, then_falling = (misfits(sign * values[::-1], weights[::-1]) for sign in (-1, 1))
-    p_valley, p_peak = (
-        order_p(min(map(sum, zip(before, [*reversed(after), 0.0], strict=True))), curves.count, df)
+def turns_of(curves: Curves, rows: Sequence[int], alpha: float) -> dict[int, Turn]:
+    """The one turn that accounts for each of these series, by its row; none of one that has none, or more than one, or
+    where no noise is known."""
+    noise, at, none = curves.noise, np.asarray(rows, dtype=np.int64), ((0, 0), (1, 0))
+    if noise is None or curves.count < 3 or not at.size:
+        return {}
+    values, weights = standardised(curves.y[at], noise.error[at])
+    rising, falling = misfits(np.stack([values, -values]), np.stack([weights, weights]))
+    turned = np.flatnonzero(order_p(np.minimum(rising[:, -1], falling[:, -1]), curves.count, noise.df, at) < alpha)
+    at, values, weights = at[turned], values[turned, ::-1], weights[turned, ::-1]
+    then_rising, then_falling = misfits(np.stack([-values, values]), np.stack([weights, weights]))
+    valley, peak = (
+        order_p((np.pad(before[turned], none) + np.pad(after, none)[:, ::-1]).min(axis=1), curves.count, noise.df, at)
         for before, after in ((falling, then_rising), (rising, then_falling))
     )
-    if min(p_valley, p_peak) >= alpha or max(p_valley, p_peak) < FITS:
-        return None
-    return "falls_then_rises" if p_valley > p_peak else "rises_then_falls"
+    one = (np.minimum(valley, peak) < alpha) & (np.maximum(valley, peak) >= FITS)
+    words = np.where(valley > peak, "falls_then_rises", "rises_then_falls")[one].tolist()
+    return dict(zip(at[one].tolist(), words, strict=True))
 
 
-def only_rises_p(curves: Curves, row: int, sign: int) -> float:
-    """The p of the misfit of the best course that only rises (`sign` 1) or only falls (-1); noise is known."""
+def only_rises_p(curves: Curves, rows: Sequence[int], signs: FloatArray) -> FloatArray:
+    """The p of the misfit of the best course of each row that only rises (its sign 1) or only falls (-1); noise is
+    known."""
     if curves.noise is None:
         raise ValueError("a misfit is measured by known noise")
-    values, weights = standardised(curves.y[row], curves.noise.error[row])
-    return order_p(misfits(sign * values, weights)[-1], curves.count, curves.noise.df_of(row))
+    at = np.asarray(rows, dtype=np.int64)
+    values, weights = standardised(curves.y[at], curves.noise.error[at])
+    return order_p(misfits(signs[:, None] * values, weights)[:, -1], curves.count, curves.noise.df, at)
 
 
 def standardised(y: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values in units of their smallest error, and their weights in that unit; a square of any of them is finite."""
-    least = error.min()
-    return np.clip((y - y[0]) / least, -1e60, 1e60), (least / error) ** 2
+    """Values of rows in units of their smallest error, and their weights in that unit; a square of any is finite."""
+    least = error.min(axis=1, keepdims=True)
+    return np.clip((y - y[:, :1]) / least, -1e60, 1e60), (least / error) ** 2
 
 
-def misfits(values: FloatArray, weights: FloatArray) -> list[float]:
-    """The weighted residual sums of squares of the fits that never fall to the first 1, 2, ... m values."""
-    blocks: list[tuple[float, float, float]] = []
-    total, found = 0.0, []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
-        mean, size, sse = value, weight, 0.0
-        while blocks and blocks[-1][0] >= mean:
-            other, count, more = blocks.pop()
-            total -= more
-            both = count + size
-            sse += more + count * size / both * (other - mean) ** 2
-            mean, size = (count * other + size * mean) / both, both
-        blocks.append((mean, size, sse))
-        total += sse
-        found.append(total)
-    return found
+def misfits(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """The weighted residual sums of squares of the fits that never fall to the first 1, 2, ... m values of each row,
+    by pooling adjacent violators in all rows at once."""
+    shape, cells = values.shape, values.shape[-1]
+    values, weights = (np.reshape(one, (-1, cells)).T for one in (values, weights))
+    mean, size = np.empty(values.shape), np.empty(values.shape)  # of the blocks of each row, the last at its `top`
+    top, total, found = np.full(values.shape[1], -1), np.zeros(values.shape[1]), np.empty(values.shape)
+    every = np.arange(values.shape[1])
+    for i in range(cells):
+        top += 1
+        mean[top, every], size[top, every] = values[i], weights[i]
+        rows = np.flatnonzero(top > 0)
+        while (rows := rows[mean[top[rows] - 1, rows] >= mean[top[rows], rows]]).size:
+            own, last = (top[rows], rows), (top[rows] - 1, rows)
+            both = size[last] + size[own]
+            apart = size[last] * size[own] / both * (mean[last] - mean[own]) ** 2
+            mean[last] = (size[last] * mean[last] + size[own] * mean[own]) / both
+            size[last] = both
+            total[rows] += apart
+            top[rows] -= 1
+            rows = rows[top[rows] > 0]
+        found[i] = total
+    return found.T.reshape(shape)
 
 
 @lru_cache(maxsize=256)
@@ -88,22 +98,22 @@ def law_of(cells: int) -> tuple[float, float]:
     return mean, 1 + float(np.sum(inverse - inverse**2)) / (2 * mean)
 
 
-def order_p(misfit: float, cells: int, df: float | None) -> float:
-    """The p of an ordered fit to so many cells; `df` of estimated errors."""
+def order_p(misfit: FloatArray, cells: int, df: FloatArray | None, rows: IntArray) -> FloatArray:
+    """The p of ordered fits to so many cells each; `df` of the estimated errors of all rows, these among them."""
     mean, scale = law_of(cells)
     if df is None:
-        return float(chdtrc(mean / scale, misfit / scale))
-    return float(fdtrc(mean / scale, df, misfit / mean))
+        return np.asarray(chdtrc(mean / scale, misfit / scale))
+    return np.asarray(fdtrc(mean / scale, df[rows], misfit / mean))
 
 
 def plateaus(curves: Curves, tolerance: float) -> list[Plateau]:
     """The longest run of each series within the tolerance."""
     limits = tolerance * (1 + 1e-9) + 1e-12 * curves.magnitude
-    found = []
-    for row, (first, last) in enumerate((runs if curves.count <= SHORT else long_runs)(curves.y, limits)):
-        mean, places = float(curves.y[row, first : last + 1].mean()), curves.places[row]
-        found.append(Plateau(tolerance, places[first], places[last], last - first + 1, mean))
-    return found
+    at = (runs if curves.count <= SHORT else long_runs)(curves.y, limits)
+    return [
+        Plateau(tolerance, places[first], places[last], last - first + 1, fmean(values[first : last + 1]))
+        for (first, last), values, places in zip(at, curves.y.tolist(), curves.places, strict=True)
+    ]
 
 
 def runs(y: FloatArray, limits: FloatArray) -> list[tuple[int, int]]:

@@ -154,13 +154,16 @@ def by_errors(curves: Curves, noise: RowNoise, alone: Sequence[_Alone], alpha: f
     """Adds what standard errors or repeats of every cell allow. Where a line misses the cells and no monotone course
     fits them, true levels scatter: the slope is then held against their scatter too, by least squares."""
     slopes, differ = weighted_slope(curves.x, curves.y, noise, 1 - alpha), cochran_q(curves.y, noise)
+    bent = [row for row, one in enumerate(slopes) if (one.weighted.lack_of_fit_p or 1.0) < alpha]
+    signs = np.array([1.0 if (slopes[row].weighted.slope or 0.0) > 0 else -1.0 for row in bent])
+    fits = only_rises_p(curves, bent, signs).tolist() if bent else []
+    scattered = {row for row, p in zip(bent, fits, strict=True) if p < FITS}
     found = []
     for row, (own, one, spread) in enumerate(zip(alone, slopes, differ, strict=True)):
         fit, line = one.weighted, own[2]
-        p, df, misses, sign = fit.p, fit.df, fit.lack_of_fit_p, 1 if (fit.slope or 0.0) > 0 else -1
+        p, df = fit.p, fit.df
         law = None if one.change is None else Decided(one.error, math.inf if df is None else df)
-        bent = misses is not None and misses < alpha
-        if p is not None and line.p is not None and bent and only_rises_p(curves, row, sign) < FITS:
+        if row in scattered and p is not None and line.p is not None:
             p = max(p, line.p)
             law = Decided((line.stderr or 0.0) * float(curves.span[row]), curves.count - 2.0)
         found.append(Trend(*own, p, one.change, law, None, fit, spread))
