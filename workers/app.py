@@ -27,10 +27,9 @@ from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
 from workers.derive import derive_shift
-from workers.jobs.worker_process import Reporter, is_shutting_down, request_shutdown, wake_through
+from workers.jobs.worker_process import NICENESS, Reporter, is_shutting_down, request_shutdown, wake_through
 from workers.queries import compute_due
 
-NICENESS = 10
 _reporters: list[Reporter] = []
 """That of this process, once it is a child of the worker."""
 

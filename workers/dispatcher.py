@@ -1,5 +1,5 @@
 """Dispatcher: gives events their positions, has them sent to webhooks, applies invalidations, wakes the workers, and
-computes by itself when no worker responds.
+has due jobs computed that no worker takes in time.
 
 All of its state is in PostgreSQL. Several dispatchers may run; superfluous wake-ups find nothing to do.
 """

@@ -1,4 +1,6 @@
-"""Inline worker: a child process of the dispatcher that computes due jobs while no Celery worker responds."""
+"""Inline worker: a child process of the dispatcher that computes due jobs where they wait too long for Celery's
+workers, be it that none responds or that there is more to do than they can.
+"""
 
 import os
 import signal
@@ -30,7 +32,7 @@ class InlineWorker:
     def start(self) -> None:
         """Start the child unless it is running."""
         if self._child is None or self._child.poll() is not None:
-            log.warning("nobody answers: computing without the broker")
+            log.warning("jobs wait: computing without the broker")
             environment = inherited_environment() | self._settings.environment()
             command = [sys.executable, "-P", "-m", "workers.inline_worker"]
             self._child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
@@ -47,7 +49,7 @@ class InlineWorker:
 def main() -> None:
     """Compute due jobs until none was due for a while."""
     from workers.derive import derive_shift
-    from workers.jobs.worker_process import Reporter
+    from workers.jobs.worker_process import NICENESS, Reporter
     from workers.queries import compute_due
 
     settings = Settings.from_environment()
@@ -55,6 +57,7 @@ def main() -> None:
     database = Database(settings, name="inline-worker", statement_timeout=settings.worker_statement_timeout)
     wake_through(Notifier(settings))
     collect_rarely()
+    os.nice(NICENESS)
     reporter = Reporter(database, "inline-worker")
     reporter.start()
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())

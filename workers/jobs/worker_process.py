@@ -35,6 +35,8 @@ from registry.storage.tables import job_counts, new_id, processes
 from results_registry import __version__
 
 MOST_SECONDS = 60.0
+NICENESS = 10
+"""Of every process that computes: the processor is the web processes' first."""
 _flag = mmap.mmap(-1, 1)
 _woken_through: list[Notifier] = []
 

@@ -1,5 +1,6 @@
 """The worker that a dispatcher starts when nobody answers: one child process, which computes what is due."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def test_without_a_broker_one_child_computes_and_is_ended_with_its_dispatcher(ow
         child = dispatcher.inline_worker._child
         assert child is not None
         assert child.poll() is None
+        assert os.getpriority(os.PRIO_PROCESS, child.pid) > 0, "the web processes come first"
         dispatcher.run_cycle()
         assert dispatcher.inline_worker._child is child, "one inline worker at a time"
     finally:
