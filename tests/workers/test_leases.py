@@ -86,6 +86,13 @@ def test_a_claim_leases_before_any_work_and_only_who_holds_it_settles(project: P
     assert revisions_described(house, grid) == [1]
 
 
+def test_where_grids_wait_the_newest_is_claimed_first(project: Project, house: House) -> None:
+    grids = several(project, 6)
+    found = [{row.grid_id for row in claimed(house, 2).rows} for _ in range(3)]
+    ids = [uuid.UUID(grid["id"]) for grid in grids]
+    assert found == [set(ids[4:]), set(ids[2:4]), set(ids[:2])]
+
+
 def test_claimers_at_the_same_moment_never_hold_the_same_promise(project: Project, house: House) -> None:
     grids = several(project, 30)
     together = threading.Barrier(4)

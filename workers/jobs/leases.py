@@ -120,11 +120,12 @@ def claim(database: Database, settings: Settings, table: Table, most: int) -> Cl
 
 def _claim_statement(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, seconds: float) -> Any:
     key = key_of(table)
-    # Claims that are kept wait for what people asked and look at: there may be thousands.
-    first: list[ColumnElement[Any]] = []
+    # Where more is published than two cores describe, who publishes now looks now: the newest grid is the first.
+    order: list[ColumnElement[Any]] = [table.c.due_at.desc()]
     if "is_default" in table.c:
-        first = [table.c.query["kind"].astext == StoredClaimsQuery.kind, table.c.is_default.desc()]
-    waiting = select(*key).where(due(table), condition).order_by(*first, table.c.due_at).limit(most)
+        # Claims that are kept wait for what people asked and look at: there may be thousands.
+        order = [table.c.query["kind"].astext == StoredClaimsQuery.kind, table.c.is_default.desc(), table.c.due_at]
+    waiting = select(*key).where(due(table), condition).order_by(*order).limit(most)
     # SKIP LOCKED: rows that another worker is claiming are its own, and waiting for them would serialise the workers.
     # The CTE is materialised because a subquery may be evaluated once for each row, and then locks more than `most`.
     chosen = waiting.with_for_update(skip_locked=True).cte("chosen").prefix_with("MATERIALIZED")
