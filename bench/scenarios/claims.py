@@ -142,6 +142,23 @@ def settings(p: float) -> list[tuple[str, list[tuple[Claim, bool]], Callable[[],
     ]  # fmt: skip
 
 
+def near_the_ends() -> list[Scenario]:
+    """Means of cells that often come out at an end of the scale, also where those of few trials are the noisy ones."""
+    worlds: list[tuple[str, Sequence[Sequence[float]], tuple[int, int]]] = [
+        ("3 × 6 cells, p 0.99, n 5–2000", [[0.99] * 6] * 3, (5, 2_000)),
+        ("2 × 5 cells, p 0.93, n 3–8", [[0.93] * 5] * 2, (3, 8)),
+        ("3 × 4 cells, p 0.995, n 50", [[0.995] * 4] * 3, (50, 50)),
+        ("10 × 10 cells, p 0.99, n 20", [[0.99] * 10] * 10, (20, 20)),
+        ("10 cells, p 0.8 to 0.9999, n 5–500", [[0.8, 0.9, 0.95, 0.99, *[0.9999] * 6]], (5, 500)),
+    ]
+    found = []
+    for name, truth, trials in worlds:
+        claim = {"kind": "value", "of": "mean", "is": exactly(100 * float(np.mean(truth)))}
+        run = partial(wrong, [(claim, True)], partial(list, truth), trials)
+        found.append(Scenario("a mean near an end judged wrongly", name, "at_most", 0.05, run, 1_000))
+    return found
+
+
 LOSS = Metric("loss", None, "lower")
 REPEATED = 8
 """Cells of a grid with repeats; all are truly 50, and the last may have more noise than the others."""
@@ -302,7 +319,7 @@ SCENARIOS = [
     for low, high in ((20, 60), (50, 400))
     for p in (0.1, 0.5, 0.9)
     for name, claims, truth in (*settings(p), *wider(p))
-] + [
+] + near_the_ends() + [
     Scenario("a claim decided with the trials that it was said to need", name, "at_least", 0.78, run)
     for name, run in plans()
 ] + [

@@ -136,12 +136,33 @@ class Noisy:
         if not np.all(np.isfinite(below)):
             return None
         middle = float(factor @ values)
-        down = math.sqrt(float(np.sum((factor * np.where(factor > 0, below, above)) ** 2)))
-        up = math.sqrt(float(np.sum((factor * np.where(factor > 0, above, below)) ** 2)))
+        down, up = self._reach(cells, factor, below, above, 1 - self.alpha / family)
         if not down and not up:
             return point(sum((times * exact(value) for (_, times), value in zip(terms, values.tolist(), strict=True)),
                              Fraction(0)))  # fmt: skip
         return Span(middle - down, middle + up)
+
+    def _reach(
+        self, cells: IntArray, factor: FloatArray, below: FloatArray, above: FloatArray, level: float
+    ) -> tuple[float, float]:
+        """How far a sum may be below and above what was observed. Counted cells of one sign, those first whose trials
+        weigh most, are together no nearer than one share is: near an end of the scale, those that came out there alone
+        say nothing of their noise."""
+        squares = [(factor * np.where(factor > 0, *ends)) ** 2 for ends in ((below, above), (above, below))]
+        totals = [float(one.sum()) for one in squares]
+        n = self.facts.errors.n[cells]
+        for sign in (1, -1):
+            mine = np.flatnonzero((sign * factor > 0) & (n > 0))
+            if mine.size < 2:
+                continue
+            mine = mine[np.argsort(-np.abs(factor[mine]) / n[mine], kind="stable")]
+            sizes, *reaches = self.facts.errors.at(cells[mine]).pooled(
+                np.abs(factor[mine]), self._own(level), self.beyond
+            )
+            for place, reach in enumerate(reaches[::sign]):
+                more = reach**2 - np.cumsum(squares[place][mine])[sizes - 1]
+                totals[place] += max(0.0, float(more.max()))
+        return math.sqrt(totals[0]), math.sqrt(totals[1])
 
     def shared(self, parts: int) -> "Noisy":
         """With a part of alpha."""
@@ -149,9 +170,12 @@ class Noisy:
 
     def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
         if level not in self.known:
-            own = 1 - self.look.share_of(1 - level)
-            self.known[level] = self.facts.errors.at(self.group).limits(own, self.beyond)
+            self.known[level] = self.facts.errors.at(self.group).limits(self._own(level), self.beyond)
         return self.known[level]
+
+    def _own(self, level: float) -> float:
+        """The level of this look."""
+        return 1 - self.look.share_of(1 - level)
 
 
 World = Exact | Noisy
