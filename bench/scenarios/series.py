@@ -175,6 +175,13 @@ def _few_repeats() -> Iterator[Scenario]:
                 yield Scenario(told, setting, "at_most", 0.06, run, 200)
 
 
+def _noisy_column() -> Iterator[Scenario]:
+    for rows, m, repeats in ((1, 12, 2), (1, 8, 3), (1, 8, 5), (7, 8, 2), (7, 8, 3), (7, 10, 5)):
+        run = partial(says, TRENDS, runs(rows, m, repeats, "last column × 10", "nominal"))
+        told = "a trend word in a grid out of few repeats, flat truth, noise unequal (equal_noise is assumed)"
+        yield Scenario(told, f"{rows} × {m}, {repeats} repeats, the last column × 10", "shown", None, run, 400)
+
+
 def scattered(points: float, columns: int, chance: Chance) -> Outcome:
     """Whether levels in no order, whose true values scatter by so many posted errors, are called a trend."""
     truth = points * chance.normal(size=(1, columns))
@@ -208,4 +215,4 @@ def _dependent() -> Iterator[Scenario]:
     yield Scenario("a sharp step or an onset, design effect 2 posted", setting, "at_most", 0.05, run, 200)
 
 
-SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_scatter(), *_dependent()]
+SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_noisy_column(), *_scatter(), *_dependent()]
