@@ -68,7 +68,12 @@ def side(number: int, metric: dict[str, Any] = ACCURACY, **names: str) -> dict[s
 
 def gap(difference: float | None, low: float, high: float, p: float, **more: Any) -> dict[str, Any]:
     test = {"status": "ok", "name": "score", "difference": difference, "p": p, "detectable": 1.4}
-    return test | turned(low, high) | more
+    return test | turned(low, high) | {"stderr": (high - low) / 2 / 1.96} | more
+
+
+def times(size: float, p: float, stderr: float) -> Any:
+    """Multiples of the trials by the closed form of plans: the score test rejects by the error that its p has."""
+    return ((stats.norm.ppf(0.975) * size / stats.norm.isf(p / 2) + stats.norm.ppf(0.8) * stderr) / size) ** 2
 
 
 def turned(low: float, high: float) -> dict[str, Any]:
@@ -101,7 +106,7 @@ COMPARISONS = {
     "equal within the margin: 2 % of the range of 100 are 2 points": compared(WITHIN),
     "without a range there is no margin, and so no absence": compared(WITHIN, LOSS),
     "a difference within the margin is small": compared(gap(0.91, 0.32, 1.5, 0.003)),
-    "what would have been found and what would help: (3.4 / 0.94)² is 13.08": compared(OPEN),
+    "what would have been found, and what it takes as a plan says": compared(OPEN),
     "without trials none are asked for": compared(OPEN | {"name": "t_over_cells"}),
     "too few cells": compared(TOO_FEW),
     "confounded": compared(
@@ -120,8 +125,8 @@ COMPARISONS = {
     for status in ("not_comparable", "undefined", "insufficient")
 }  # fmt: skip
 COMPUTED = {
-    "without a range there is no margin, and so no absence": (1.4 / 0.21) ** 2,
-    "what would have been found and what would help: (3.4 / 0.94)² is 13.08": (3.4 / 0.94) ** 2,
+    "without a range there is no margin, and so no absence": times(0.21, 0.57, 1.46 / 3.92),
+    "what would have been found, and what it takes as a plan says": times(0.94, 0.437, 4.73 / 3.92),
     "too few cells": 0.05,
     "a slice, and the levels that differ by themselves": 64000,
 }
@@ -206,7 +211,7 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     "an older answer about a loss, without its scale": (two(-2.13, (-3.66, -0.6), scale=None),),
     "by a loss the first is the better one": (two(-2.13, (-3.66, -0.6), scale=LOWER),),
     "two names are equal within the margin": (near(-0.5, 0.9, difference=0.2, p_holm=0.6),),
-    "or cannot be told: (2.18 / 1.6)² is 1.856": (near(-0.4, 3.6, difference=1.6, p_holm=0.11), 1.856),
+    "or cannot be told": (near(-0.4, 3.6, difference=1.6, p_holm=0.11, stderr=1.02), times(1.6, 0.11, 1.02)),
     "a claim about other benchmarks says on how few it rests": (
         near(-2.8, 7.0, difference=2.13, status="insufficient", reason=FEW_SIGNS, detectable=None)
         | {"target": "new_benchmarks"},
@@ -253,6 +258,9 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     ),
     "without either benchmark fewer stay behind": (
         first_of_three(without=[left_out("GPQA", 3.0, 0.01, 1), left_out("AMC23", 0.4, 0.6, 0)]),
+    ),
+    "without a benchmark all stay behind that are left": (
+        first_of_three(without=[left_out("GPQA", 3.0, 0.01, 2), left_out("AMC23", 2.0, 0.01, 1) | {"remaining": 1}]),
     ),
 }  # fmt: skip
 
