@@ -303,12 +303,39 @@ def grid(values: Any, **more: Any) -> GridDocument:
 ORDINAL = {"name": "x", "kind": "ordinal", "unit": None, "levels": ["a", "b", "c", "d"]}
 
 
+PEAKED: dict[str, Any] = {"status": "ok", "best": {"value": 90.0, "at": [{"T": "a", "L": "a"}], "ties": 1}}
+
+
 def peaks(size: int | None) -> Statistics:
     within = None if size is None else {"level": 0.95, "size": size, "at": []}
     series = {"along": "x", "at": {}, "direction": "decreasing", "from": 1, "to": 3, "first": 99.3, "last": 80.0}
     best = {"value": 99.3, "at": [{"x": 1}], "ties": 1}
     found = {"status": "ok", "best": best, "best_set": within, "noise_reason": "no cell has trials or an error"}
     return from_document(Statistics, {"grid": "1", "peaks": found, "series": [series]})
+
+
+def test_axes_of_which_one_depends_on_the_other_are_told_where_that_is_shown() -> None:
+    """Of shares on the logit scale too; it is the headline where nothing else is shown."""
+    axes = [{"name": name, "kind": "nominal", "unit": None, "levels": ["a", "b"]} for name in ("T", "L")]
+    values, said = (
+        grid([[90.0, 60.0], [60.0, 90.0]], axes=axes),
+        "How accuracy differs along T depends on L (p 0.0010).",
+    )
+    for p, logit, size, place in (
+        (0.001, None, 4, 0),
+        (0.0002, 0.001, 4, 0),
+        (0.001, 0.0002, 1, 1),
+        (0.001, 0.2, 4, None),
+    ):
+        residual = {"share": 1.0, "df": 1, "over_noise": 9.0, "p": p}
+        residual |= {"logit": logit and {"chi2": 9.0, "df": 1, "over_noise": 9.0, "p": logit}}
+        document = {"grid": "1", "peaks": PEAKED | {"best_set": {"level": 0.95, "size": size, "at": []}}, "series": []}
+        axes_ = {name: {"share": 0.0, "levels": []} for name in "TL"}
+        shares = {"status": "ok", "method": "functional_anova", "axes": axes_, "residual": residual}
+        found = grid_verdict(values, from_document(Statistics, document | {"sensitivity": shares}))
+        lines = [found.sentence, *found.more]
+        assert (lines.index(said) if said in lines else None) == place, (p, logit)
+        assert found.answer == ("open" if place is None else "shown")
 
 
 def test_a_grid_says_its_best_cell_its_trend_and_its_holes(subtests, snapshot) -> None:
