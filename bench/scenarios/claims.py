@@ -142,6 +142,23 @@ def settings(p: float) -> list[tuple[str, list[tuple[Claim, bool]], Callable[[],
     ]  # fmt: skip
 
 
+def near_the_ends() -> list[Scenario]:
+    """Means of cells that often come out at an end of the scale, also where those of few trials are the noisy ones."""
+    worlds: list[tuple[str, Sequence[Sequence[float]], tuple[int, int]]] = [
+        ("3 × 6 cells, p 0.99, n 5–2000", [[0.99] * 6] * 3, (5, 2_000)),
+        ("2 × 5 cells, p 0.93, n 3–8", [[0.93] * 5] * 2, (3, 8)),
+        ("3 × 4 cells, p 0.995, n 50", [[0.995] * 4] * 3, (50, 50)),
+        ("10 × 10 cells, p 0.99, n 20", [[0.99] * 10] * 10, (20, 20)),
+        ("10 cells, p 0.8 to 0.9999, n 5–500", [[0.8, 0.9, 0.95, 0.99, *[0.9999] * 6]], (5, 500)),
+    ]
+    found = []
+    for name, truth, trials in worlds:
+        claim = {"kind": "value", "of": "mean", "is": exactly(100 * float(np.mean(truth)))}
+        run = partial(wrong, [(claim, True)], partial(list, truth), trials)
+        found.append(Scenario("a mean near an end judged wrongly", name, "at_most", 0.05, run, 1_000))
+    return found
+
+
 LOSS = Metric("loss", None, "lower")
 REPEATED = 8
 """Cells of a grid with repeats; all are truly 50, and the last may have more noise than the others."""
@@ -204,6 +221,8 @@ def plans() -> list[tuple[str, Callable[[Chance], Outcome]]]:
     cells = {"kind": "cells", "is": {"op": ">", "number": 55}}
     best = {"kind": "extreme", "which": "max", "of": "T", "at": [0]}
     trend = {"kind": "trend", "along": "L", "goes": "up"}
+    turns, bent = {**trend, "goes": "up_down", "turn": 3}, [[0.5, 0.58, 0.6, 0.61, 0.61]]
+    rows = [[row + 0.02 * place / 3 for place in range(4)] for row in (0.6, 0.605, 0.61)]
     return [
         ("one sum: 60 against 58 over 10 slots", planned([[0.6] * 10, [0.58] * 10], 100, higher)),
         ("one sum: 96 against 95 over 10 slots", planned([[0.96] * 10, [0.95] * 10], 100, higher)),
@@ -217,7 +236,35 @@ def plans() -> list[tuple[str, Callable[[Chance], Outcome]]]:
         ("several: 5 cells of 60 to 64 above 55", planned([[0.6, 0.61, 0.62, 0.63, 0.64]], 100, cells)),
         ("several: the best of 3 levels, 60, 57 and 56", planned([[0.6] * 4, [0.57] * 4, [0.56] * 4], 100, best)),
         ("a trend: from 60 to 62.4 in 5 cells", planned([[0.6, 0.606, 0.612, 0.618, 0.624]], 100, trend)),
+        ("a trend: one that saturates, 50, 58, 60, 61 and 61", planned(bent, 60, trend)),
+        (
+            "trends: a rise of 6 points to a turn, a fall of 5",
+            planned([[0.6, 0.62, 0.64, 0.66, 0.63, 0.61]], 60, turns),
+        ),
+        ("trends: each of 3 rows, by 2 points in 4 cells", planned(rows, 60, {**trend, "for": {"T": "*"}})),
     ]
+
+
+def of_any_course(chance: Chance) -> Outcome:
+    """Whether a claim of a trend of random numbers, if trials are promised and these numbers are true, is not decided
+    with as many; no chance of an event where none are promised."""
+    cells, n = int(chance.integers(3, 11)), int(chance.integers(20, 200))
+    place, size = np.arange(cells), chance.uniform(0.02, 0.15)
+    courses = (
+        np.where(place % 2, size, -size),
+        np.where(place == chance.integers(cells), size, 0.0),
+        chance.normal(0.0, size / 2, cells),
+        np.linspace(0.0, size, cells) + chance.normal(0.0, size / 4, cells),
+    )
+    course = courses[int(chance.integers(len(courses)))]
+    truth = np.round(n * np.clip(0.7 + course, 0.0, 1.0))[None] / n
+    said = read_claim({"about": ABOUT, "kind": "trend", "along": "L", "goes": "up"})
+    needed = trials_needed(judge_claim(said, _measured(truth, n)))
+    enough = None if needed is None or needed.needed is None else needed.needed.trials
+    if enough is None:
+        return 0, 0
+    rates = chance.binomial(enough, truth) / enough
+    return int(judge_claim(said, _measured(rates, enough)).answers["noise"] == "not_decidable"), 1
 
 
 def _measured(rates: Any, trials: int) -> Facts:
@@ -272,7 +319,10 @@ SCENARIOS = [
     for low, high in ((20, 60), (50, 400))
     for p in (0.1, 0.5, 0.9)
     for name, claims, truth in (*settings(p), *wider(p))
-] + [
+] + near_the_ends() + [
     Scenario("a claim decided with the trials that it was said to need", name, "at_least", 0.78, run)
     for name, run in plans()
+] + [
+    Scenario("a claim not decided with the trials that it was said to need",
+             "trends: zigzags, spikes, scatter and rises with scatter", "at_most", 0.2, of_any_course, 300)
 ] + looks() + repeats()  # fmt: skip

@@ -53,10 +53,12 @@ def silent(rows: int, columns: int, n: int, share: float) -> Draw:
 
 def noise_of(name: str, rows: int, columns: int, chance: Chance) -> np.ndarray:
     """Standard deviations of the cells: alike, falling to a tenth along the axis, five times larger in a cell of each
-    row, or drawn with a standard deviation of 1 in their logarithm."""
+    row, ten times in the last column, or drawn with a standard deviation of 1 in their logarithm."""
     found = np.ones((rows, columns))
     if name == "falling 10 : 1":
         found *= np.geomspace(10, 1, columns)
+    if name == "last column × 10":
+        found[:, -1] = 10
     if name == "one cell × 5":
         found[np.arange(rows), chance.integers(columns, size=rows)] = 5
     if name == "log-sd 1":

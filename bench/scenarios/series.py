@@ -9,7 +9,16 @@ from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
 from bench.scenarios.reports import runs
-from bench.scenarios.worlds import breaks, curves_of, directions, proportions, repeated, with_errors, without_trials
+from bench.scenarios.worlds import (
+    breaks,
+    curves_of,
+    directions,
+    proportions,
+    repeated,
+    series_of,
+    with_errors,
+    without_trials,
+)
 from registry.grids.grid import Grid
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange
@@ -71,6 +80,12 @@ def fitted(n: int, first: float, last: float, columns: int, chance: Chance) -> O
 def largest_step(n: int, share: float, columns: int, chance: Chance) -> Outcome:
     (found,) = largest(curves_of(proportions(chance, level(1, columns, share), n)), [np.ones(columns - 1)], 0.05)
     return holds(found.drop.interval, 0.0) if found.drop else (0, 0)
+
+
+def small_step(n: int, points: float, chance: Chance) -> Outcome:
+    """Whether a step that is truly so small is called sharp; the threshold is 5 points."""
+    grid = proportions(chance, np.array([[0.9] * 3 + [0.9 - points / 100] * 2]), n)
+    return int(any(step.sharp for one in series_of(grid) for step in one.changes)), 1
 
 
 def sen(columns: int, chance: Chance) -> Outcome:
@@ -141,6 +156,10 @@ def _steps() -> Iterator[Scenario]:
             partial(breaks_anywhere, blind(n, share, 7, 20)),
             200,
         )
+    for n, points in ((100, 4), (300, 4), (1_000, 4), (300, 2)):
+        told = "a step that is truly below the threshold of 5 points is called sharp"
+        setting = f"1 × 5, n {n}, a step of {points} points"
+        yield Scenario(told, setting, "shown", None, partial(small_step, n, points), 400)
 
 
 def _intervals() -> Iterator[Scenario]:
@@ -173,6 +192,13 @@ def _few_repeats() -> Iterator[Scenario]:
                 run = partial(says, VARIES, draw)
                 told = "varies without trend out of few repeats, flat truth"
                 yield Scenario(told, setting, "at_most", 0.06, run, 200)
+
+
+def _noisy_column() -> Iterator[Scenario]:
+    for rows, m, repeats in ((1, 12, 2), (1, 8, 3), (1, 8, 5), (7, 8, 2), (7, 8, 3), (7, 10, 5)):
+        run = partial(says, TRENDS, runs(rows, m, repeats, "last column × 10", "nominal"))
+        told = "a trend word in a grid out of few repeats, flat truth, noise unequal (equal_noise is assumed)"
+        yield Scenario(told, f"{rows} × {m}, {repeats} repeats, the last column × 10", "shown", None, run, 400)
 
 
 def scattered(points: float, columns: int, chance: Chance) -> Outcome:
@@ -208,4 +234,4 @@ def _dependent() -> Iterator[Scenario]:
     yield Scenario("a sharp step or an onset, design effect 2 posted", setting, "at_most", 0.05, run, 200)
 
 
-SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_scatter(), *_dependent()]
+SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_noisy_column(), *_scatter(), *_dependent()]

@@ -358,9 +358,12 @@ def flips(session: Session, grids: tuple[str, ...], named: Named, revision: int 
 
 
 def _of_pair(cell: Mapping[str, Any]) -> str:
-    if cell.get("kappa") is None:
+    if cell.get("agreement") is None:
         return ""
-    agree = f"; {cell['agreement']:.1%} agree, kappa {cell['kappa']:.3f} (standard error {cell['kappa_stderr']:.3f})"
+    beyond = "kappa is not defined, as one side says the same of all items"
+    if cell["kappa"] is not None:
+        beyond = f"kappa {cell['kappa']:.3f} (standard error {cell['kappa_stderr']:.3f})"
+    agree = f"; {cell['agreement']:.1%} agree, {beyond}"
     needed = f"; {cell['needed']:,} that differ so would show it" if cell["needed"] else ""
     return agree + needed
 

@@ -145,7 +145,8 @@ def flipped(before: Outcomes, after: Outcomes) -> tuple[list[int], list[int]]:
 
 def fourfold(before: Outcomes, after: Outcomes) -> dict[str, float | None]:
     """How far two outcomes in bits agree, by item: `both` 1, `neither`, the share that is the same, Cohen's kappa and
-    its standard error (Fleiss, Cohen and Everitt 1969, equation 13), null where chance alone agrees on all. `needed`
+    its standard error (Fleiss, Cohen and Everitt 1969, equation 13), null where one side says the same of all items: it
+    agrees as often as chance whatever the other says. `needed`
     items must differ for the share of those that were gained to be found; null where as many were lost. Nothing of
     scores."""
     if before.bits is None or after.bits is None:
@@ -155,7 +156,7 @@ def fourfold(before: Outcomes, after: Outcomes) -> dict[str, float | None]:
     neither = n - both - lost - gained
     p, q, same = (both + lost) / n, (both + gained) / n, (both + neither) / n
     chance, kappa, error = p * q + (1 - p) * (1 - q), None, None
-    if chance < 1:
+    if 0 < p < 1 and 0 < q < 1:
         kappa = (same - chance) / (1 - chance)
         left = 1 - kappa
         on = both * (1 - (p + q) * left) ** 2 + neither * (1 - (2 - p - q) * left) ** 2

@@ -9,12 +9,13 @@ from sqlalchemy import Connection
 
 from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs
 from registry.plans import planning
-from registry.plans.closed_forms import Goal, quantile
+from registry.plans.closed_forms import Goal
 from registry.plans.planning import Means, Measured, Stratum
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
 from registry.results.grid import PostedMetric
 from registry.results.plans import Plan
+from registry.results.power import error_under_equality
 
 
 def plan_of_models(connection: Connection, found: ModelComparison, goal: Goal) -> Plan | None:
@@ -94,7 +95,6 @@ def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: Pos
     lower, upper = metric.get("lower"), metric.get("upper")
     span = None if lower is None or upper is None else upper - lower
     null = None
-    if (test.test if isinstance(test, WholeGap) else test.name) == "score" and 1e-30 < (test.p or 0.0) < 0.9:
-        # By what error its p was a score test's; where nearly nothing differs that is the error by the rates.
-        null = abs(test.difference or 0.0) / -quantile((test.p or 0.0) / 2)
+    if (test.test if isinstance(test, WholeGap) else test.name) == "score":
+        null = error_under_equality(test.difference or 0.0, test.p)
     return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null, detectable=test.detectable)

@@ -43,7 +43,7 @@ _COURSES = (
 MOVING = ("increasing", "decreasing", "slightly_increasing", "slightly_decreasing")
 _DRIFT = "Assumed: the scatter is independent from level to level. A curve that drifts slowly looks like a trend then."
 _NO_BREAKS = {
-    None: "No step{of} was shown to be sharp.",
+    None: "No step{of} is called sharp.",
     "noise_unknown": "The noise is not known, so no step{of} is called sharp.",
     "no_margin": "No margin is set for a metric without bounds, so no step{of} is called sharp.",
 }

@@ -143,7 +143,8 @@ def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) 
             yield _REASONS[why].format(of=of) + both
     if any(step.sharp is not None for _, step in steps) and margin is not None:
         size = fixed(margin, decimals_of([margin]), UNDEFINED)
-        yield f"sharp: a step of {size} or more with Holm p < {params.alpha:g}"
+        shown = f"shown not to be 0 (Holm p < {params.alpha:g})"
+        yield f"sharp: a step that was posted as {size} or more and is {shown}; it may truly be smaller"
     if any(step.sharp for _, step in steps):
         yield "interval of a sharp step: allows for so many of all steps having been called sharp (Benjamini–Yekutieli)"
     if tested := [step for _, step in steps if step.p_holm is not None]:

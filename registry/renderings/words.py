@@ -197,8 +197,8 @@ _SENTENCES = {
     "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
     "equal_noise": (
         "the repeats of all cells have about one noise: sets of cells, steps of three cells and more, lasting changes, "
-        "thresholds, axes and interactions pool it, and up to 20-35 % of reports err where one cell or row is five to "
-        "ten times as noisy"
+        "thresholds, axes and interactions pool it, trends of few repeats hardly know it in each cell, and up to "
+        "20-35 % of reports err where one cell, row or column is five to ten times as noisy"
     ),
     "exact_errors": "posted standard errors are taken as exact; those of few or of skewed results are themselves noisy",
     "rounded_values": (

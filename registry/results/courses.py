@@ -238,8 +238,9 @@ class Change:
     size: Annotated[float, "The later value less the earlier one, in the metric's unit."]
     sharp: Annotated[
         bool | None,
-        "At least `params.sharp_change`, and `p_holm` below alpha. Null where the noise is unknown or no margin is "
-        "set: size alone makes no step sharp.",
+        "Posted as `params.sharp_change` or more, and shown not to be 0: `p_holm` below alpha. The true step may be "
+        "smaller, as far as `interval` reaches. Null where the noise is unknown or no margin is set: size alone makes "
+        "no step sharp.",
     ]
     p: P
     p_holm: Annotated[PValue | None, "Holm over all steps of the grid along this axis."]

@@ -89,15 +89,18 @@ class WithoutOne:
     interval: Annotated[Interval | None, "Of `difference`."]
     p_holm: Annotated[float | None, "Holm over all pairs."]
     shown: Annotated[Count, "How many names the first is then shown to be better than."]
+    remaining: Annotated[
+        Count | None, "How many other names then have results that are compared.", Presence.OPTIONAL
+    ] = None
 
     @classmethod
-    def of(cls, benchmark: str, pair: Pair, first: str, shown: int) -> "WithoutOne":
+    def of(cls, benchmark: str, pair: Pair, first: str, shown: int, remaining: int | None = None) -> "WithoutOne":
         """From the pair on the other benchmarks, in whichever order it has the two names."""
         size, ends = pair.difference, pair.interval
         if pair.a != first:
             size = None if size is None else 0.0 - size
             ends = ends and Interval(ends.level, 0.0 - ends.high, 0.0 - ends.low)
-        return cls(benchmark, size, ends, pair.p_holm, shown)
+        return cls(benchmark, size, ends, pair.p_holm, shown, remaining)
 
 
 @dataclass(frozen=True, slots=True)

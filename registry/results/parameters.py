@@ -22,7 +22,7 @@ class Parameters:
 
     alpha: Annotated[float, "The rate of error that every word keeps."] = 0.05
     sharp_change: Annotated[
-        float | None, "The least size of a sharp step: 5 % of the metric's range; null where the range is open."
+        float | None, "The least posted size of a sharp step: 5 % of the metric's range; null where it is open."
     ] = None
     equivalence: Annotated[
         float | None, "The margin within which values are equal: 2 % of the metric's range; null where it is open."

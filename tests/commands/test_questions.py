@@ -404,3 +404,8 @@ def test_the_questions_that_flipped_between_two_grids_are_listed(person: Person,
     assert "Name two grids, or none and one --benchmark" in person.complains("flips", grids[0], status=2)
     bare = project.published(model="C", variant="", axes=[], values=50.0, trials=2)["id"]
     assert "No cell has outcomes of the same items" in person.complains("flips", grids[0], bare, status=1)
+    sent["cells"] = [{"at": {}, "outcomes": [1, 1]}]
+    always = project.published(model="D", variant="", axes=[], values=100.0, trials=2)["id"]
+    assert project.call("POST", f"grids/{always}/items", json=sent).status_code == 201
+    said = person.page("flips", grids[0], always)
+    assert "; 50.0% agree, kappa is not defined, as one side says the same of all items" in " ".join(said.split())

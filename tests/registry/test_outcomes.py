@@ -145,6 +145,16 @@ def test_agreement_is_none_beyond_chance_where_both_say_one_thing() -> None:
     told = fourfold(*of_table(3, 0, 0, 0))
     assert (told["agreement"], told["kappa"], told["kappa_stderr"], told["needed"]) == (1, None, None, None)
     assert fourfold(*of_table(2, 0, 0, 2))["kappa"] == 1
+
+
+@pytest.mark.parametrize("table", [(9, 1, 0, 0), (9, 0, 1, 0), (0, 1, 0, 9), (0, 0, 1, 9)])
+def test_agreement_beyond_chance_is_not_defined_where_one_side_says_one_thing(table: tuple[int, ...]) -> None:
+    """Ninety percent agree, and as many would by chance, whatever the other side says."""
+    told = fourfold(*of_table(*table))
+    assert (told["agreement"], told["kappa"], told["kappa_stderr"]) == (0.9, None, None)
+
+
+def test_scores_have_no_agreement() -> None:
     assert fourfold(Outcomes(1, scores=(0.5,)), Outcomes(1, scores=(0.5,))) == {}
 
 

@@ -3,12 +3,14 @@
 import math
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
 from registry.plans.closed_forms import TwoSamples, score_interval
+from registry.renderings.numbers import rough
 from tests.house import ACCURACY, Project
 from tests.workers.asking import described, faults_of
 from tests.workers.test_gates import baseline, put
@@ -73,6 +75,9 @@ def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart
     assert found["total"] == pytest.approx(400 * factor, rel=1e-3)
     [one] = found["allocation"]
     assert (one["benchmark"], one["share"], one["trials_now"], len(one["grids"])) == ("X", 1.0, 200.0, 2)
+    assert planned(project, {"kind": "separate", **pair})["needed"] == found["needed"]
+    told = project.call("GET", f"projects/{project.slug}/comparisons.txt?{urlencode(pair)}", "reader").text
+    assert f"takes about {rough(factor)} times the trials" in " ".join(told.split())
     by_ids = planned(project, {"kind": "separate", **pair}, one_sided=True)
     assert (by_ids["observed"], by_ids["one_sided"]) == (pytest.approx(4.0), True)
     assert by_ids["detectable"] == pytest.approx(100 * _seen(1.6448536), rel=1e-3)

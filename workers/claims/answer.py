@@ -36,7 +36,7 @@ from registry.results.terms import Warning
 from registry.storage.rows import grid_of
 from workers.claims.facts import Facts, Source, trials_of
 from workers.claims.judgement import Group, Judged, judge_claim, warnings_of
-from workers.claims.telling import WHY, sentence, with_left_out, with_more_trials
+from workers.claims.telling import WHY, sentence, with_few_repeats, with_left_out, with_more_trials
 from workers.claims.trials import NoisyClaim, noisy_claim, trials_needed
 from workers.scope import canonical_names, matches
 from workers.statistics.judging import Span
@@ -101,7 +101,10 @@ def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgemen
         parts=tuple(every[:MOST_PARTS]),
         parts_left_out=max(0, len(every) - MOST_PARTS),
         inputs=tuple(_inputs(judged))[:MOST_INPUTS],
-        sentence=sentence(judged, every, posted, noise) + with_left_out(left_out) + with_more_trials(needed),
+        sentence=sentence(judged, every, posted, noise)
+        + with_left_out(left_out)
+        + with_few_repeats(judged)
+        + with_more_trials(needed),
         trials_needed=needed,
         look=None if claim.looks == "fixed" else judged.look.number,
         warnings=(

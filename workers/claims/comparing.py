@@ -142,10 +142,8 @@ def _one(
     left, right = pair
     ahead, behind = (left, right) if higher else (right, left)
     if says.margin is not None:
-        return scene.judged(
-            (Span(-says.margin, says.margin),), scene.world.linear(_plus((left, 1), (right, -1)), family)
-        )
-    span = scene.world.linear(_plus((ahead, 1), (behind, -1)), family)
+        return scene.judged((Span(-says.margin, says.margin),), scene.world.gap(_plus((left, 1), (right, -1)), family))
+    span = scene.world.gap(_plus((ahead, 1), (behind, -1)), family)
     parts = [scene.judged(POSITIVE, span)]
     if says.by is not None and says.by.unit == "points":
         parts.append(scene.judged(scene.region(says.by), span))

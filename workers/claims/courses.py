@@ -11,6 +11,7 @@ change begins there. Its bounds come from those of all pairs, which hold togethe
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -23,8 +24,9 @@ from workers.claims.worlds import POSITIVE, Found, Scene, added, all_found, unde
 from workers.statistics.curves import Curves
 from workers.statistics.judging import Answer, Span, all_of, any_of, opposite
 from workers.statistics.ranks import mann_kendalls
-from workers.statistics.table import Table, abscissa_of
+from workers.statistics.table import Curve, Table, abscissa_of
 from workers.statistics.terms import FloatArray
+from workers.statistics.trend import Trend as GridTrend
 from workers.statistics.trend import trends_of
 
 NEGATIVE = (Span(high=0, high_open=True),)
@@ -56,9 +58,7 @@ def _straight(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
     upward = says.goes == "up"
     if says.monotone or says.strictly:
         return _monotone(order, scene, upward=upward, strictly=says.strictly)
-    region = ((Span(-(says.margin or 0.0), says.margin or 0.0),) if says.goes == "flat" else
-              POSITIVE if upward else NEGATIVE)  # fmt: skip
-    cells = (order[0], order[-1])
+    region, cells = region_of(says), (order[0], order[-1])
     if scene.noisy and not bool(np.all(scene.facts.errors.is_exact[list(order)])):
         span, smallest = _tested(says.along, scene, order)
         if span is None:
@@ -72,6 +72,13 @@ def _straight(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
     if says.goes == "flat" or 0 not in (span.low, span.high):
         return scene.judged(region, span, cells)
     return _by_pairs(span, low, high, scene, cells, upward=upward)
+
+
+def region_of(says: Trend) -> tuple[Span, ...]:
+    """The changes from end to end with which a series goes where it is said to go."""
+    if says.goes == "flat":
+        return (Span(-(says.margin or 0.0), says.margin or 0.0),)
+    return POSITIVE if says.goes == "up" else NEGATIVE
 
 
 def _too_few(points: int, smallest: float) -> Found:
@@ -105,17 +112,29 @@ def _turning(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
     answers: list[Answer] = []
     parts: list[Found] = []
     for turn in turns:
-        halves = [(order[: turn + 1], rising), (order[turn:], not rising)]
-        if min(len(half) for half, _ in halves) < 2:
+        if not 0 < turn < len(order) - 1:
             answers.append("contradicted")
             continue
-        plain = [Trend(says.along, "up" if up else "down", says.monotone, says.strictly) for _, up in halves]
-        # Both halves are looked at, so each has half of alpha.
-        inner = scene.shared(2)
-        found = [_straight(one, inner, half) for one, (half, _) in zip(plain, halves, strict=True)]
+        found = [_straight(*half) for half in _halves(says, scene, order, turn)]
         parts += found
         answers.append(all_of(one.answer for one in found))
     return all_found(parts, any_of(answers), scene)
+
+
+def _halves(says: Trend, scene: Scene, order: Sequence[int], turn: int) -> list[tuple[Trend, Scene, Sequence[int]]]:
+    """Both lines that meet at a turn. Both are looked at, so each has half of alpha."""
+    ways: tuple[Literal["up", "down"], ...] = ("up", "down") if says.goes == "up_down" else ("down", "up")
+    plain = [Trend(says.along, goes, says.monotone, says.strictly) for goes in ways]
+    return list(zip(plain, (scene.shared(2),) * 2, (order[: turn + 1], order[turn:]), strict=True))
+
+
+def lines_of(says: Trend, scene: Scene, order: Sequence[int]) -> list[tuple[Trend, Scene, Sequence[int]]]:
+    """The straight courses that a trend, whose turn is stated, consists of: itself, or one to the turn and one from it
+    on."""
+    if says.turn is None:
+        return [(says, scene, order)]
+    turns = _turns(says, scene, order, rising=says.goes == "up_down") or []
+    return [half for turn in turns if 0 < turn < len(order) - 1 for half in _halves(says, scene, order, turn)]
 
 
 def _turns(says: Trend, scene: Scene, order: Sequence[int], *, rising: bool) -> list[int] | None:
@@ -171,23 +190,36 @@ def _median_change(along: str, scene: Scene, order: Sequence[int], low: FloatArr
 def _tested(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None, float | None]:
     """The change as the trend statistics of grids see it, with an interval that agrees with their test; of too few
     points for that test the smallest p that they can reach."""
-    [curve] = Table.of(_as_grid(along, scene, order)).curves(0)
-    curves = Curves.of([curve])
+    curves = Curves.of([curve_of(along, scene, order)])
     if curves.noise is None:
         test = mann_kendalls(curves.ticks, curves.ties, scene.alpha)[0]
         if test.status == "insufficient":
             return None, test.min_attainable_p
-    found = trends_of(curves, scene.alpha)[0]
+    return tested_spans(curves, scene.alpha)[0], None
+
+
+def tested_spans(curves: Curves, alpha: float) -> list[Span]:
+    """The change of each series by the test of its trend."""
+    return [_tested_span(one, alpha) for one in trends_of(curves, alpha)]
+
+
+def _tested_span(found: GridTrend, alpha: float) -> Span:
     change, p = found.change, found.p
     if change is None or p is None:
-        return Span(), None
+        return Span()
     if change.interval is None:
         low, high = (0.0, np.inf) if change.value > 0 else (-np.inf, 0.0)
-        return (Span(low, high, change.value > 0, change.value < 0), None) if p < scene.alpha else (Span(), None)
+        return Span(low, high, change.value > 0, change.value < 0) if p < alpha else Span()
     low, high = change.interval.low, change.interval.high
     # The interval agrees with the test: where that rejects no change, 0 is no part of it.
-    sure = p < scene.alpha and low < high
-    return Span(low, high, sure and low == 0, sure and high == 0), None
+    sure = p < alpha and low < high
+    return Span(low, high, sure and low == 0, sure and high == 0)
+
+
+def curve_of(along: str, scene: Scene, order: Sequence[int]) -> Curve:
+    """Some cells as a series of a grid of their own."""
+    [curve] = Table.of(_as_grid(along, scene, order)).curves(0)
+    return curve
 
 
 def _as_grid(along: str, scene: Scene, order: Sequence[int]) -> Grid:

@@ -56,9 +56,7 @@ class CellErrors:
     def limits(self, level: float, beyond: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Low and high end of the two-sided interval of each cell, NaN where its noise is unknown; so many standard
         errors `beyond` those of the level."""
-        tail = (1 - level) / 2
-        if beyond:
-            tail = float(ndtr(ndtri(tail) - beyond))
+        tail = _tail(level, beyond)
         known = np.isfinite(self.stderr)
         reach = np.full(self.values.shape, np.nan)
         free = np.where(np.isfinite(self.df), self.df, 1.0)
@@ -66,11 +64,43 @@ class CellErrors:
         reach[known] = (quantile * self.stderr)[known]
         low, high = self.values - reach, self.values + reach
         counted = self.n > 0
-        k, n, whole = self.k[counted], self.n[counted], self.whole[counted]
-        low[counted] = np.where(k > 0, betaincinv(np.maximum(k, 1e-12), n - k + 1, tail), 0.0) * whole
-        high[counted] = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1e-12), 1 - tail), 1.0) * whole
+        ends = share_limits(self.k[counted], self.n[counted], tail)
+        low[counted], high[counted] = (end * self.whole[counted] for end in ends)
         # A value that no number of successes gives still lies within its own interval.
         return np.minimum(low, self.values), np.maximum(high, self.values)
+
+    def pooled(self, factor: FloatArray, level: float, beyond: float = 0.0) -> tuple[IntArray, FloatArray, FloatArray]:
+        """How far weighted sums of the first of these cells, so many of them, may be below and above what was observed,
+        by the limits of one share with the variance of the sum (Korn and Graubard 1998, Survey Methodology 24, 193-201)
+        or with that which it has if cells are alike (Kish 1965), whichever is less. All are counted, those first whose
+        trials weigh most; those whose trials weigh the same are together."""
+        weight, share = factor / self.n, self.k / self.n
+        sizes = 1 + np.flatnonzero(np.append(weight[1:] < (1 - 1e-9) * weight[:-1], True))
+        parts = (
+            factor,
+            factor * share,
+            factor**2 / self.n,
+            factor**2 * share * (1 - share) / np.maximum(self.n - 1, 1.0),
+        )
+        total, hits, alike, own = (np.cumsum(part)[sizes - 1] for part in parts)
+        share = hits / total
+        own = np.divide(own, share * (1 - share), out=np.zeros(own.shape), where=own > 0)
+        trials = total**2 / np.where(own > 0, np.minimum(own, alike), alike)
+        low, high = share_limits(trials * share, trials, _tail(level, beyond))
+        whole = float(self.whole[0])
+        return sizes, whole * np.maximum(hits - total * low, 0.0), whole * np.maximum(total * high - hits, 0.0)
+
+
+def _tail(level: float, beyond: float) -> float:
+    """The probability beyond each end of an interval, so many standard errors beyond those of the level."""
+    tail = (1 - level) / 2
+    return float(ndtr(ndtri(tail) - beyond)) if beyond else tail
+
+
+def share_limits(k: FloatArray, n: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Clopper and Pearson's limits of shares, beyond each of which is this probability."""
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1e-12), n - k + 1, tail), 0.0)
+    return low, np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1e-12), 1 - tail), 1.0)
 
 
 def errors_of(grids: Sequence[Grid]) -> CellErrors:

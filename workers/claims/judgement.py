@@ -232,18 +232,25 @@ def judge_claim(claim: Claim, facts: Facts) -> Judged:
     return Judged(claim, answers, groups, ill_posed=False, facts=facts, share=share, look=look)
 
 
-def judge_again(judged: Judged, facts: Facts, beyond: float = 0.0, asked: Log | None = None) -> Answer:
-    """The answer beyond noise by other facts of the same cells, with all limits so many standard errors `beyond` the
-    usual ones. What was not left open because of noise stays as it was."""
-    found: dict[str, list[Group]] = {pointer: [] for pointer, _ in atoms_of(judged.claim.says)}
+def judge_again(judged: Judged, found: Callable[[Group], Found]) -> Answer:
+    """The answer beyond noise where what noise leaves open of a group is found otherwise; the rest stays as it was."""
+    again: dict[str, list[Group]] = {pointer: [] for pointer, _ in atoms_of(judged.claim.says)}
     for one in judged.groups:
-        again = one
-        if one.found["noise"].reason == "within_noise":
-            world = Noisy(facts, judged.share, one.cells, judged.look, beyond, asked)
-            scene = Scene(facts, world, one.cells, judged.look.share_of(judged.share))
-            again = replace(one, found={"noise": _found(one.atom, scene)})
-        found[one.pointer].append(again)
-    return _joined(judged.claim.says, "", found, "noise")
+        is_open = one.found["noise"].reason == "within_noise"
+        again[one.pointer].append(replace(one, found={"noise": found(one)}) if is_open else one)
+    return _joined(judged.claim.says, "", again, "noise")
+
+
+def found_again(judged: Judged, group: Group, facts: Facts, beyond: float = 0.0, asked: Log | None = None) -> Found:
+    """What is found of a group beyond noise by other facts of the same cells, with all limits so many standard errors
+    `beyond` the usual ones."""
+    return _found(group.atom, scene_of(judged, group, facts, beyond, asked))
+
+
+def scene_of(judged: Judged, group: Group, facts: Facts, beyond: float = 0.0, asked: Log | None = None) -> Scene:
+    """The cells of a group within their noise by these facts."""
+    world = Noisy(facts, judged.share, group.cells, judged.look, beyond, asked)
+    return Scene(facts, world, group.cells, judged.look.share_of(judged.share))
 
 
 def left_claim(claim: Claim, facts: Facts, why: Reason) -> Judged:

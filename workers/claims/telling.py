@@ -4,6 +4,8 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from registry.claims.claim import (
     Compare,
     Compound,
@@ -46,6 +48,8 @@ WHY: Mapping[str, str] = {
 _WANTED = {False: "supported", True: "contradicted"}
 """The verdict on a statement with which a claim holds, by whether the claim denies it."""
 _MOST_TOLD = 3
+_FEW = 3
+"""Degrees of freedom of a cell below which the test of a trend errs in up to 10 % where that cell is the noisiest."""
 
 
 def sentence(judged: Judged, parts: Sequence[JudgedPart], posted: Verdict, noise: Verdict) -> str:
@@ -92,6 +96,16 @@ def with_left_out(coordinates: str) -> str:
     if not coordinates:
         return ""
     return f" What missing cells could change is not known: {coordinates} that not all have were left out."
+
+
+def with_few_repeats(judged: Judged) -> str:
+    """Say what tests of trends assume of cells that have few repeats, as a sentence after the verdict."""
+    for one in judged.groups:
+        says = one.atom.says
+        tested = isinstance(says, Trend) and not (says.monotone or says.strictly or says.goes == "not_monotone")
+        if tested and bool(np.any(one.facts.errors.at(one.cells).df < _FEW)):
+            return " The test of a trend takes cells of two or three repeats to have about one noise."
+    return ""
 
 
 def with_more_trials(needed: TrialsNeeded | None) -> str:

@@ -5,31 +5,29 @@ errors to either side; the normal law says how probable it is that the sum is no
 errors that is the closed form, factor = ((z(1 - alpha/2) + z(power)) x stderr / distance)^2. Several intervals: judged
 with more trials, where the posted numbers come out again and every limit is further out by
 z(1 - (1 - power) / intervals) standard errors: by Bonferroni's inequality the probability is at least the power.
-Tests of trends are judged where the cells lie on their line, and the factor that this takes is multiplied by
-((z(1 - alpha/2) + that quantile) / z(1 - alpha/2))^2.
+Tests of trends are judged in worlds that are drawn with the posted numbers as truths (`draws.py`).
 """
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from registry.claims.claim import Stable, Trend
-from registry.grids.slices import kept_levels
 from registry.plans.closed_forms import MOST_TRIALS, smallest_factor, whole
 from registry.results.judgement import TrialsNeeded
 from registry.results.plans import Impossible, Needed
-from workers.claims.facts import CellErrors, Facts, Source, Terms, trials_of
-from workers.claims.judgement import Group, Judged, judge_again, work_of
-from workers.claims.worlds import Exact, Log, Scene
+from workers.claims.draws import drawn_answers, scatters
+from workers.claims.facts import CellErrors, Facts, Terms, trials_of
+from workers.claims.judgement import Group, Judged, found_again, judge_again, scene_of, work_of
+from workers.claims.worlds import Found, Log
 from workers.statistics.judging import Answer
-from workers.statistics.table import abscissa_of
 from workers.statistics.terms import FloatArray, IntArray
 
 POWER = 0.8
@@ -41,7 +39,8 @@ _FURTHEST = 6.0
 """Standard errors beyond which a sum is not followed."""
 _HALVINGS = 11
 _PRECISE = 1.004
-_DECIMALS = 9
+_DRAWS, _NEAR, _TRIED = 400, 1.3, 12
+"""Worlds that are drawn with one number of trials; how far apart these numbers are, and how many are tried."""
 _LEAST_DF = 0.5
 """Degrees of freedom that are left at least where a plan tries fewer than two repeats."""
 
@@ -55,10 +54,16 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
         return _impossible(power, "too_large", "it is about more cells than trials are planned for")
     if not plan.is_noisy:
         return _impossible(power, "unknown_noise", "the cells have no trials or errors; more points would decide it")
-    if plan.answer(MOST_TRIALS) == "not_decidable":
+    if not plan.tests and plan.answer(MOST_TRIALS) == "not_decidable":
         return _impossible(power, *_hopeless(plan))
     total = plan.total
-    return _told(plan, plan.factor_at_least() if total is None else _smallest(lambda one: plan.is_enough(total, one)))
+    if plan.tests:
+        factor = plan.factor_by_draws()
+    else:
+        factor = plan.factor_at_least() if total is None else _smallest(lambda one: plan.is_enough(total, one))
+    if factor is None and plan.tests:
+        return _impossible(power, *_hopeless(plan))
+    return _told(plan, factor)
 
 
 def noisy_claim(judged: Judged, power: float) -> "NoisyClaim | None":
@@ -69,9 +74,11 @@ def noisy_claim(judged: Judged, power: float) -> "NoisyClaim | None":
 
 
 def _work_of(group: Group) -> int:
-    """Work of judging a group once more: of stability that of all pairs; and ten for itself."""
-    size = int(group.cells.size)
-    return (3 * size**2 if isinstance(group.atom.says, Stable) else work_of(group.atom, [group.cells])) + 10
+    """Work of judging a group once more: of stability that of all pairs, of trends that of many draws; and ten for
+    itself."""
+    if isinstance(group.atom.says, Stable):
+        return 3 * int(group.cells.size) ** 2 + 10
+    return work_of(group.atom, [group.cells]) * (5 if _tested(group) else 1) + 10
 
 
 @dataclass(frozen=True)
@@ -100,55 +107,67 @@ class NoisyClaim:
         return bool(np.any((errors.n > 0) | (errors.stderr > 0)))
 
     @cached_property
-    def tested(self) -> int:
-        """Series that are tested as trends of grids are, which ask no world for intervals."""
-        return sum(_tests_of(one) for one in self.groups)
+    def tests(self) -> Sequence[tuple[Group, Trend]]:
+        """The groups that are tested as trends of grids are, which ask no world for intervals."""
+        return [(one, says) for one in self.groups if (says := _tested(one)) is not None]
 
     @cached_property
     def log(self) -> Log:
         """Assumptions of the plan."""
         log = Log()
-        judge_again(self.judged, self.judged.facts, asked=log)
+        judge_again(self.judged, lambda one: found_again(self.judged, one, self.judged.facts, asked=log))
         return log
 
     @cached_property
     def total(self) -> Terms | None:
         """The one sum of cells that it hangs on."""
-        if self.tested or len(self.log.sums) != 1:
+        if self.tests or len(self.log.sums) != 1:
             return None
         [found] = self.log.sums
         return [(cell, Fraction(factor)) for cell, factor in found] if 0 < len(found) <= MOST_SUMMED else None
 
-    @cached_property
-    def facts(self) -> Facts:
-        """World that is taken as true: the posted numbers, and of series that are tested for a trend their lines."""
-        facts = self.judged.facts
-        for one in self.groups:
-            if _tests_of(one) and isinstance(one.atom.says, Trend):
-                facts = on_lines(facts, Scene(facts, Exact(facts), one.cells, 1.0), one.atom.says)
-        return facts
-
     def answer(self, factor: float, beyond: float = 0.0) -> Answer:
-        """The answer with so many times the trials, if what is taken as true comes out."""
-        return judge_again(self.judged, with_more_trials(self.facts, factor, with_grids=self.tested > 0), beyond)
+        """The answer with so many times the trials, if the posted numbers come out again."""
+        facts = with_more_trials(self.judged.facts, factor)
+        return judge_again(self.judged, lambda one: found_again(self.judged, one, facts, beyond))
 
     def factor_at_least(self) -> float | None:
         """The smallest factor with at least the power."""
-        beyond = float(ndtri(1 - (1 - self.power) / max(1, sum(self.log.intervals) + self.tested)))
-        if not self.tested:
-            return _smallest(lambda factor: self.answer(factor, beyond) != "not_decidable")
-        critical = -float(ndtri(self.judged.share / 2))
-        found = _smallest(lambda factor: self.answer(factor) != "not_decidable")
-        return None if found is None else found * ((critical + beyond) / critical) ** 2
+        beyond = _beyond(1 - self.power, sum(self.log.intervals))
+        return _smallest(lambda factor: self.answer(factor, beyond) != "not_decidable")
+
+    def factor_by_draws(self) -> float | None:
+        """The first factor that is found with at least the power; None where none is. If more and more trials decide it
+        where the posted numbers come out again, the least that do so is where it begins."""
+        first = _smallest(lambda factor: self.decided(factor, 0) > 0) if self.decided(MOST_TRIALS, 0) else None
+        needed = self.power + (self.power * (1 - self.power) / _DRAWS) ** 0.5
+        tried = (first * _NEAR**place if first else 2.0**place for place in range(1, _TRIED + 1))
+        return next((one for one in tried if one <= MOST_TRIALS and self.decided(one, _DRAWS) >= needed), None)
+
+    def decided(self, factor: float, draws: int) -> float:
+        """The share of drawn worlds that decide it with so many times the trials; with no draws, 1 if the posted
+        numbers do. Limits of what is no test are so far out that they hold in all but a part of the rest."""
+        facts, others = with_more_trials(self.judged.facts, factor), sum(self.log.intervals)
+        part = (1 - self.power) * others / (others + len(self.tests))
+        beyond = _beyond(part, others) if others and draws else 0.0
+        drawn = [drawn_answers(says, scene_of(self.judged, one, facts), factor, draws) for one, says in self.tests]
+        mine = [id(one) for one, _ in self.tests]
+        found = {id(one): found_again(self.judged, one, facts, beyond) for one in self.groups if id(one) not in mine}
+        count = 0
+        for world, times in Counter(zip(*drawn, strict=True)).items():
+            found.update(zip(mine, map(Found, world), strict=True))
+            count += times * (judge_again(self.judged, lambda one: found[id(one)]) != "not_decidable")
+        return count / max(1, draws) - (part if draws else 0.0)
 
     def is_enough(self, total: Terms, factor: float) -> bool:
         """Tell whether so many times the trials decide it with at least the power as they do where the posted numbers
         come out again."""
-        facts = with_more_trials(self.judged.facts, factor, with_grids=False)
+        facts = with_more_trials(self.judged.facts, factor)
         moved = Sum.of(total, facts.errors)
 
         def answer(off: float) -> Answer:
-            return judge_again(self.judged, moved.moved(facts, off))
+            there = moved.moved(facts, off)
+            return judge_again(self.judged, lambda one: found_again(self.judged, one, there))
 
         meant = answer(0.0)
         if meant == "not_decidable":
@@ -156,11 +175,16 @@ class NoisyClaim:
         return _is_probable(lambda off: answer(off) == meant, self.power)
 
 
-def _tests_of(group: Group) -> int:
+def _beyond(missed: float, intervals: int) -> float:
+    """Standard errors further out that limits are for so many intervals to hold together but for this probability."""
+    return float(ndtri(1 - missed / max(1, intervals)))
+
+
+def _tested(group: Group) -> Trend | None:
+    """What it says where it is tested as the trend of a grid is."""
     says = group.atom.says
-    if not isinstance(says, Trend) or says.monotone or says.strictly or says.goes == "not_monotone":
-        return 0
-    return 1 if says.turn is None else 2
+    is_tested = isinstance(says, Trend) and not (says.monotone or says.strictly or says.goes == "not_monotone")
+    return says if is_tested and isinstance(says, Trend) else None
 
 
 def _is_probable(holds: Callable[[float], bool], power: float) -> bool:
@@ -190,14 +214,14 @@ def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:
     """Why no number of trials decides it, though the noise is what leaves it open."""
     if any(one.found["noise"].reason not in ("within_noise", None) for one in plan.judged.groups):
         return "not_noise", "with any number of trials it would stay open, as it is not noise alone that leaves it so"
+    if any(scatters(says, scene_of(plan.judged, one, plan.judged.facts)) for one, says in plan.tests):
+        return "not_noise", "if the posted numbers are true, they scatter about a line, which more trials do not lessen"
     return "on_boundary", "a posted value lies on the boundary of what is claimed, or nearer to it than trials can tell"
 
 
 def _told(plan: NoisyClaim, factor: float | None) -> TrialsNeeded:
     if factor is None:
         return _impossible(plan.power, "not_worth", "a thousand million times the trials are not enough")
-    if factor <= 1:
-        return _impossible(plan.power, "not_noise", "the cells scatter about a line by more than their noise")
     facts = plan.judged.facts
     alike = trials_alike(facts, plan.cells)
     needed = Needed(factor=factor, trials=None if alike is None else whole(factor * alike))
@@ -213,64 +237,15 @@ def _impossible(power: float, code: Impossible, why: str) -> TrialsNeeded:
     return TrialsNeeded(power, impossible=code, why=why)
 
 
-def on_lines(facts: Facts, scene: Scene, says: Trend) -> Facts:
-    """The facts with the cells of a series on the least-squares line through them, or on one on each side of the turn.
-    Only the values of their grids change."""
-    order = scene.series(says.along)
-    if not order:
-        return facts
-    codes = facts.column(says.along)[order]
-    x = abscissa_of(facts.axes[says.along])[0][codes]
-    turns = set() if says.turn is None else kept_levels(facts.levels[says.along], [says.turn])
-    turn = next((place for place, code in enumerate(codes.tolist()) if code in turns), len(order) - 1)
-    y = np.array([float(facts.value(cell)) for cell in order])
-    fitted = y.copy()
-    for part in (slice(0, turn + 1), slice(turn, len(order))):
-        if len(y[part]) > 1:
-            fitted[part] = np.polyval(np.polyfit(x[part], y[part], 1), x[part])
-    metric = facts.metric(order[0])
-    fitted = np.clip(np.round(fitted, _DECIMALS), metric.lower, metric.upper)
-    return _with_values(facts, order, fitted.tolist())
-
-
-def _with_values(facts: Facts, cells: Sequence[int], values: Sequence[float]) -> Facts:
-    owner = int(facts.owner[cells[0]])
-    source = facts.sources[owner]
-    given = list(source.grid.values)
-    for cell, value in zip(cells, values, strict=True):
-        given[int(facts.index[cell])] = value
-    sources = list(facts.sources)
-    sources[owner] = source._replace(grid=replace(source.grid, values=tuple(given)))
-    return replace(facts, sources=sources)
-
-
-def with_more_trials(facts: Facts, factor: float, *, with_grids: bool) -> Facts:
-    """The facts with so many times the trials or repeats of every cell, of which the posted numbers come out again.
-    `with_grids`: also where cells are read as series of their grid, as trends do."""
+def with_more_trials(facts: Facts, factor: float) -> Facts:
+    """The facts with so many times the trials or repeats of every cell, of which the posted numbers come out again."""
     given = facts.errors
     n, stderr = given.n * factor, given.stderr / factor**0.5
     # Each cell has its own r - 1 degrees of freedom.
     df = np.maximum((given.df + 1) * factor - 1, _LEAST_DF)
     # The posted number itself, and not the whole successes that it was rounded from.
     k = np.where(n > 0, given.values / given.whole * n, given.k)
-    sources = [_source_with_more_trials(one, factor) for one in facts.sources] if with_grids else facts.sources
-    return replace(facts, errors=replace(given, k=k, n=n, stderr=stderr, df=df), sources=sources)
-
-
-def _source_with_more_trials(source: Source, factor: float) -> Source:
-    grid = source.grid
-    trials: Any = grid.trials
-    if isinstance(trials, tuple):
-        trials = _times(trials, factor)
-    elif trials is not None:
-        trials = round(trials * factor)
-    stderr = None if grid.stderr is None else tuple(one and one / factor**0.5 for one in grid.stderr)
-    repeats: Any = None if grid.repeats is None else _times(grid.repeats, factor)
-    return source._replace(grid=replace(grid, trials=trials, stderr=stderr, repeats=repeats))
-
-
-def _times(counts: Sequence[int | None], factor: float) -> tuple[int | None, ...]:
-    return tuple(one and round(one * factor) for one in counts)
+    return replace(facts, errors=replace(given, k=k, n=n, stderr=stderr, df=df))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ values of a cell and of a sum of cells. The interval of a sum is made of those o
 estimates recovery (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702), which for the difference of two
 proportions is Newcombe's construction, and for means of repeats Banerjee's (1960, Sankhya 22, 357-364): that covers at
 least as often as it states, however the variances differ, where Satterthwaite's degrees of freedom miss up to seven
-times as often far out in the tails. `family` is the number of spans that have to hold together: single cells share
-alpha by Sidak's formula (1967, they are independent), sums by Bonferroni's.
+times as often far out in the tails. One counted cell less another has the interval of comparisons of grids, that of the
+score test. `family` is the number of spans that have to hold together: single cells share alpha by Sidak's formula
+(1967, they are independent), sums by Bonferroni's.
 
 Limits that hold at every revision at once, with one alpha for all of them: look k has the share 6 / (pi^2 k^2) of
 alpha. These add up to alpha, so by Bonferroni's inequality all looks together miss with at most alpha, whatever a
@@ -24,10 +25,12 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from registry.claims.claim import Ends, Looks, Number, exact
 from workers.claims.facts import Facts, Terms
 from workers.statistics.judging import Answer, Span, judge
+from workers.statistics.score_test import Strata
 from workers.statistics.terms import FloatArray, IntArray
 
 
@@ -70,6 +73,10 @@ class Exact:
         sure = sum((factor * self.facts.value(cell) for cell, factor in terms if self.facts.present[cell]), Fraction(0))
         free = unmeasured(self.facts, terms)
         return Span(float(sure) + free.low, float(sure) + free.high) if family else None
+
+    def gap(self, terms: Terms, family: int = 1) -> Span | None:
+        """The same."""
+        return self.linear(terms, family)
 
     def shared(self, parts: int) -> "Exact":
         """Itself: numbers have no noise."""
@@ -136,12 +143,50 @@ class Noisy:
         if not np.all(np.isfinite(below)):
             return None
         middle = float(factor @ values)
-        down = math.sqrt(float(np.sum((factor * np.where(factor > 0, below, above)) ** 2)))
-        up = math.sqrt(float(np.sum((factor * np.where(factor > 0, above, below)) ** 2)))
+        down, up = self._reach(cells, factor, below, above, 1 - self.alpha / family)
         if not down and not up:
             return point(sum((times * exact(value) for (_, times), value in zip(terms, values.tolist(), strict=True)),
                              Fraction(0)))  # fmt: skip
         return Span(middle - down, middle + up)
+
+    def gap(self, terms: Terms, family: int = 1) -> Span | None:
+        """The interval of one side less another. Of two counted cells that of the score test, by which comparisons of
+        grids judge the same cell (`workers.statistics.score_test`); else that of their sum."""
+        cells = [cell for cell, factor in terms if factor]
+        mine = self.facts.errors.at(np.array(cells, dtype=np.int64))
+        if len(cells) != 2 or sum(factor for _, factor in terms) != 0 or not np.all(mine.n > 0):
+            return self.linear(terms, family)
+        if self.asked is not None:
+            self.asked.add([terms])
+        first, second = (0, 1) if terms[0][1] > 0 else (1, 0)
+        strata = Strata.of(*(column[[place]] for place in (first, second) for column in (mine.k, mine.n)))
+        apart = (mine.values[[first]] - mine.values[[second]]) / mine.whole[0]
+        critical = -float(ndtri((1 - self._own(1 - self.alpha / family)) / 2)) + self.beyond
+        low, high = replace(strata, difference=apart).ends(np.array([critical]))
+        size = float(mine.whole[0]) * float(max(factor for _, factor in terms))
+        return Span(float(low[0]) * size, float(high[0]) * size)
+
+    def _reach(
+        self, cells: IntArray, factor: FloatArray, below: FloatArray, above: FloatArray, level: float
+    ) -> tuple[float, float]:
+        """How far a sum may be below and above what was observed. Counted cells of one sign, those first whose trials
+        weigh most, are together no nearer than one share is: near an end of the scale, those that came out there alone
+        say nothing of their noise."""
+        squares = [(factor * np.where(factor > 0, *ends)) ** 2 for ends in ((below, above), (above, below))]
+        totals = [float(one.sum()) for one in squares]
+        n = self.facts.errors.n[cells]
+        for sign in (1, -1):
+            mine = np.flatnonzero((sign * factor > 0) & (n > 0))
+            if mine.size < 2:
+                continue
+            mine = mine[np.argsort(-np.abs(factor[mine]) / n[mine], kind="stable")]
+            sizes, *reaches = self.facts.errors.at(cells[mine]).pooled(
+                np.abs(factor[mine]), self._own(level), self.beyond
+            )
+            for place, reach in enumerate(reaches[::sign]):
+                more = reach**2 - np.cumsum(squares[place][mine])[sizes - 1]
+                totals[place] += max(0.0, float(more.max()))
+        return math.sqrt(totals[0]), math.sqrt(totals[1])
 
     def shared(self, parts: int) -> "Noisy":
         """With a part of alpha."""
@@ -149,9 +194,12 @@ class Noisy:
 
     def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
         if level not in self.known:
-            own = 1 - self.look.share_of(1 - level)
-            self.known[level] = self.facts.errors.at(self.group).limits(own, self.beyond)
+            self.known[level] = self.facts.errors.at(self.group).limits(self._own(level), self.beyond)
         return self.known[level]
+
+    def _own(self, level: float) -> float:
+        """The level of this look."""
+        return 1 - self.look.share_of(1 - level)
 
 
 World = Exact | Noisy

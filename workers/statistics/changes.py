@@ -1,6 +1,7 @@
 """Steps between neighbours of a series, for `series.py`: which are sharp, and where the largest are.
 
-A step is sharp when it is large and noise does not explain it: Holm (1979) over all steps of the grid along the axis.
+A step is sharp when it was posted as large and is shown not to be 0, however small: Holm (1979) over all steps of the
+grid along the axis.
 The largest step of a series was chosen by its size, and its interval is at the level that this choice asks for
 (Bonferroni over the steps of the series).
 

@@ -232,7 +232,8 @@ def without_one(
         if pair.n_common == 0:
             continue
         worse = table.apart[rest.names.index(first)] > 0
-        found.append(WithoutOne.of(standings.benchmark_names[benchmark], pair, first, int(worse.sum())))
+        left = int(np.count_nonzero(rest.present.any(axis=1))) - 1
+        found.append(WithoutOne.of(standings.benchmark_names[benchmark], pair, first, int(worse.sum()), left))
     return tuple(found)
 
 

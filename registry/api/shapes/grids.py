@@ -326,7 +326,9 @@ ITEMS: dict[str, Shape] = {
         both=may(described(COUNT, "Items with 1 in both; this and the following only of outcomes that are 0 or 1.")),
         neither=may(described(COUNT, "Items with 0 in both.")),
         agreement=may(described(NUMBER, "The share of items with the same outcome.")),
-        kappa=may(described(NULLABLE, "Cohen's kappa: the agreement beyond chance; null where both say one thing.")),
+        kappa=may(
+            described(NULLABLE, "Cohen's kappa: the agreement beyond chance; null where one side says the same of all.")
+        ),
         kappa_stderr=may(described(NULLABLE, "Its standard error (Fleiss, Cohen and Everitt 1969).")),
         needed=may(
             described(

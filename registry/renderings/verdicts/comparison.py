@@ -72,7 +72,7 @@ def _estimate(document: Comparison, test: GapTest) -> Estimate | None:
     if test.difference is None:
         return None
     p = test.p if test.status == "ok" else None
-    found = Estimate(test.difference, test.interval, p, test.detectable, document.alpha)
+    found = Estimate(test.difference, test.interval, p, test.detectable, document.alpha, test.stderr)
     return found.turned(Yardstick.of(document.baseline.metric).sign)
 
 
@@ -230,7 +230,8 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
     pair: Pair | GapTest = other if whole.interval is None and other else whole
     only_others = "" if pair is whole else _OF_OTHERS.format("benchmarks" if pair is others else "cells")
     p = pair.p if pair.status == "ok" else None
-    size = Estimate(pair.difference or 0.0, pair.interval, p, pair.detectable, document.alpha).turned(yardstick.sign)
+    size = Estimate(pair.difference or 0.0, pair.interval, p, pair.detectable, document.alpha, pair.stderr)
+    size = size.turned(yardstick.sign)
     contender, baseline = names_of_models(document)
     ahead = size.difference >= 0
     first, second = (contender, baseline) if ahead else (baseline, contender)

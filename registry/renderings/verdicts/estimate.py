@@ -10,6 +10,7 @@ from registry.grids.slices import slice_of, slice_text
 from registry.renderings.numbers import fixed, level_at, places_of, rough, span
 from registry.renderings.words import isolated
 from registry.results.parameters import POWER, Parameters
+from registry.results.power import times_to_show
 from registry.results.terms import Interval, SliceDocument
 
 _MOST_TIMES = 100
@@ -56,6 +57,7 @@ class Estimate:
     p: float | None
     detectable: float | None
     alpha: float
+    stderr: float | None = None
 
     def turned(self, sign: int = -1) -> "Estimate":
         """The same with the two exchanged, if the sign is negative."""
@@ -107,16 +109,15 @@ class Estimate:
         return f"{yardstick.sized(self.size)}{self.turned(-1 if self.difference < 0 else 1).brackets(yardstick)}"
 
     def could_show(self, yardstick: Yardstick, *, trials: bool, of: str = "") -> str:
-        """What would have been found, and with `trials` how many times as many a difference of this size takes:
-        (detectable / difference)², for standard errors fall with the root of the trials; `of` says as which question.
-        Empty where no noise is known."""
+        """What would have been found, and with `trials` how many times as many a difference of this size takes, as its
+        plan says; `of` says as which question. Empty where no noise is known."""
         if not self.detectable:
             return ""
         found = yardstick.sized(rough(self.detectable))
         told = f"a true difference of {found} would have been found with {100 * POWER:g} % power"
-        if not trials or not self.difference or self.detectable <= abs(self.difference):
+        if not trials or not self.difference or not self.stderr or self.detectable <= abs(self.difference):
             return told
-        times = (self.detectable / abs(self.difference)) ** 2
+        times = times_to_show(self.difference, self.stderr, self.p, self.alpha)
         needed = f"more than {_MOST_TIMES} times" if times > _MOST_TIMES else f"about {rough(times)} times"
         return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials{of}"
 

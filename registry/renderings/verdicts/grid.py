@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from registry.renderings.grid import carried, decimals_shown, flat, noise_of_cells, whole_of
 from registry.renderings.numbers import (
@@ -71,8 +72,13 @@ def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdi
     courses = dict(_courses(document, statistics)) if statistics else {}
     first = [courses.pop(along) for along in _trends(document, statistics) if along in courses] if statistics else []
     left = [courses.pop(along) for along in _untold(document, statistics) if along in courses] if statistics else []
+    together = list(_interaction(document, statistics)) if statistics else []
     more = (*courses.values(), *_holes(len(values) - len(known), len(values)))
     best = _of_cells(document, statistics, len(known), more)
+    if first or best.answer == "shown":
+        best = replace(best, more=(*together, *best.more))
+    else:
+        first = together
     if first:
         return Verdict("shown", " ".join(first), (*left, best.sentence, *best.more))
     return Verdict("open", " ".join(left), (best.sentence, *best.more)) if left else best
@@ -154,6 +160,18 @@ def _untold(document: GridDocument, statistics: Statistics) -> list[str]:
     """The axes with an order along which a series has more than two points."""
     tested = {one.along for one in statistics.series if one.direction not in _TOO_SHORT}
     return [axis["name"] for axis in document["axes"] if axis["kind"] != "nominal" and axis["name"] in tested]
+
+
+def _interaction(document: GridDocument, statistics: Statistics) -> Iterator[str]:
+    """That what one axis does depends on the others, where that is shown, of shares on the logit scale too."""
+    found, alpha = statistics.sensitivity.residual if statistics.sensitivity else None, statistics.params.alpha
+    if found is None or found.p is None:
+        return
+    p = max(found.p, found.logit.p) if found.logit else found.p
+    if p < alpha:
+        axes = [isolated(axis["name"]) for axis in document["axes"] if len(axis["levels"]) > 1]
+        along = f"{axes[0]} depends on {axes[1]}" if len(axes) == 2 else "one axis depends on the others"
+        yield f"How {isolated(document['metric']['name'])} differs along {along} (p {p_value(p)})."
 
 
 def _together(statistics: Statistics, along: str) -> Iterator[str]:

@@ -156,7 +156,7 @@ def _estimate(ranking: Ranking, pair: Pair, sign: int) -> Estimate | None:
     if pair.difference is None or pair.estimand == "lead":
         return None
     p = pair.p_holm if pair.status == "ok" else None
-    found = Estimate(pair.difference, pair.interval, p, pair.detectable, ranking.alpha or 0.0)
+    found = Estimate(pair.difference, pair.interval, p, pair.detectable, ranking.alpha or 0.0, pair.stderr)
     return found.turned(sign * _sign(ranking))
 
 

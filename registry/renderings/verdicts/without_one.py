@@ -40,15 +40,14 @@ def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str,
     if not lost:
         return "", ()
     worst = min(lost, key=lambda one: one.shown)
-    name, than = isolated(worst.benchmark), f"than {of_them(worst.shown)}"
+    name, than = isolated(worst.benchmark), f"than {_beaten(worst)}"
     if len(lost) == 1:
         return f"; with {name} left out, {than}", ()
-    if all(one.shown == worst.shown for one in lost):
+    if len({_beaten(one) for one in lost}) == 1:
         return f"; with any one of {len(lost):,} {group}s left out, {than}", ()
     listed = without if len(without) <= _ALL_WITHOUT else lost
     each = tuple(
-        f"Without {isolated(one.benchmark)}, than {of_them(one.shown) if one in lost else 'no fewer'}."
-        for one in listed
+        f"Without {isolated(one.benchmark)}, than {_beaten(one) if one in lost else 'no fewer'}." for one in listed
     )
     return f"; with any one of {len(lost):,} {group}s left out, than fewer: without {name}, {than}", each
 
@@ -56,6 +55,13 @@ def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str,
 def of_them(count: int) -> str:
     """So many of the names."""
     return f"{f'{count:,}' if count else 'none'} of them"
+
+
+def _beaten(one: WithoutOne) -> str:
+    """So many of the names, or all that still have results."""
+    if not one.shown or one.shown != one.remaining:
+        return of_them(one.shown)
+    return f"all {one.shown:,} that then remain" if one.shown > 1 else "the only other one that then remains"
 
 
 def _estimate_without(one: WithoutOne, alpha: float, sign: int) -> Estimate | None:

@@ -65,7 +65,7 @@ SAID = {
     "one cell with an error of 0 has no interval": (BARE, ["its noise is not known"], ["interval 5 to 5"]),
     "single cells have no steps": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (90.0, N, N, N, 80.0, N), 100),
-        ["No steps: no series has two measured cells"], ["No step was shown to be sharp", "Benjamini", "trend p"],
+        ["No steps: no series has two measured cells"], ["No step is called sharp", "Benjamini", "trend p"],
     ),
     "q counts the series that were tested": (
         Grid(HIGHER, (kinds("a", "b"), steps(5)), (90.0, 85.0, 80.0, 70.0, 60.0, N, N, 70.0, N, N), 200),

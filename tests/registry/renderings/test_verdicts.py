@@ -68,7 +68,12 @@ def side(number: int, metric: dict[str, Any] = ACCURACY, **names: str) -> dict[s
 
 def gap(difference: float | None, low: float, high: float, p: float, **more: Any) -> dict[str, Any]:
     test = {"status": "ok", "name": "score", "difference": difference, "p": p, "detectable": 1.4}
-    return test | turned(low, high) | more
+    return test | turned(low, high) | {"stderr": (high - low) / 2 / 1.96} | more
+
+
+def times(size: float, p: float, stderr: float) -> Any:
+    """Multiples of the trials by the closed form of plans: the score test rejects by the error that its p has."""
+    return ((stats.norm.ppf(0.975) * size / stats.norm.isf(p / 2) + stats.norm.ppf(0.8) * stderr) / size) ** 2
 
 
 def turned(low: float, high: float) -> dict[str, Any]:
@@ -101,7 +106,7 @@ COMPARISONS = {
     "equal within the margin: 2 % of the range of 100 are 2 points": compared(WITHIN),
     "without a range there is no margin, and so no absence": compared(WITHIN, LOSS),
     "a difference within the margin is small": compared(gap(0.91, 0.32, 1.5, 0.003)),
-    "what would have been found and what would help: (3.4 / 0.94)² is 13.08": compared(OPEN),
+    "what would have been found, and what it takes as a plan says": compared(OPEN),
     "without trials none are asked for": compared(OPEN | {"name": "t_over_cells"}),
     "too few cells": compared(TOO_FEW),
     "confounded": compared(
@@ -120,8 +125,8 @@ COMPARISONS = {
     for status in ("not_comparable", "undefined", "insufficient")
 }  # fmt: skip
 COMPUTED = {
-    "without a range there is no margin, and so no absence": (1.4 / 0.21) ** 2,
-    "what would have been found and what would help: (3.4 / 0.94)² is 13.08": (3.4 / 0.94) ** 2,
+    "without a range there is no margin, and so no absence": times(0.21, 0.57, 1.46 / 3.92),
+    "what would have been found, and what it takes as a plan says": times(0.94, 0.437, 4.73 / 3.92),
     "too few cells": 0.05,
     "a slice, and the levels that differ by themselves": 64000,
 }
@@ -206,7 +211,7 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     "an older answer about a loss, without its scale": (two(-2.13, (-3.66, -0.6), scale=None),),
     "by a loss the first is the better one": (two(-2.13, (-3.66, -0.6), scale=LOWER),),
     "two names are equal within the margin": (near(-0.5, 0.9, difference=0.2, p_holm=0.6),),
-    "or cannot be told: (2.18 / 1.6)² is 1.856": (near(-0.4, 3.6, difference=1.6, p_holm=0.11), 1.856),
+    "or cannot be told": (near(-0.4, 3.6, difference=1.6, p_holm=0.11, stderr=1.02), times(1.6, 0.11, 1.02)),
     "a claim about other benchmarks says on how few it rests": (
         near(-2.8, 7.0, difference=2.13, status="insufficient", reason=FEW_SIGNS, detectable=None)
         | {"target": "new_benchmarks"},
@@ -254,6 +259,9 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     "without either benchmark fewer stay behind": (
         first_of_three(without=[left_out("GPQA", 3.0, 0.01, 1), left_out("AMC23", 0.4, 0.6, 0)]),
     ),
+    "without a benchmark all stay behind that are left": (
+        first_of_three(without=[left_out("GPQA", 3.0, 0.01, 2), left_out("AMC23", 2.0, 0.01, 1) | {"remaining": 1}]),
+    ),
 }  # fmt: skip
 
 
@@ -295,12 +303,39 @@ def grid(values: Any, **more: Any) -> GridDocument:
 ORDINAL = {"name": "x", "kind": "ordinal", "unit": None, "levels": ["a", "b", "c", "d"]}
 
 
+PEAKED: dict[str, Any] = {"status": "ok", "best": {"value": 90.0, "at": [{"T": "a", "L": "a"}], "ties": 1}}
+
+
 def peaks(size: int | None) -> Statistics:
     within = None if size is None else {"level": 0.95, "size": size, "at": []}
     series = {"along": "x", "at": {}, "direction": "decreasing", "from": 1, "to": 3, "first": 99.3, "last": 80.0}
     best = {"value": 99.3, "at": [{"x": 1}], "ties": 1}
     found = {"status": "ok", "best": best, "best_set": within, "noise_reason": "no cell has trials or an error"}
     return from_document(Statistics, {"grid": "1", "peaks": found, "series": [series]})
+
+
+def test_axes_of_which_one_depends_on_the_other_are_told_where_that_is_shown() -> None:
+    """Of shares on the logit scale too; it is the headline where nothing else is shown."""
+    axes = [{"name": name, "kind": "nominal", "unit": None, "levels": ["a", "b"]} for name in ("T", "L")]
+    values, said = (
+        grid([[90.0, 60.0], [60.0, 90.0]], axes=axes),
+        "How accuracy differs along T depends on L (p 0.0010).",
+    )
+    for p, logit, size, place in (
+        (0.001, None, 4, 0),
+        (0.0002, 0.001, 4, 0),
+        (0.001, 0.0002, 1, 1),
+        (0.001, 0.2, 4, None),
+    ):
+        residual = {"share": 1.0, "df": 1, "over_noise": 9.0, "p": p}
+        residual |= {"logit": logit and {"chi2": 9.0, "df": 1, "over_noise": 9.0, "p": logit}}
+        document = {"grid": "1", "peaks": PEAKED | {"best_set": {"level": 0.95, "size": size, "at": []}}, "series": []}
+        axes_ = {name: {"share": 0.0, "levels": []} for name in "TL"}
+        shares = {"status": "ok", "method": "functional_anova", "axes": axes_, "residual": residual}
+        found = grid_verdict(values, from_document(Statistics, document | {"sensitivity": shares}))
+        lines = [found.sentence, *found.more]
+        assert (lines.index(said) if said in lines else None) == place, (p, logit)
+        assert found.answer == ("open" if place is None else "shown")
 
 
 def test_a_grid_says_its_best_cell_its_trend_and_its_holes(subtests, snapshot) -> None:

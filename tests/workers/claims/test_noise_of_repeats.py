@@ -52,6 +52,15 @@ def test_more_repeats_decide_what_a_noisy_cell_leaves_open() -> None:
     assert 1 < found["trials_needed"]["needed"]["factor"] < 20
 
 
+def test_a_trend_says_what_few_repeats_do_not_know() -> None:
+    said = "The test of a trend takes cells of two or three repeats to have about one noise."
+    up = {"kind": "trend", "along": "L", "goes": "up"}
+    for repeats, claim, told in ((3, up, True), (4, up, False), (3, up | {"monotone": True}, False)):
+        facts = of([20.0, 21.0, 20.5], repeats=(repeats,) * 3, sd=(1.0, 1.2, 0.8))
+        for one in (claim, {"kind": "any_of", "claims": [claim]}):
+            assert (said in judged(facts, one)["sentence"]) == told
+
+
 @pytest.mark.parametrize("content", [{"stderr": (0.0, 0.0)}, {"repeats": (3, 3), "sd": (0.0, 0.0)}])
 def test_a_value_without_noise_is_exact(content: dict[str, Any]) -> None:
     exact = of([80.1, 74.5], **content)

@@ -2,12 +2,13 @@
 with numpy and scipy."""
 
 import random
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, norm
+from scipy.stats import beta, binomtest, norm
 
 from registry.grids.grid import Grid, Metric
 from tests.workers.claims.scenes import judged, source, table
@@ -127,22 +128,41 @@ def test_each_gap_is_over_the_cells_that_both_sides_have(seed: int) -> None:
     assert loss["as_posted"] == (YES if difference < -1e-9 else NO)
 
 
+def reach_of(counts: Sequence[int], n: int) -> tuple[float, float]:
+    """How far the sum of two shares may be below and above: by the exact limits of each (Zou and Donner), and no nearer
+    than one share with the variance of their mean is."""
+    exact = [binomtest(k, n).proportion_ci(0.95) for k in counts]
+    each = np.array([(k / n - ends.low, ends.high - k / n) for k, ends in zip(counts, exact, strict=True)])
+    share = sum(counts) / n / 2
+    variance = min(share * (1 - share) / n, sum(k * (n - k) / n**2 / (n - 1) for k in counts) / 2) / 2
+    trials = share * (1 - share) / variance
+    low = beta.ppf(0.025, share * trials, trials - share * trials + 1)
+    high = beta.ppf(0.975, share * trials + 1, trials - share * trials)
+    below, above = np.maximum(np.hypot(*each), (2 * (share - low), 2 * (high - share)))
+    return float(below), float(above)
+
+
 def test_a_gap_of_gaps_has_the_limits_of_its_four_cells() -> None:
     counts = [[45, 20], [30, 25]]
     grid = table([[100 * k / 50 for k in row] for row in counts], ROWS[:2], (0.0, 2.0), trials=50)
     told = judged(Facts.of([source(grid)]), GAP | {"is": "higher", "by": {"op": ">=", "number": 15}})
-    shares = [k / 50 for k in (45, 30, 20, 25)]
-    exact = [binomtest(k, 50).proportion_ci(0.95) for k in (45, 30, 20, 25)]
-    signs = [1, -1, -1, 1]
-    middle = sum(sign * share for sign, share in zip(signs, shares, strict=True))
-    down = [share - ci.low if sign > 0 else ci.high - share
-            for sign, share, ci in zip(signs, shares, exact, strict=True)]  # fmt: skip
-    up = [ci.high - share if sign > 0 else share - ci.low
-          for sign, share, ci in zip(signs, shares, exact, strict=True)]  # fmt: skip
+    added, taken = reach_of((45, 25), 50), reach_of((30, 20), 50)
     numbers = told["parts"][0]["numbers"]
-    assert numbers["estimate"] == pytest.approx(100 * middle) == pytest.approx(40)
-    assert numbers["low"] == pytest.approx(100 * (middle - np.linalg.norm(down)), abs=1e-9)
-    assert numbers["high"] == pytest.approx(100 * (middle + np.linalg.norm(up)), abs=1e-9)
+    assert numbers["estimate"] == pytest.approx(40)
+    assert numbers["low"] == pytest.approx(40 - 100 * np.hypot(added[0], taken[1]), abs=1e-9)
+    assert numbers["high"] == pytest.approx(40 + 100 * np.hypot(added[1], taken[0]), abs=1e-9)
+
+
+def test_a_mean_near_an_end_has_the_limit_of_all_its_trials() -> None:
+    """Five of twelve cells came out at 100 %, where their own limits end: 7 failures of 600 trials (Clopper-Pearson),
+    though the cells alone would leave no more than 99.26."""
+    values = [98.0] * 7 + [100.0] * 5
+    grid = table([values], ROWS[:1], [float(place) for place in range(12)], trials=50)
+    told = judged(Facts.of([source(grid)]), {"kind": "value", "of": "mean", "is": {"op": "<", "number": 99.5}})
+    numbers = told["parts"][0]["numbers"]
+    assert numbers["high"] == pytest.approx(100 * binomtest(593, 600).proportion_ci(0.95).high, abs=0.01)
+    own = binomtest(49, 50).proportion_ci(0.95).high - 0.98
+    assert 100 * (593 / 600 + np.sqrt(7) * own / 12) == pytest.approx(99.26, abs=0.01)
 
 
 def test_gaps_between_models_and_benchmarks_are_not_confounded() -> None:

@@ -16,6 +16,7 @@ from workers.claims.facts import Facts
 from workers.claims.judgement import Judged, judge_claim
 
 pytestmark = pytest.mark.unit
+UP = {"kind": "trend", "along": "L", "goes": "up"}
 
 
 def needed(facts: Any, claim: dict[str, Any]) -> dict[str, Any]:
@@ -72,12 +73,23 @@ def test_what_more_trials_cannot_decide_has_a_reason() -> None:
         (cell, above(52), "on_boundary"),
         (of([52.0], [52.0], trials=100), SIDES | {"is": "higher"}, "on_boundary"),
         (cell, above(51.9999999), "on_boundary"),
-        (of([30.0, 32.0, 31.0, 33.0, 35.0, 32.0]), {"kind": "trend", "along": "L", "goes": "up"}, "unknown_noise"),
+        (of([50.0] * 4, trials=100), UP, "on_boundary"),
+        (of([90.0, 60.0] * 4, trials=200), UP | {"goes": "down"}, "not_noise"),
+        (of([70.0, 60.0, 80.0, 70.0, 60.0, 80.0, 80.0, 80.0], trials=50), UP, "not_noise"),
+        (of([30.0, 32.0, 31.0, 33.0, 35.0, 32.0]), UP, "unknown_noise"),
     ):
         found = judged(facts, claim)
         assert (found["beyond_noise"], found["trials_needed"]["impossible"]) == ("not_decidable", code), claim
         assert "needed" not in found["trials_needed"]
         assert f"More trials do not decide it: {found['trials_needed']['why']}." in found["sentence"]
+
+
+def test_a_trend_needs_the_trials_with_which_its_own_test_decides() -> None:
+    """Three cells with known errors on a line: the test is that of the slope, whose error is stderr / sqrt(2)."""
+    found = needed(of([50.0, 51.0, 52.0], stderr=(2.0,) * 3), UP)
+    factor = ((norm.ppf(0.975) + norm.ppf(0.8)) * 2 / math.sqrt(2)) ** 2
+    assert factor * 0.98 < found["needed"]["factor"] < factor * 1.35
+    assert found["one_sum"] is False
 
 
 def test_trials_that_are_items_end_with_them_and_unequal_ones_have_a_factor_alone() -> None:
