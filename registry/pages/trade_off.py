@@ -131,6 +131,7 @@ def _shown(found: TradeOff, query: Any, project: str) -> dict[str, Any]:
     return {
         "what": words.title(found),
         "about": words.subtitle(found),
+        "aside": list(words.without(found)),
         "notes": list(words.notes(found, options)),
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
         "table": replace(

@@ -1,5 +1,6 @@
 """A trade-off: a table of its points to read, tidy CSV, and what is said around its picture."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from registry.grids.slices import slice_of, with_slice
@@ -17,11 +18,18 @@ from registry.results.lines import Estimate
 from registry.results.ranking import Ranking
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 
-PLACES = {"front": "on the front", "open": "may be on the front", "behind": "behind the front"}
+PLACES = {
+    "front": "on the front",
+    "open": "may be on the front",
+    "untested": "another looks better, not tested",
+    "behind": "behind the front",
+}
+_MOST_REASONS = 4
 RULE = (
     "Filled: on the front; no other mean is at least as good in both and better in one. Hollow: another looks better, "
-    "but the noise leaves it open. Small and grey: behind; one other is better in both, each by a one-sided test "
-    "(intersection-union test, Berger 1982), at 5 % over all pairs of points together (Holm)."
+    "but the noise leaves it open; grey, it is not known and nothing was tested. Small and grey: behind; one other is "
+    "better in both, each by a one-sided test (intersection-union test, Berger 1982), at 5 % over all pairs of "
+    "points together (Holm)."
 )
 
 
@@ -92,7 +100,6 @@ def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
     """What a reader should know, a sentence each."""
     if found.status != "ok":
         yield f"Nothing is drawn: {found.reason}."
-        yield from _without(found)
         return
     x, y = spans(found, options)
     yield RULE
@@ -103,7 +110,6 @@ def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(found.assumes))
     yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
     yield from scales(found, options)[2]
-    yield from _without(found)
 
 
 def _means(found: TradeOff) -> Iterator[str]:
@@ -118,12 +124,15 @@ def _means(found: TradeOff) -> Iterator[str]:
             yield f"{_sliced(one.name, one)}: the mean over the slots that each {found.by} has."
 
 
-def _without(found: TradeOff) -> Iterator[str]:
-    """The names without a point."""
-    for one in found.without[:6]:
-        yield f"{one.name or '(none)'} is not drawn: {one.reason}."
-    if len(found.without) > 6:
-        yield f"{len(found.without) - 6} more are not drawn for want of one of the two."
+def without(found: TradeOff) -> Iterator[str]:
+    """The names without a point, those that lack the same together, and what else was left out."""
+    why = dict[str, list[str]]()
+    for one in found.without:
+        why.setdefault(one.reason, []).append(one.name or "(none)")
+    for reason, names in itertools.islice(why.items(), _MOST_REASONS):
+        yield f"Not drawn: {listed(names)} ({'each: ' * (len(names) > 1)}{reason})."
+    if more := sum(map(len, [*why.values()][_MOST_REASONS:])):
+        yield f"{more} more {'is' if more == 1 else 'are'} not drawn for want of one of the two."
     yield from left_out(found)
 
 
@@ -165,6 +174,7 @@ def _numbers(one: Estimate) -> tuple[float | None, ...]:
 
 def page(found: TradeOff) -> Iterator[Block]:
     yield Heading(title(found), 1)
+    yield Notes(tuple(without(found)))
     if found.points:
         yield table(found)
     yield Notes(tuple(notes(found, ChartOptions())))
