@@ -19,6 +19,7 @@ from registry.pages.parameters import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import (
     AXIS,
+    aside_text,
     beside_ranking,
     dimension_name,
     doubts,
@@ -30,7 +31,8 @@ from registry.renderings.aggregates import (
     value_places,
 )
 from registry.renderings.heatmap.scale import Options, Scale, scale_of
-from registry.renderings.numbers import fixed, within
+from registry.renderings.heatmap.words import ASIDE, BARE
+from registry.renderings.numbers import UNDEFINED, fixed, within
 from registry.renderings.sheet import Lines
 from registry.renderings.words import counted
 from registry.results.aggregates import Aggregates, Entry, RowMean
@@ -126,6 +128,8 @@ class Pivot:
     """Rows that are shown at a time."""
     gaps: bool
     """Whether an entry that is shown was not measured."""
+    aside: str
+    """What is said of those that were measured and are not compared; "" where there are none."""
 
     @property
     def next(self) -> int | None:
@@ -184,7 +188,8 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
         len(rows),
         total,
         step,
-        any(one.value is None for one in shown),
+        any(not one.cells for one in shown),
+        ASIDE if any(one.value is None and one.cells for one in shown) else "",
     )
 
 
@@ -216,9 +221,12 @@ def _mean(one: RowMean, text: str, places: int | None, *, detailed: bool) -> Squ
 
 def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, name: str) -> Square:
     """An entry; with a tip where it has a name there."""
+    if one.value is None and not one.cells:
+        return Square("bare", "", "", BARE, f"{name}: {BARE}" if name else "")
     if one.value is None:
-        told = "no cell counted" if one.cells else "not measured"
-        return Square("bare", "", "", told, f"{name}: {told}" if name else "")
+        slots = aside_text(found, one) if name else ""
+        told = f"{ASIDE}, it has {slots} slots" if slots else ASIDE
+        return Square("alone", UNDEFINED, slots, told, f"{name}: {told}" if name else "")
     kind, text = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places)
     if not name:
         return Square(kind, text)

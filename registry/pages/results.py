@@ -42,6 +42,8 @@ VIEWS: Mapping[str, View] = {
 }
 _FORMER = {one.path: one.name for one in VIEWS.values()}
 _KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_MOST_LACKING = 4
+"""Names that lack cells of which a table shows which."""
 _MOST_AXES = 2
 """Axes whose levels are chosen in the row of the bar."""
 _PASSING = ("cursor", "from", "pairs_of", "sort")
@@ -134,7 +136,7 @@ def _context(
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
-        "next": list(_next(project, view, told)) if asks and told and not compares else (),
+        "next": list(_next(asked, told)) if asks and told and not compares else (),
         "targets": by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
@@ -165,17 +167,29 @@ def _changed(ranking: Ranking) -> Iterator[Part]:
         yield from parts_of([change_sentence(ranking), *change_blocks(ranking)])
 
 
-def _next(project: str, view: View, ranking: Ranking) -> Iterator[tuple[str, str]]:
+def _next(asked: Asked, ranking: Ranking) -> Iterator[tuple[str, str]]:
     """What to measure next, and the page that tells more: the cells that a name lacks, and those of an open pair."""
-    rows, kept = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES]
+    rows, kept, project = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES], asked.slug
     lacking = [one.name for one in rows if one.mean is None or one.adjusted]
-    if lacking and any(one.mean is not None for one in rows):
+    whole = [one.name for one in rows if one.name not in lacking]
+    if lacking and whole:
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
-        shown = here() if view.name == "table" else results_page(project, "table", kept)
-        yield f"measure {what}: the table marks it", f"{shown}#table"
+        yield f"measure {what}: hatched in this table", _lacks(asked, ranking.by, [*lacking[:_MOST_LACKING], whole[0]])
     if ranking.by == "model" and (pair := open_pair(ranking)):
-        asked = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
-        yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
+        sides = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
+        yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", sides)
+
+
+def _lacks(asked: Asked, by: str, names: Sequence[str]) -> str:
+    """The table of everything that these names have, cell by cell along one axis; the last of them lacks nothing."""
+    axes = [f"axis:{one}" for one in asked.bar.axes if f"axis:{one}" != by][:1]
+    groups = [by, "model" if by == "benchmark" else "benchmark", *axes]
+    ours = {"by", "missing", "set_aside", *([by] if by in KINDS else [])}
+    kept = [one for one in carried_on() if one[0] not in (*SIDES, *ours)]
+    kept += [("missing", "available"), ("set_aside", "none"), *(("group_by", one) for one in groups)]
+    kept += [(by, one) for one in names] if by in KINDS and axes else []
+    shown = results_page(asked.slug, "table", kept)
+    return shown and f"{shown}#table"
 
 
 def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:

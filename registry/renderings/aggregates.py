@@ -223,7 +223,7 @@ def _list(found: Aggregates) -> Iterator[Block]:
     places = value_places(found)
     columns = [
         Column(dimension_name(name), [labels[name][one.at[name]] for one in rows]),
-        Column(found.value, [fixed(one.value, places) for one in rows], True),
+        Column(found.value, [written(one, places) for one in rows], True),
     ]
     if any(one.interval for one in rows):
         columns.append(Column("interval", intervals([one.interval for one in rows], places)))
@@ -241,6 +241,20 @@ def _list(found: Aggregates) -> Iterator[Block]:
         over = _and([dimension_name(one) for one in found.over])
         columns.append(Column(f"over {over}", [str(one.over) for one in rows], True))
     yield Table(columns)
+
+
+def written(one: Entry, places: int | None) -> str:
+    """An entry; without a value a dash where something was measured, which is not compared."""
+    return fixed(one.value, places, UNDEFINED if one.cells else MISSING)
+
+
+def aside_text(found: Aggregates, one: Entry) -> str:
+    """How many of the slots that most have an entry has that is set aside: `5 of 7`; "" of others."""
+    level, *column = one.at.values()
+    for lacks in found.set_aside:
+        if lacks.name == str(level) and [*(lacks.at or {}).values()] == column:
+            return f"{lacks.slots - lacks.missing:,} of {lacks.slots:,}"
+    return ""
 
 
 def value_places(found: Aggregates) -> int | None:
@@ -262,7 +276,7 @@ def _matrices(found: Aggregates) -> Iterator[Block]:
             [above] = leading
             yield Heading(f"{dimension_name(above)} {list(labels[above].values())[number]}", 2)
         columns = [
-            Column(column, [fixed(one.value, places, MISSING) for one in entries[place :: len(labels[across])]], True)
+            Column(column, [written(one, places) for one in entries[place :: len(labels[across])]], True)
             for place, column in enumerate(labels[across].values())
         ]
         keys = [Column(dimension_name(down), list(labels[down].values())), *mean_columns(found)]
