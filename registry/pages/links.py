@@ -30,6 +30,8 @@ VIEWS = {
 """The views of results, each with the path of its data; that of heat maps is the experiment's. A share names this path,
 and opens this view and no other."""
 _RESULTS = re.compile("(/projects/[^/]+)/results")
+WAS, DROPPED = "was", "dropped"
+"""In a sent bar, the experiment that it was about; and in the address that this leads to, what another one has not."""
 OF_METRIC = "metric:"
 """What a quantity of a trade-off begins with that is measured."""
 _GUARDED = ("/projects/", "/grids/", "/claims/", f"{DATA}/", f"{EMBED}/")
@@ -80,12 +82,17 @@ def last_of(query: Query) -> dict[str, str]:
 def here(**changes: Any) -> str:
     """The address of this page with other parameters; None takes one away, a list gives one several times. An embedded
     page is its whole one."""
-    return located(_path(), [*_changed(changes), *_share()])
+    return located(_path(), [*((name, text) for name, text in _changed(changes) if name != DROPPED), *_share()])
 
 
 def again(**changes: str) -> str:
     """The same, for a redirect: an embedded page stays one."""
-    return located(quote(request.path), [*_changed(changes), *([("share", g.share)] if "share" in g else [])])
+    return instead(_changed(changes))
+
+
+def instead(query: Query) -> str:
+    """The address of this page with these parameters alone, for a redirect."""
+    return located(quote(request.path), [*query, *([("share", g.share)] if "share" in g else [])])
 
 
 def moved(project: str, view: str, experiment: str = "") -> Response:
@@ -114,7 +121,7 @@ def _share() -> Query:
 
 def without(name: str, text: str) -> str:
     """The address of this page without one value of a parameter, from its first grid on."""
-    kept = [one for one in request.args.items(multi=True) if one != (name, text) and one[0] != "cursor"]
+    kept = [one for one in request.args.items(multi=True) if one != (name, text) and one[0] not in ("cursor", DROPPED)]
     return located(_path(), [*kept, *_share()])
 
 

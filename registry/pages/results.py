@@ -13,11 +13,34 @@ from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
-from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
+from registry.pages.bar import (
+    NAMES,
+    SIDES,
+    Bar,
+    absent,
+    bar_of,
+    carried_on,
+    completed,
+    fields_of,
+    of_the_past,
+    switched,
+)
 from registry.pages.blocks import Part, parts_of
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
-from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
+from registry.pages.links import (
+    DROPPED,
+    LOOKS,
+    WAS,
+    again,
+    carried,
+    data_path,
+    here,
+    instead,
+    last_of,
+    moved,
+    results_page,
+)
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
@@ -41,12 +64,12 @@ VIEWS: Mapping[str, View] = {
     for one in (ranking.VIEW, aggregates.VIEW, lines.VIEW, heatmaps.VIEW, trade_off.VIEW, compared_models.VIEW)
 }
 _FORMER = {one.path: one.name for one in VIEWS.values()}
-_KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_KNOWN = {"view", WAS, DROPPED, *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
 _MOST_LACKING = 4
 """Names that lack cells of which a table shows which."""
 _MOST_AXES = 2
 """Axes whose levels are chosen in the row of the bar."""
-_PASSING = ("cursor", "from", "pairs_of", "sort")
+_PASSING = ("cursor", "from", "pairs_of", "sort", DROPPED)
 """Parameters that another question takes away: they are places in an answer."""
 
 
@@ -64,6 +87,8 @@ def results(project: str) -> Response:
         bar = bar_of(connection, row.id, query)
         told = [] if "experiment" in query else experiments_told(connection, row.id)[1]
         note = _note(connection, row, bar, query, name)
+    if WAS in request.args:
+        return redirect(instead(switched(bar)), 303)  # type: ignore[return-value]
     if name and name not in VIEWS:
         faults.append(Fault("/view", f"is one of {', '.join(VIEWS)}"))
     lacking = completed(bar, query)
@@ -130,6 +155,7 @@ def _context(
         "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
         "kept": list(_kept(view, [*fields, *beside, *folded])),
         "foreign": asked.foreign,
+        "dropped": request.args.getlist(DROPPED),
         "slice_text": slice_text(asked.wanted),
         "faults": faults,
         "most_listed": MOST_LISTED,
