@@ -26,6 +26,7 @@ from registry.renderings.aggregates import (
     entry_name,
     heading,
     labels_of,
+    mean_places,
     mean_texts,
     told,
     value_places,
@@ -170,7 +171,7 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     with_means = any(one.mean is not None for one in found.rows)
     texts = [one.strip() for one in mean_texts(found)] if with_means else []
     means = [
-        _mean(one, text, places, detailed=detailed)
+        _mean(one, text, mean_places(found), detailed=detailed)
         for one, text in zip(found.rows[rows.start : rows.stop], texts[rows.start : rows.stop], strict=False)
     ]
     ends = fixed(scale.low, places), fixed(scale.high, places)

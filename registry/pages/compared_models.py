@@ -14,7 +14,7 @@ from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
 from registry.operations.plans import plan_of_models
-from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset, with_first
+from registry.pages.blocks import Part, parts_of, sections_of, shown, with_first
 from registry.pages.choices import Field, select
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
@@ -24,7 +24,7 @@ from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS
 from registry.renderings.comparison_of_models import page as blocks
-from registry.renderings.numbers import intervals, places_of, rough, signed
+from registry.renderings.numbers import intervals, places_of, rough, signed, typeset
 from registry.renderings.plan import page as plan_blocks
 from registry.renderings.sheet import Lines
 from registry.renderings.verdicts.among_pairs import among_pairs

@@ -25,7 +25,7 @@ from registry.operations.names import Joined, joined_names
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import Part, parts_of, typeset
+from registry.pages.blocks import Part, parts_of
 from registry.pages.choices import in_slice
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import carried, data_path
@@ -38,7 +38,7 @@ from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
-from registry.renderings.numbers import UNDEFINED, plain_number
+from registry.renderings.numbers import UNDEFINED, plain_number, typeset
 from registry.renderings.repeat_noise import page
 from registry.results.codec import read
 from registry.results.grid import GridDocument

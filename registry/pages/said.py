@@ -22,8 +22,8 @@ from registry.operations.find_claims import (
     verdict_in_order,
     verdicts_in_order,
 )
-from registry.pages.blocks import typeset
 from registry.pages.links import to
+from registry.renderings.numbers import typeset
 from registry.renderings.words import counted
 from registry.results.codec import from_bytes
 

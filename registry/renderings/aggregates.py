@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of
+from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of, places_of_means
 from registry.renderings.ranking import MARK, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
@@ -259,10 +259,9 @@ def aside_text(found: Aggregates, one: Entry) -> str:
 
 def value_places(found: Aggregates) -> int | None:
     """The decimals that values are written with; none for whole counts."""
-    values = [one.value for one in found.entries if one.value is not None]
-    if found.value == "count" and all(value == int(value) for value in values):
+    if found.value == "count" and all(one.value == int(one.value) for one in found.entries if one.value is not None):
         return 0
-    return places_of(values)
+    return places_of_means((one.value, one.n) for one in found.entries)
 
 
 def _matrices(found: Aggregates) -> Iterator[Block]:
@@ -285,10 +284,16 @@ def _matrices(found: Aggregates) -> Iterator[Block]:
 
 def mean_texts(found: Aggregates) -> list[str]:
     """The mean of each row, marked where it is over fewer slots than another one's."""
-    places, marked = value_places(found), over_fewer(found)
+    places, marked = mean_places(found), over_fewer(found)
     blank = " " if any(marked) else ""
     written = [fixed(one.mean, places, UNDEFINED) for one in found.rows]
     return [f"{text}{MARK if mark else blank}" for text, mark in zip(written, marked, strict=True)]
+
+
+def mean_places(found: Aggregates) -> int | None:
+    """The decimals of the means of rows: those of the entries, where these are means of cells too."""
+    lone = all(one.n < 2 for one in found.entries)
+    return places_of(one.mean for one in found.rows) if lone and len(found.columns) > 1 else value_places(found)
 
 
 def over_fewer(found: Aggregates) -> list[bool]:
@@ -310,7 +315,7 @@ def over_fewer(found: Aggregates) -> list[bool]:
 def mean_columns(found: Aggregates) -> Iterator[Column]:
     """The mean of each row over the columns, and its interval where any has one."""
     if any(one.mean is not None for one in found.rows):
-        places = value_places(found)
+        places = mean_places(found)
         yield Column("mean", mean_texts(found), True)
         if any(one.mean_interval for one in found.rows):
             yield Column("interval", intervals([one.mean_interval for one in found.rows], places), True)

@@ -8,7 +8,7 @@ from registry.renderings.aggregates import beside_slots
 from registry.renderings.charts.frame import Span, log_span, span_of
 from registry.renderings.charts.paint import ChartOptions, XScale
 from registry.renderings.lines import axis_range, estimate, kinds, left_out, listed
-from registry.renderings.numbers import ends, ends_of
+from registry.renderings.numbers import ends, ends_of, places_of_means, typeset
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
@@ -82,10 +82,20 @@ def _log(found: TradeOff, asked: XScale | None, which: str, refused: list[str]) 
 
 def point(one: TradeOffPoint, found: TradeOff) -> str:
     """A point in words, for a pointer that rests on it."""
-    x, y = (f"{_sliced(q.name, q)}: {estimate(own)}" for q, own in ((found.x, one.x), (found.y, one.y)))
+    x, y = (
+        f"{_sliced(q.name, q)}: {typeset(estimate(own, places))}"
+        for q, own, places in zip((found.x, found.y), (one.x, one.y), _places(found), strict=True)
+    )
     slots = [f"{one.y.slots} and {one.x.slots} slots"] if one.x.slots and one.x.slots != one.y.slots else []
     slots = slots or [counted(max(one.x.slots, one.y.slots), "slot", "slots")]
     return f"{one.name or '(none)'}: {y}, {x}, {slots[0]}; {PLACES[one.place]}"
+
+
+def _places(found: TradeOff) -> tuple[int | None, int | None]:
+    """The decimals of the means of both quantities."""
+    both = ([one.x for one in found.points], [one.y for one in found.points])
+    x, y = (places_of_means((one.mean, max(1, one.slots)) for one in means) for means in both)
+    return x, y
 
 
 def description(found: TradeOff) -> str:
@@ -184,8 +194,9 @@ def table(found: TradeOff) -> Table:
     """A row a point: both means with their intervals, over how many slots, and the place by the front."""
     points = found.points
     columns = [Column(found.by, [one.name or "(none)" for one in points])]
-    for quantity, means in ((found.y, [one.y for one in points]), (found.x, [one.x for one in points])):
-        columns.append(Column(named(quantity), [estimate(one) for one in means], True))
+    x, y = _places(found)
+    for quantity, means, places in ((found.y, [one.y for one in points], y), (found.x, [one.x for one in points], x)):
+        columns.append(Column(named(quantity), [estimate(one, places) for one in means], True))
         if quantity.source == "metric":
             columns.append(Column("slots", [str(one.slots) for one in means], True))
     return Table([*columns, Column("front", [PLACES[one.place] for one in points])], 1)

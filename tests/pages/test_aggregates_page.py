@@ -94,6 +94,24 @@ def test_axes_are_rows_and_columns_and_a_third_dimension_makes_several_tables(gu
     assert len(single.all("td")) == 4
 
 
+def test_single_scores_have_the_decimals_that_they_were_posted_with_and_pages_a_minus(
+    public: Project, visitor: Browser
+) -> None:
+    """-31.6 and -30: one decimal each, their mean -30.8 two, as any mean of tens has."""
+    metric = {"name": "logprob", "unit": "nats", "direction": "higher"}
+    for benchmark, value in (("x", -31.6), ("y", -30)):
+        for model in "ab":
+            one = {"benchmark": benchmark, "model": model, "axes": [], "values": value, "trials": None}
+            public.published(experiment="e", metric=metric, **one)
+    asked = "experiment=e&metric=logprob&group_by=model&group_by=benchmark"
+    page = visitor.computed(f"/projects/{public.slug}/results?view=table&{asked}")
+    assert "a −30.80 −31.6 −30.0 b −30.80 −31.6 −30.0" in page.text
+    assert not {"-30", "-31"} & {text[:3] for text in page.texts}
+    rows = public.get(f"projects/{public.slug}/aggregates.csv?{asked}").text
+    assert ",-31.6," in rows
+    assert "−" not in rows
+
+
 def test_what_was_measured_and_set_aside_is_not_hatched_and_a_table_shows_what_it_lacks(
     public: Project, visitor: Browser
 ) -> None:

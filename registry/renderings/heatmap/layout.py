@@ -10,7 +10,7 @@ from registry.renderings.heatmap.colours import THEMES, Theme, colour
 from registry.renderings.heatmap.panels import Planes, blocks_of
 from registry.renderings.heatmap.scale import Options, Scale
 from registry.renderings.heatmap.text import DASHES, broken, fitted, outline, text, width
-from registry.renderings.numbers import fixed
+from registry.renderings.numbers import fixed, typeset
 from registry.renderings.words import with_unit
 from registry.results.grid import GridDocument, PostedAxis, PostedMetric
 
@@ -127,7 +127,7 @@ def shown_decimals(document: GridDocument, values: Sequence[float | None]) -> in
 def written(value: float, decimals: int | None) -> str:
     """A value as it stands in its cell."""
     text = fixed(value, decimals)
-    return text if len(text) <= 9 and decimals is not None else f"{value:.3g}"
+    return typeset(text if len(text) <= 9 and decimals is not None else f"{value:.3g}")
 
 
 def _cell(planes: Planes, decimals: int | None) -> tuple[float, float]:

@@ -90,9 +90,9 @@ def test_on_a_logarithmic_axis_factors_are_equally_wide() -> None:
 
 
 def test_an_axis_with_no_place_on_a_logarithm_stays_linear_and_says_so() -> None:
-    for least in (0.0, -1.0):
+    for least, told in ((0.0, "0"), (-1.0, "−1")):
         svg = lines_svg(lines([1.0, 2.0, 3.0], numbers=[least, 1.0, 2.0], scale="log"))
-        assert f"The axis is linear: {least:g} of Step has no place on a logarithmic one." in svg
+        assert f"The axis is linear: {told} of Step has no place on a logarithmic one." in svg
         xs = [x for _, x, _ in markers(svg)]
         assert (xs[1] - xs[0]) / (xs[2] - xs[0]) == pytest.approx((1 - least) / (2 - least), abs=1e-3)
 
