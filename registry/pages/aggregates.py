@@ -31,7 +31,7 @@ from registry.renderings.aggregates import (
     told,
     value_places,
 )
-from registry.renderings.heatmap.scale import Options, Scale, scale_of
+from registry.renderings.heatmap.scale import Options, Scale, narrow, scale_of
 from registry.renderings.heatmap.words import ASIDE, BARE
 from registry.renderings.numbers import UNDEFINED, fixed, within
 from registry.renderings.sheet import Lines
@@ -119,6 +119,7 @@ class Pivot:
     ends: tuple[str, str]
     """The numbers at the ends of the colours, the better one last."""
     middle: str
+    narrow: str
     falling: bool
     detailed: bool
     first: int
@@ -183,6 +184,7 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
         list(_plates(found, above, down, rows, squares, means)),
         (ends[1], ends[0]) if scale.falling else ends,
         middle_of(scale, places),
+        "" if found.value == "count" else narrow(scale, {**metric, "lower": found.lower, "upper": found.upper}),  # type: ignore[typeddict-item]
         scale.falling,
         detailed,
         first,

@@ -10,7 +10,7 @@ from typing import Any
 from registry.pages.palette import bin_of, difference_bin
 from registry.renderings.grid import carried, decimals_shown, noise_of_cells, whole_of
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
-from registry.renderings.heatmap.scale import Options, Scale, scale_of
+from registry.renderings.heatmap.scale import Options, Scale, narrow, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
 from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, p_value, signed, span, typeset
 from registry.renderings.words import counted, label, place, with_unit
@@ -59,6 +59,8 @@ class Heatmap:
     """The largest difference from the baseline."""
     unseen: tuple[str, ...] = ()
     """Which of the best cells are in tables that are not shown, in sentences."""
+    narrow: str = ""
+    """That its colours span a small part of what the metric may be, a clause."""
     ahead: str = ""
     """What blue says of a difference from the baseline: better or higher."""
 
@@ -164,7 +166,8 @@ def heatmap_of(
     plates = [Plate(panel.heading, list(_rows(planes, panel, squares))) for panel in planes.panels]
     away = () if show == "difference" else tuple(unseen(document, planes, "table"))
     ahead = "better" if document["metric"]["direction"] else "higher"
-    return Heatmap(planes, plates, scale, decimals, told, show, most, away, ahead)
+    part = "" if show == "difference" else narrow(scale, document["metric"])
+    return Heatmap(planes, plates, scale, decimals, told, show, most, away, part, ahead)
 
 
 def _rows(planes: Planes, panel: Panel, squares: Sequence[Square]) -> Iterator[tuple[str, list[Square]]]:

@@ -1,5 +1,6 @@
 """The frame of a chart: the range of its axes, its title and notes, and the picture as PNG."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from registry.results.codec import Result, from_document, to_document
 
 NOW = "currentColor"
 END, MIDDLE = ' text-anchor="end"', ' text-anchor="middle"'
+_EVEN = 1e-6
 Tick = tuple[float, str]
 """Where it stands, 0 to 1, and its text."""
 
@@ -94,10 +96,14 @@ def _notes(heads: Heads, options: ChartOptions) -> list[str]:
 
 
 def _thinned(ticks: Sequence[Tick], wide: float) -> list[Tick]:
-    """As many of the numbers as do not touch; the first and the last are among them."""
+    """As many of the numbers as do not touch: of those evenly spaced every so many, else the ends are among them."""
     shown = [(share, fitted(one, LABEL, 110.0)) for share, one in ticks]
     if len(shown) < 2:
         return shown
+    gaps = [after[0] - before[0] for before, after in itertools.pairwise(shown)]
+    if max(gaps) - min(gaps) < _EVEN:
+        steps = (shown[::step] for step in range(1, len(shown) + 1))
+        return next(some for some in steps if all(_apart(*two, wide) for two in itertools.pairwise(some)))
     (first, *middle), last = shown[:-1], shown[-1]
     kept = [first]
     for tick in middle:

@@ -250,6 +250,14 @@ def test_a_trade_off_has_its_points_crosses_and_steps() -> None:
     assert sum(one.get("fill") == "currentColor" for one in circles) == 3
 
 
+def test_numbers_of_an_even_axis_are_left_out_evenly() -> None:
+    """41 levels of five characters have no room beside each other: every so many is written, from the first on."""
+    svg = lines_svg(lines([1.0] * 41, numbers=[10_000.0 + one for one in range(41)]))
+    written = [float(one.text) for one in parsed(svg).iter(f"{SVG}text") if re.fullmatch(r"100\d\d", one.text or "")]
+    assert len({after - before for before, after in pairwise(written)}) == 1
+    assert 3 < len(written) < 41
+
+
 def test_names_keep_clear_of_crosses_and_steps_where_there_is_room() -> None:
     svg = parsed(trade_off_svg(trade_off(("first", 2.0, 50.0, "front"), ("last", 6.0, 90.0, "front"))))
     strokes = [
