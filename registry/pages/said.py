@@ -31,13 +31,15 @@ WORDS: Mapping[str, str] = {
     "contradicted": "Contradicted",
     "not_decidable": "Not decidable",
     "supported": "Supported",
+    "supported_as_posted": "Supported as posted",
+    "supported_beyond_noise": "Supported beyond noise",
     "ill_posed": "Ill-posed",
     "unjudged": "Being judged",
     "beyond_noise": "Contradicted beyond noise",
     "within_noise": "Contradicted as posted",
     "layers_differ": "As posted contradicted, beyond noise supported",
 }
-"""Verdicts, the two ways in which a claim is contradicted, and what is neither."""
+"""Verdicts, the two ways in which a claim is contradicted or supported, and what is neither."""
 _TRIALS = re.compile(r" With [\d,.]+ times the trials.*")
 _IN_SECTION = 24
 _LONGEST_QUOTE = 320

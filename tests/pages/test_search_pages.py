@@ -205,6 +205,10 @@ def test_every_model_can_be_asked_for(crowd: Project, visitor: Browser) -> None:
 def test_every_grid_and_every_experiment_of_a_project_is_listed(crowd: Project, visitor: Browser) -> None:
     pages = list(visitor.follow(f"/projects/{crowd.slug}/grids?sort=model"))
     assert "50 of 343 grids are on this page" in pages[0].text
+    assert "51 to 100 of 343 grids are on this page" in pages[1].text
+    assert "The first page" not in pages[0].text
+    assert "301 to 343 of 343 grids are on this page" in pages[-1].text
+    assert f"/projects/{crowd.slug}/grids?sort=model" in pages[-1].links()
     tables = [page.text[page.text.index("Statistics") :] for page in pages]
     seen = [name for table in tables for name in re.findall(r"\bm\d{3}\b", table)]
     assert seen == sorted([*(f"m{n:03}" for n in range(COUNT)), "m000", "m000", "m229"])
