@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case,
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.operations.cached_results import invalidated
+from registry.operations.names import Joined, joined_names
 from registry.results.judgement import Verdict
 from registry.storage.tables import aliases, cached_results, claims, grids, judgements, projects
 
@@ -209,13 +210,14 @@ def verdicts_in_order(
     return {verdict: found[verdict] for verdict in ORDER if verdict in found}
 
 
-def names_of_experiment(connection: Connection, project_id: uuid.UUID, experiment: str) -> tuple[str, ...]:
+def names_of_experiment(
+    connection: Connection, project_id: uuid.UUID, experiment: str, joined: Joined | None = None
+) -> tuple[str, ...]:
     """The names that claims about the grids of an experiment may use: its own, and those that aliases join with it."""
-    here = (aliases.c.project_id == project_id, aliases.c.kind == "experiment")
-    meant = select(aliases.c.name).where(*here, aliases.c.alias == experiment).scalar_subquery()
-    name = func.coalesce(meant, experiment)
-    joined = connection.execute(select(aliases.c.alias, aliases.c.name).where(*here, aliases.c.name == name))
-    return tuple(dict.fromkeys([experiment, *(one for row in joined for one in (row.name, row.alias))]))
+    found = joined_names(connection, project_id) if joined is None else joined
+    name = found.get(("experiment", experiment), experiment)
+    others = (alias for (kind, alias), of in found.items() if (kind, of) == ("experiment", name))
+    return tuple(dict.fromkeys([experiment, name, *others]))
 
 
 def experiment_of_grid(connection: Connection, project_id: uuid.UUID, grid: uuid.UUID) -> str | None:

@@ -21,7 +21,7 @@ from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, slice_faults, slice_text
 from registry.operations.find_grids import Filters, Page, find_grids_then, find_whole_grids
-from registry.operations.names import Joined, joined_names
+from registry.operations.names import joined_names, spelled
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
@@ -147,21 +147,11 @@ def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[st
         found = find_whole_grids(connection, project_id, filters, Page("called", after, MOST_PANELS))
     last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
     known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
-    there = (_spelled(one, joined) for one in found[:MOST_PANELS] if one.id in known)
+    there = (spelled(one, joined) for one in found[:MOST_PANELS] if one.id in known)
     shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
     cursor = write_key(*place(SimpleNamespace(model=last.names.model, id=last.id))) if last else None
     picked = Selection(**selection).canonical(joined)
     return Listed(picked, shown, [known[one.id] for one in shown], total, before, cursor)
-
-
-def _spelled(one: StoredGrid, joined: Joined) -> StoredGrid:
-    """The grid with the names that its own stand for, as the other views of the results write them."""
-    return replace(
-        one,
-        names=replace(
-            one.names, **{kind: joined.get((kind, own), own) for kind in KINDS for own in [getattr(one.names, kind)]}
-        ),
-    )
 
 
 def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: Callable[..., str]) -> dict[str, Any]:

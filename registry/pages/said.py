@@ -22,6 +22,7 @@ from registry.operations.find_claims import (
     verdict_in_order,
     verdicts_in_order,
 )
+from registry.operations.names import Joined
 from registry.pages.links import to
 from registry.renderings.numbers import typeset
 from registry.renderings.words import counted
@@ -127,7 +128,9 @@ def headline(counts: Mapping[str, int]) -> str:
     return f"None of {sentences} is contradicted by its numbers"
 
 
-def said_of(connection: Connection, row: Any, experiment: str, grid: uuid.UUID | None = None) -> SaidOf:
+def said_of(
+    connection: Connection, row: Any, experiment: str, grid: uuid.UUID | None = None, joined: Joined | None = None
+) -> SaidOf:
     """The claims about an experiment, or of those the ones that were judged by a grid; the row is the project's, or the
     grid's.
 
@@ -136,7 +139,7 @@ def said_of(connection: Connection, row: Any, experiment: str, grid: uuid.UUID |
     project_id, slug = (row.project_id, row.project) if grid else (row.id, row.slug)
     if not to(f"/projects/{slug}/claims"):
         return SaidOf((), {}, ())
-    filters = ClaimFilters(experiment=names_of_experiment(connection, project_id, experiment))
+    filters = ClaimFilters(experiment=names_of_experiment(connection, project_id, experiment, joined))
     rows = claims_in_order(connection, project_id, filters, _IN_SECTION, grid=grid)
     counts = verdicts_in_order(connection, project_id, filters, grid) if rows else {}
     return SaidOf([shown_claim(row) for row in rows], counts, [tags_of_claims(rows), counts])

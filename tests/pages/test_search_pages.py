@@ -8,6 +8,7 @@ import pytest
 
 from tests.house import ACCURACY, ENDED, House, Project, publication
 from tests.pages.conftest import Browser, Demo, browser, share
+from tests.workers.asking import join
 
 PLACES = ("/search", "/projects/demo/search")
 
@@ -265,3 +266,18 @@ def test_a_filter_by_a_label_works_as_in_the_api(public: Project, visitor: Brows
 
 def test_the_status_says_that_more_is_pending_than_it_lists(crowd: Project, visitor: Browser) -> None:
     assert "The oldest 50 are listed." in visitor.read("/status").text
+
+
+def test_an_alias_is_found_and_counted_under_the_name_that_it_stands_for(public: Project, visitor: Browser) -> None:
+    for benchmark in ("AIME24", "AIME'24"):
+        for model in "ab":
+            grid = public.published(experiment="e", benchmark=benchmark, model=model)["id"]
+    join(public, "benchmark", "AIME'24", "AIME24")
+    home = f"/projects/{public.slug}"
+    for words in ("aime", "'24"):
+        found = visitor.read(f"{home}/search?q={words}").text
+        assert "1 of 1 benchmark AIME24 benchmark 4 grids" in found
+    assert "AIME'24" not in visitor.read(f"{home}/search?q=aime").text
+    assert visitor.read(f"{home}/grids").text.count("AIME24 · ") == 4
+    page = visitor.read(f"/grids/{grid}").text
+    assert page.index("AIME24 · b") < page.index("posted as benchmark AIME'24")
