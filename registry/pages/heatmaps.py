@@ -145,13 +145,22 @@ def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[st
         total = count_grids(connection, project_id, filters)
         before = count_grids(connection, project_id, filters, after) if after else 0
         found = find_whole_grids(connection, project_id, filters, Page("called", after, MOST_PANELS))
-    last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
-    known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
-    there = (spelled(one, joined) for one in found[:MOST_PANELS] if one.id in known)
+    here = _whole([(spelled(one, joined).names.model, one) for one in found])
+    last = here[-1] if len(found) > len(here) else None
+    known = find_statistics_of(connection, [one.id for one in here])
+    there = (spelled(one, joined) for one in here if one.id in known)
     shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
     cursor = write_key(*place(SimpleNamespace(model=last.names.model, id=last.id))) if last else None
     picked = Selection(**selection).canonical(joined)
     return Listed(picked, shown, [known[one.id] for one in shown], total, before, cursor)
+
+
+def _whole(found: Sequence[tuple[str, StoredGrid]]) -> list[StoredGrid]:
+    """The grids of a page: without those of a model of which the next page has more, unless it is the only one here."""
+    here, more = found[:MOST_PANELS], found[MOST_PANELS:]
+    cut = {name for name, _ in (*here[-1:], *more[:1])} if more else set()
+    whole = here if len(cut) != 1 else [one for one in here if one[0] not in cut]
+    return [one for _, one in whole or here]
 
 
 def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: Callable[..., str]) -> dict[str, Any]:

@@ -281,3 +281,13 @@ def test_an_alias_is_found_and_counted_under_the_name_that_it_stands_for(public:
     assert visitor.read(f"{home}/grids").text.count("AIME24 · ") == 4
     page = visitor.read(f"/grids/{grid}").text
     assert page.index("AIME24 · b") < page.index("posted as benchmark AIME'24")
+
+
+def test_a_page_of_heat_maps_ends_with_a_model(public: Project, visitor: Browser) -> None:
+    """Three models of ten grids each, 24 of which have room: two on the first page, one on the second."""
+    for model in "abc":
+        for benchmark in range(10):
+            public.published(experiment="e", model=model, benchmark=f"b{benchmark}")
+    pages = list(visitor.follow(f"/projects/{public.slug}/results?view=heatmaps&experiment=e&metric=accuracy"))
+    assert ["Grids 1 to 20 of 30" in pages[0].text, "Grids 21 to 30 of 30" in pages[1].text] == [True, True]
+    assert [page.maps for page in pages] == [20, 10]
