@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case,
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.operations.cached_results import invalidated
+from registry.operations.names import Joined, joined_names
 from registry.results.judgement import Verdict
 from registry.storage.tables import aliases, cached_results, claims, grids, judgements, projects
 
@@ -139,23 +140,28 @@ def _conditions(filters: ClaimFilters) -> list[ColumnElement[bool]]:
 
 CONTRADICTED = ("beyond_noise", "within_noise")
 """How a claim is contradicted: whatever the noise of its numbers, or only by the numbers as they were posted."""
+SUPPORTED = ("supported_as_posted", "supported_beyond_noise")
+"""How a claim is supported: only by the numbers as they were posted, or whatever their noise."""
+WAYS = {"contradicted": CONTRADICTED, "supported": SUPPORTED}
 LAYERS_DIFFER = "layers_differ"
 """Contradicted as posted and supported beyond noise, as where a median slope is not what the trend test sees."""
-ORDER = (*CONTRADICTED, LAYERS_DIFFER, "not_decidable", "supported", "ill_posed", "unjudged")
-"""Verdicts in the order of lists, with how a claim is contradicted in place of that it is."""
+ORDER = (*CONTRADICTED, LAYERS_DIFFER, "not_decidable", *SUPPORTED, "ill_posed", "unjudged")
+"""Verdicts in the order of lists, with how a claim is contradicted or supported in place of that it is."""
 MOST_READ = 2_000
 """Claims whose judgements are read to find those of a grid: what comes after so many others is not found."""
 Place = tuple[int, uuid.UUID]
 """Where a claim stands in a list: the number of its verdict in `ORDER`, and its id."""
-_BEYOND_NOISE, _SUPPORTED = (
+_BEYOND_NOISE, _SUPPORTS = (
     exists().where(_LATEST, judgements.c.beyond_noise == verdict).correlate(claims)
     for verdict in ("contradicted", "supported")
 )
 _VERDICT: Any = case(
     (claims.c.verdict.is_(None), "unjudged"),
+    (and_(claims.c.verdict == "supported", _SUPPORTS), "supported_beyond_noise"),
+    (claims.c.verdict == "supported", "supported_as_posted"),
     (claims.c.verdict != "contradicted", claims.c.verdict),
     (_BEYOND_NOISE, "beyond_noise"),
-    (_SUPPORTED, LAYERS_DIFFER),
+    (_SUPPORTS, LAYERS_DIFFER),
     else_="within_noise",
 )
 _RANK: Any = case({verdict: place for place, verdict in enumerate(ORDER)}, value=_VERDICT, else_=len(ORDER))
@@ -189,6 +195,8 @@ def verdict_in_order(row: Any) -> str:
     """Which verdict of `ORDER` a claim or a judgement has."""
     if row.verdict == "contradicted":
         return {"contradicted": "beyond_noise", "supported": LAYERS_DIFFER}.get(row.beyond_noise, "within_noise")
+    if row.verdict == "supported":
+        return SUPPORTED[row.beyond_noise == "supported"]
     return row.verdict or "unjudged"
 
 
@@ -202,13 +210,14 @@ def verdicts_in_order(
     return {verdict: found[verdict] for verdict in ORDER if verdict in found}
 
 
-def names_of_experiment(connection: Connection, project_id: uuid.UUID, experiment: str) -> tuple[str, ...]:
+def names_of_experiment(
+    connection: Connection, project_id: uuid.UUID, experiment: str, joined: Joined | None = None
+) -> tuple[str, ...]:
     """The names that claims about the grids of an experiment may use: its own, and those that aliases join with it."""
-    here = (aliases.c.project_id == project_id, aliases.c.kind == "experiment")
-    meant = select(aliases.c.name).where(*here, aliases.c.alias == experiment).scalar_subquery()
-    name = func.coalesce(meant, experiment)
-    joined = connection.execute(select(aliases.c.alias, aliases.c.name).where(*here, aliases.c.name == name))
-    return tuple(dict.fromkeys([experiment, *(one for row in joined for one in (row.name, row.alias))]))
+    found = joined_names(connection, project_id) if joined is None else joined
+    name = found.get(("experiment", experiment), experiment)
+    others = (alias for (kind, alias), of in found.items() if (kind, of) == ("experiment", name))
+    return tuple(dict.fromkeys([experiment, name, *others]))
 
 
 def experiment_of_grid(connection: Connection, project_id: uuid.UUID, grid: uuid.UUID) -> str | None:

@@ -2,8 +2,8 @@
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, true
@@ -16,6 +16,8 @@ from registry.grids.suspect_names import near_duplicates
 from registry.operations.find_grids import Filters, conditions
 from registry.operations.projects import lock_project
 from registry.operations.search import KINDS, searchable
+from registry.operations.stored_grids import GridSummary
+from registry.selection import KINDS as CHOSEN
 from registry.storage.keys import of_current
 from registry.storage.rows import level_of
 from registry.storage.tables import aliases, grids, invalidations, names, new_id, revisions
@@ -191,6 +193,15 @@ def joined_names(connection: Connection, project_id: uuid.UUID) -> Joined:
     """All aliases of a project."""
     statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
     return {(row.kind, row.alias): row.name for row in connection.execute(statement)}
+
+
+G = TypeVar("G", bound=GridSummary)
+
+
+def spelled(one: G, joined: Joined) -> G:
+    """The grid with the names that its own stand for, as rankings and tables write them."""
+    own = ((kind, getattr(one.names, kind)) for kind in CHOSEN)
+    return replace(one, names=replace(one.names, **{kind: joined.get((kind, name), name) for kind, name in own}))
 
 
 def joined_of_kind(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:

@@ -45,6 +45,8 @@ class Scope:
     pending: int = 0
     failed: int = 0
     updated_at: datetime | None = None
+    also: tuple[str, ...] = ()
+    """Of one metric of several: the other ones."""
 
 
 @dataclass(frozen=True, slots=True)

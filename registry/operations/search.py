@@ -6,6 +6,7 @@ without case knows only the letters of its locale.
 
 import unicodedata
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -109,19 +110,33 @@ class Found:
     total: int
 
 
-def found_names(connection: Connection, project_id: uuid.UUID, words: Sequence[str], most: int) -> dict[str, Found]:
-    """By kind the names in use that hold every word, with their `grids`: at most `most`, those that begin with the
-    first word first, then those of most grids."""
+def found_names(
+    connection: Connection,
+    project_id: uuid.UUID,
+    words: Sequence[str],
+    most: int,
+    joined: Mapping[tuple[str, str], str],
+) -> dict[str, Found]:
+    """By kind the names in use that hold every word, and those that such aliases stand for, with their `grids`: at most
+    `most`, those that begin with the first word first, then those of most grids."""
     known = searchable(connection, project_id)
     found = {}
     for kind in KINDS:
-        having = known.having(kind, words)
-        found[kind] = _counted(connection, project_id, kind, having, words[0], most) if having else Found((), 0)
+        names = {alias: name for (of, alias), name in joined.items() if of == kind}
+        meant = {names.get(one, one) for one in known.having(kind, words)}
+        having = [*meant, *(alias for alias, name in names.items() if name in meant)]
+        found[kind] = _counted(connection, project_id, kind, having, names, words[0], most) if having else Found((), 0)
     return found
 
 
 def _counted(
-    connection: Connection, project_id: uuid.UUID, kind: str, having: Sequence[str], first: str, most: int
+    connection: Connection,
+    project_id: uuid.UUID,
+    kind: str,
+    having: Sequence[str],
+    joined: Mapping[str, str],
+    first: str,
+    most: int,
 ) -> Found:
     column = grids.c[kind]
     query = (
@@ -129,10 +144,12 @@ def _counted(
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None), column.in_(having))
         .group_by(column)
     )
-    rows = connection.execute(query).all()
+    grids_of = Counter[str]()
+    for row in connection.execute(query):
+        grids_of[joined.get(row.name, row.name)] += row.grids
     start = folded(first)
-    rows = sorted(rows, key=lambda row: (not folded(row.name).startswith(start), -row.grids, row.name))
-    return Found(rows[:most], len(rows))
+    rows = sorted(grids_of.items(), key=lambda row: (not folded(row[0]).startswith(start), -row[1], row[0]))
+    return Found([{"name": name, "grids": count} for name, count in rows[:most]], len(rows))
 
 
 def found_labels(connection: Connection, project_id: uuid.UUID, words: Sequence[str], most: int) -> Found:

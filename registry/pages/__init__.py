@@ -27,6 +27,7 @@ from registry.pages import (
 )
 from registry.pages.front import pages
 from registry.pages.responses import IndentedLinesContinue
+from registry.renderings.numbers import typeset
 
 __all__ = ["register"]
 
@@ -53,6 +54,7 @@ VIEWS = (
 def register(app: Flask) -> None:
     """Add every page, and answer browsers' errors with pages."""
     app.jinja_env.add_extension(IndentedLinesContinue)
+    app.jinja_env.filters["typeset"] = typeset
     app.register_blueprint(pages)
     administration.register(app)
     failures.register(app)

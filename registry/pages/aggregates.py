@@ -19,18 +19,21 @@ from registry.pages.parameters import argument
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.renderings.aggregates import (
     AXIS,
+    aside_text,
     beside_ranking,
     dimension_name,
     doubts,
     entry_name,
     heading,
     labels_of,
+    mean_places,
     mean_texts,
     told,
     value_places,
 )
-from registry.renderings.heatmap.scale import Options, Scale, scale_of
-from registry.renderings.numbers import fixed, within
+from registry.renderings.heatmap.scale import Options, Scale, narrow, scale_of
+from registry.renderings.heatmap.words import ASIDE, BARE
+from registry.renderings.numbers import UNDEFINED, fixed, within
 from registry.renderings.sheet import Lines
 from registry.renderings.words import counted
 from registry.results.aggregates import Aggregates, Entry, RowMean
@@ -116,6 +119,7 @@ class Pivot:
     ends: tuple[str, str]
     """The numbers at the ends of the colours, the better one last."""
     middle: str
+    narrow: str
     falling: bool
     detailed: bool
     first: int
@@ -126,6 +130,8 @@ class Pivot:
     """Rows that are shown at a time."""
     gaps: bool
     """Whether an entry that is shown was not measured."""
+    aside: str
+    """What is said of those that were measured and are not compared; "" where there are none."""
 
     @property
     def next(self) -> int | None:
@@ -166,7 +172,7 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     with_means = any(one.mean is not None for one in found.rows)
     texts = [one.strip() for one in mean_texts(found)] if with_means else []
     means = [
-        _mean(one, text, places, detailed=detailed)
+        _mean(one, text, mean_places(found), detailed=detailed)
         for one, text in zip(found.rows[rows.start : rows.stop], texts[rows.start : rows.stop], strict=False)
     ]
     ends = fixed(scale.low, places), fixed(scale.high, places)
@@ -178,13 +184,15 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
         list(_plates(found, above, down, rows, squares, means)),
         (ends[1], ends[0]) if scale.falling else ends,
         middle_of(scale, places),
+        "" if found.value == "count" else narrow(scale, {**metric, "lower": found.lower, "upper": found.upper}),  # type: ignore[typeddict-item]
         scale.falling,
         detailed,
         first,
         len(rows),
         total,
         step,
-        any(one.value is None for one in shown),
+        any(not one.cells for one in shown),
+        ASIDE if any(one.value is None and one.cells for one in shown) else "",
     )
 
 
@@ -216,9 +224,12 @@ def _mean(one: RowMean, text: str, places: int | None, *, detailed: bool) -> Squ
 
 def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, name: str) -> Square:
     """An entry; with a tip where it has a name there."""
+    if one.value is None and not one.cells:
+        return Square("bare", "", "", BARE, f"{name}: {BARE}" if name else "")
     if one.value is None:
-        told = "no cell counted" if one.cells else "not measured"
-        return Square("bare", "", "", told, f"{name}: {told}" if name else "")
+        slots = aside_text(found, one) if name else ""
+        told = f"{ASIDE}, it has {slots} slots" if slots else ASIDE
+        return Square("alone", UNDEFINED, slots, told, f"{name}: {told}" if name else "")
     kind, text = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places)
     if not name:
         return Square(kind, text)

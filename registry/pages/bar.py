@@ -12,14 +12,14 @@ from sqlalchemy import Connection
 from registry.api.selections import AUTO
 from registry.errors import Fault
 from registry.grids.grid import Axis
-from registry.grids.slices import PARAMETER, Slice, read_members
+from registry.grids.slices import PARAMETER, Slice, read_members, slice_faults, slice_text
 from registry.operations.find_grids import Filters
 from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_counts, name_options, scope_options
 from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, Option, choice_of, select, slice_lists
-from registry.pages.links import name_page, results_page
+from registry.pages.links import DROPPED, OF_METRIC, WAS, name_page, results_page
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.policies import method, target
 from registry.selection import KINDS
@@ -107,6 +107,35 @@ def carried_on() -> list[tuple[str, str]]:
     """What of the address goes on to every view."""
     given = request.args.items(multi=True)
     return [(name, text) for name, text in given if text and (name in (*NAMES, *SIDES) or name.startswith(PARAMETER))]
+
+
+def switched(bar: Bar) -> list[tuple[str, str]]:
+    """What a sent bar asks, of another experiment than it was about: all that this one has, and, as `dropped`, what it
+    has not."""
+    asked = [(name, text) for name, text in request.args.items(multi=True) if text and name != WAS]
+    if request.args[WAS] == request.args.get("experiment") or not bar.metrics:
+        return asked
+    lost = [one for one in asked if not _has(bar, *one)]
+    return [*(one for one in asked if one not in lost), *((DROPPED, _named(*one)) for one in lost)]
+
+
+def _named(name: str, text: str) -> str:
+    axis = name.removeprefix(PARAMETER)
+    return f"{name} {text}" if axis == name else slice_text(((axis, (text,)),))
+
+
+def _has(bar: Bar, name: str, text: str) -> bool:
+    """Whether there is what a parameter asks for; of what names nothing, yes."""
+    if PARAMETER in name[:5]:
+        return not slice_faults(bar.levels, ((name.partition(PARAMETER)[2], (text,)),), "")
+    if text.startswith("axis:"):
+        return text.removeprefix("axis:") in bar.axes
+    if text.startswith(OF_METRIC):
+        return text.removeprefix(OF_METRIC) in bar.metrics
+    kind = name.partition("_")[2] if name in SIDES else name
+    if found := bar.choices.get(kind):
+        return bool(dict(found.options).get(text, not found.listed))
+    return text in {"metric": bar.metrics, "suite": bar.suites}.get(name, [text])
 
 
 def page_of_row(project: str, by: str, name: str) -> str:

@@ -9,9 +9,9 @@ from registry.renderings.table import Table
 
 if TYPE_CHECKING:
     from registry.pages.drawings import Whiskers
+from registry.renderings.numbers import typeset
 from registry.renderings.verdicts.estimate import Answer, Verdict
 
-MINUS = "\u2212"
 _AT_THE_RIGHT = ("interval",)
 
 
@@ -69,16 +69,6 @@ def table_part(table: Table, keys: int = 1, sparks: Sequence[Any] = ()) -> Part:
     ]
     heads = [(column.name, right[place]) for place, column in enumerate(table.columns)]
     return Part("table", heads=heads, rows=rows, keys=table.keys or keys, over=table.over, sparks=sparks)
-
-
-def typeset(text: str) -> str:
-    """Hyphens before digits as minus signs: they are as wide as plus signs."""
-    return "".join(
-        MINUS
-        if character == "-" and text[place + 1 : place + 2].isdecimal() and not text[place - 1 : place].isalnum()
-        else character
-        for place, character in enumerate(text)
-    )
 
 
 _LABELS: dict[Answer, str] = {

@@ -32,7 +32,7 @@ _NO_CURSOR = "is not a cursor of this list"
 def claims(project: str) -> Response:
     """The claims of a project, those that its numbers contradict first."""
     verdicts, chosen, sources_ = _chosen("verdict", list(said.WORDS)), _chosen("experiment"), _chosen("source")
-    finer = (*verdicts, *(stored.CONTRADICTED if "contradicted" in verdicts else ()))
+    finer = (*verdicts, *(way for one in verdicts for way in stored.WAYS.get(one, ())))
     of, cursor = (
         argument("grid", ID, "is no id of a grid"),
         argument("cursor", f"[0-{len(stored.ORDER) - 1}]~{ID}", _NO_CURSOR),
@@ -133,8 +133,8 @@ def _with(known: Sequence[str], chosen: Sequence[str]) -> list[str]:
 
 
 def _asked() -> list[tuple[str, str]]:
-    """Filters that the API has too; its verdict `contradicted` is of either way."""
-    names = ("verdict", "experiment", "source")
-    asked = [(name, "contradicted" if text in (*stored.CONTRADICTED, stored.LAYERS_DIFFER) else text)
-             for name, text in request.args.items(multi=True)]  # fmt: skip
+    """Filters that the API has too; its verdicts `contradicted` and `supported` are of either way."""
+    names, of = ("verdict", "experiment", "source"), {way: one for one, ways in stored.WAYS.items() for way in ways}
+    of[stored.LAYERS_DIFFER] = "contradicted"
+    asked = [(name, of.get(text, text)) for name, text in request.args.items(multi=True)]
     return [pair for pair in asked if pair[0] in names and pair[1] not in ("", "unjudged")]

@@ -14,17 +14,18 @@ from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
 from registry.operations.plans import plan_of_models
-from registry.pages.blocks import Part, parts_of, sections_of, shown, typeset, with_first
+from registry.pages.blocks import Part, parts_of, sections_of, shown, with_first
 from registry.pages.choices import Field, select
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
 from registry.pages.responses import state_of, tags_of
+from registry.pages.sharing import cited_answer
 from registry.pages.targets import by_target, rankings_of, rows_by_target
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS
 from registry.renderings.comparison_of_models import page as blocks
-from registry.renderings.numbers import intervals, places_of, rough, signed
+from registry.renderings.numbers import intervals, places_of, rough, signed, typeset
 from registry.renderings.plan import page as plan_blocks
 from registry.renderings.sheet import Lines
 from registry.renderings.verdicts.among_pairs import among_pairs
@@ -32,6 +33,7 @@ from registry.renderings.verdicts.comparison import model_comparison_verdict, na
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.ranking import is_tested, of_measured
 from registry.renderings.verdicts.targets import of_pair
+from registry.renderings.words import counted
 from registry.results.codec import read
 from registry.results.comparison import ModelComparison, WholeGap
 from registry.results.ranking import Ranking
@@ -72,16 +74,25 @@ def find(asked: Asked) -> Found:
     meant = [one for one in sides.items() if one[0] not in asked.query]
     rows = rows_by_target(asked)
     tags = [tag for one in rows.values() for tag in tags_of(one)]
-    return Found(row, lambda: _shown(read(ModelComparison, row.document), asked.slug, rows), tags, meant, best=rows)
+
+    def shown() -> dict[str, Any]:
+        found = read(ModelComparison, row.document)
+        cited = cited_answer(found.computed_at, counted(len(found.inputs), "grid", "grids"), row.etag)
+        return {**_shown(found, asked.slug, rows), "cited": cited}
+
+    return Found(row, shown, tags, meant, best=rows)
 
 
 def sides_of(asked: Asked) -> dict[str, str]:
-    """The models of both sides: those that are named, or the two that the bar has, or the first two of the ranking that
-    met."""
+    """The models of both sides: those that are named, or the two that the bar has, or two variants of the only one, or
+    the first two of the ranking that met."""
     named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
     chosen = request.args.getlist("model") if not named else []
     if named or len(chosen) == len(MODEL_SIDES):
         return named or dict(zip(MODEL_SIDES, chosen, strict=True))
+    models, variants = asked.bar.choices["model"], [one for one in asked.bar.choices["variant"].names if one]
+    if models.total == 1 and len(variants) > 1 and not any(asked.query.get(side) for side in VARIANTS_OF_SIDES):
+        return {**dict.fromkeys(MODEL_SIDES, models.names[0]), **dict(zip(VARIANTS_OF_SIDES, variants, strict=False))}
     rankings = rankings_of(rows_by_target(asked))
     rows = next(iter(rankings.values())).ranking if rankings else ()
     names = [one.name for one in rows if one.component == rows[0].component]
@@ -96,8 +107,8 @@ def beside(asked: Asked) -> list[Field]:
     ]
     options = [(one, one) for one in variants if one]
     return models + [
-        select(side.replace("_", "’s "), side, options, asked.query.get(side), "the same of both")
-        for side in VARIANTS_OF_SIDES
+        select(side.replace("_", "’s "), side, options, asked.query.get(side) or sides.get(side), "the same of both")
+        for side in reversed(VARIANTS_OF_SIDES)
         if len(variants) > 1
     ]
 

@@ -19,7 +19,7 @@ from registry.operations.find_grids import Filters
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import ShownVerdict, parts_of, sections_of, shown, typeset
+from registry.pages.blocks import ShownVerdict, parts_of, sections_of, shown
 from registry.pages.choices import cut, slice_lists, slice_of_page
 from registry.pages.compared_models import asks_by_name
 from registry.pages.front import pages
@@ -32,6 +32,7 @@ from registry.pages.responses import page, state_of, tags_of
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.scale import Options
+from registry.renderings.numbers import typeset
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.grid import counts_note

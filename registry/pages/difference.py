@@ -12,7 +12,7 @@ from registry.api.comparisons import ComparisonParameters, comparison_asked
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
-from registry.pages.blocks import Part, typeset
+from registry.pages.blocks import Part
 from registry.pages.comparison import of_two_grids
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
@@ -22,7 +22,7 @@ from registry.pages.palette import DIFFERENCES
 from registry.pages.responses import page, state_of, tags_of
 from registry.pages.sharing import about_grid
 from registry.query import ComparisonQuery
-from registry.renderings.numbers import intervals, places_of, plain_number, signed
+from registry.renderings.numbers import intervals, places_of, plain_number, signed, typeset
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import isolated, label, place, said
 from registry.results.codec import read

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from registry.pages.blocks import MINUS, Part, parts_of, typeset
+from registry.pages.blocks import Part, parts_of
 from registry.pages.palette import difference_bin
-from registry.renderings.numbers import fixed, p_value, places_of, rough, signed, span
+from registry.renderings.numbers import MINUS, fixed, p_value, places_of, rough, signed, span, typeset
 from registry.renderings.pairs import pair_blocks
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranking

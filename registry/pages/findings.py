@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.pages.blocks import typeset
 from registry.renderings.changes import reasons_of
 from registry.renderings.grid import decimals_shown, flat
-from registry.renderings.numbers import fixed, level_of, p_value, places_of, places_shown, rough, signed, span
+from registry.renderings.numbers import fixed, level_of, p_value, places_of, places_shown, rough, signed, span, typeset
 from registry.renderings.peaks import is_shown
 from registry.renderings.precision import places_posted
 from registry.renderings.repeat_noise import floor_of_noise
@@ -146,7 +145,7 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
     decimals = decimals_shown(document)
     unit = f"\u00a0{document['metric']['unit']}" if document["metric"]["unit"] else ""
     where = places(best.at, ties=best.ties)
-    told = [(f"{fixed(best.value, decimals)}{unit}", f"at {where}" if where else "")]
+    told = [(typeset(f"{fixed(best.value, decimals)}{unit}"), f"at {where}" if where else "")]
     others = [at for at in within.at if at not in best.at] if within else []
     size = within.size if within else 0
     if within and size > 1 and size == len(values):

@@ -28,13 +28,12 @@ from registry.operations.find_grids import Filters
 from registry.operations.gate_questions import gates_since
 from registry.operations.scope_options import is_lower_better
 from registry.operations.suites import suites_by_benchmarks
-from registry.pages.blocks import typeset
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
 from registry.pages.live import GATES, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.responses import page, state_of
-from registry.renderings.numbers import places_of, signed
+from registry.renderings.numbers import places_of, signed, typeset
 from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
 from registry.renderings.words import place
 from registry.results.alerts import Alert, FailingPlace, StoredVerdict

@@ -32,6 +32,8 @@ _WORDS = {
     "score": "pool",
     "gets worse": "gets worse",
     "slots": "slot",
+    "supported as posted": "as posted",
+    "supported beyond noise": "beyond noise",
     "trend p": "p",
     "wins": "wins, ties, losses",
 }

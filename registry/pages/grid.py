@@ -17,8 +17,10 @@ from registry.api.responses import take_turn
 from registry.api.schemas import RevisionParameters
 from registry.api.statistics import recompute_old
 from registry.grids.grid import Axis
+from registry.grids.intake import Names
 from registry.grids.intake.faults import number_of
 from registry.grids.slices import PARAMETER, Slice, slice_text
+from registry.operations.names import joined_names, spelled
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import Part, parts_of, shown, table_part
@@ -44,6 +46,7 @@ from registry.renderings.verdicts.grid import grid_verdict
 from registry.results.codec import read, to_document
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
+from registry.selection import KINDS
 
 _REVISIONS = 20
 _MOST_BESIDE_OTHERS = 100_000
@@ -63,6 +66,8 @@ class _Seen:
     """Parts of a stored grid that its page shows."""
 
     stored: StoredGrid
+    """The grid, with the names that its own stand for."""
+    posted: Names
     project_id: uuid.UUID
     visibility: str
     derivation: Any
@@ -110,7 +115,7 @@ class _Seen:
         """Entity tags of everything that the page is made of."""
         stored, found = self.stored, self.derivation
         tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility, *self.said.tags]
-        return [*tags, self.publishers, self.is_pending and idle(), *tags_of(self.asked)]
+        return [*tags, stored.names, self.publishers, self.is_pending and idle(), *tags_of(self.asked)]
 
     def statistics(self) -> Statistics | None:
         """The statistics, if they are there."""
@@ -150,8 +155,10 @@ def _seen(connection: Connection, grid: uuid.UUID, revision: int | None, before:
     revisions = list_revisions(connection, grid, max(0, newest - _REVISIONS), min(newest, _REVISIONS))
     named = [one.number for one in revisions] if knows_tokens(row.project_id) else []
     publishers = names_of_publishers(connection, grid, named)
-    said = said_of(connection, row, stored.names.experiment, grid)
-    return _Seen(stored, row.project_id, row.visibility, found, revisions, publishers, said)
+    joined = joined_names(connection, row.project_id)
+    said = said_of(connection, row, stored.names.experiment, grid, joined)
+    meant = spelled(stored, joined)
+    return _Seen(meant, stored.names, row.project_id, row.visibility, found, revisions, publishers, said)
 
 
 def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
@@ -165,6 +172,7 @@ def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
     return {
         **about_grid(stored, seen),
         "grid": document,
+        "posted": [(kind, own) for kind in KINDS if (own := getattr(seen.posted, kind)) != getattr(stored.names, kind)],
         "number_of": number_of,
         "prose_": prose_of(stored.description),
         "state_word": seen.state,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
-from registry.pages.blocks import typeset
 from registry.pages.palette import bin_of, difference_bin
 from registry.renderings.grid import carried, decimals_shown, noise_of_cells, whole_of
 from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
-from registry.renderings.heatmap.scale import Options, Scale, scale_of
+from registry.renderings.heatmap.scale import Options, Scale, narrow, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
-from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, p_value, signed, span
+from registry.renderings.numbers import count_of, decimals_of, fixed, interval_of, p_value, signed, span, typeset
 from registry.renderings.words import counted, label, place, with_unit
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -60,6 +59,8 @@ class Heatmap:
     """The largest difference from the baseline."""
     unseen: tuple[str, ...] = ()
     """Which of the best cells are in tables that are not shown, in sentences."""
+    narrow: str = ""
+    """That its colours span a small part of what the metric may be, a clause."""
     ahead: str = ""
     """What blue says of a difference from the baseline: better or higher."""
 
@@ -102,25 +103,17 @@ class Heatmap:
         """Whether lower is better: then the lower end of the colours is the better one, which stands last."""
         return self.scale.falling
 
-    @property
-    def ticks(self) -> int | None:
-        """The decimals of the numbers at the colours: three significant digits of their range, if values have them."""
-        reach = self.most if self.show == "difference" else self.scale.high / 2 - self.scale.low / 2
-        if self.decimals is None or not reach:
-            return self.decimals
-        return min(self.decimals, max(0, 2 - math.floor(math.log10(reach) + math.log10(2))))
-
     def ends(self) -> tuple[str, str]:
         """The numbers at the ends of the colours, the better one last."""
         if self.show == "difference":
-            low, high = typeset(signed(-self.most, self.ticks)), signed(self.most, self.ticks)
+            low, high = signed(-self.most, self.decimals), signed(self.most, self.decimals)
         else:
-            low, high = fixed(self.scale.low, self.ticks), fixed(self.scale.high, self.ticks)
+            low, high = fixed(self.scale.low, self.decimals), fixed(self.scale.high, self.decimals)
         return (high, low) if self.falling else (low, high)
 
     def middle(self) -> str:
         """The number in the middle of the colours; "" for one colour."""
-        return "0" if self.show == "difference" else middle_of(self.scale, self.ticks)
+        return "0" if self.show == "difference" else middle_of(self.scale, self.decimals)
 
 
 def middle_of(scale: Scale, decimals: int | None) -> str:
@@ -173,7 +166,8 @@ def heatmap_of(
     plates = [Plate(panel.heading, list(_rows(planes, panel, squares))) for panel in planes.panels]
     away = () if show == "difference" else tuple(unseen(document, planes, "table"))
     ahead = "better" if document["metric"]["direction"] else "higher"
-    return Heatmap(planes, plates, scale, decimals, told, show, most, away, ahead)
+    part = "" if show == "difference" else narrow(scale, document["metric"])
+    return Heatmap(planes, plates, scale, decimals, told, show, most, away, part, ahead)
 
 
 def _rows(planes: Planes, panel: Panel, squares: Sequence[Square]) -> Iterator[tuple[str, list[Square]]]:

@@ -21,11 +21,11 @@ from registry.api.statistics import recompute_old
 from registry.errors import Invalid
 from registry.grids.slices import PARAMETER, slice_faults, slice_text
 from registry.operations.find_grids import Filters, Page, find_grids_then, find_whole_grids
-from registry.operations.names import Joined, joined_names
+from registry.operations.names import joined_names, spelled
 from registry.operations.read import find_grid, find_statistics_of
 from registry.operations.scope_options import count_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import Part, parts_of, typeset
+from registry.pages.blocks import Part, parts_of
 from registry.pages.choices import in_slice
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import carried, data_path
@@ -38,7 +38,7 @@ from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
-from registry.renderings.numbers import UNDEFINED, plain_number
+from registry.renderings.numbers import UNDEFINED, plain_number, typeset
 from registry.renderings.repeat_noise import page
 from registry.results.codec import read
 from registry.results.grid import GridDocument
@@ -145,23 +145,22 @@ def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[st
         total = count_grids(connection, project_id, filters)
         before = count_grids(connection, project_id, filters, after) if after else 0
         found = find_whole_grids(connection, project_id, filters, Page("called", after, MOST_PANELS))
-    last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
-    known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
-    there = (_spelled(one, joined) for one in found[:MOST_PANELS] if one.id in known)
+    here = _whole([(spelled(one, joined).names.model, one) for one in found])
+    last = here[-1] if len(found) > len(here) else None
+    known = find_statistics_of(connection, [one.id for one in here])
+    there = (spelled(one, joined) for one in here if one.id in known)
     shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
     cursor = write_key(*place(SimpleNamespace(model=last.names.model, id=last.id))) if last else None
     picked = Selection(**selection).canonical(joined)
     return Listed(picked, shown, [known[one.id] for one in shown], total, before, cursor)
 
 
-def _spelled(one: StoredGrid, joined: Joined) -> StoredGrid:
-    """The grid with the names that its own stand for, as the other views of the results write them."""
-    return replace(
-        one,
-        names=replace(
-            one.names, **{kind: joined.get((kind, own), own) for kind in KINDS for own in [getattr(one.names, kind)]}
-        ),
-    )
+def _whole(found: Sequence[tuple[str, StoredGrid]]) -> list[StoredGrid]:
+    """The grids of a page: without those of a model of which the next page has more, unless it is the only one here."""
+    here, more = found[:MOST_PANELS], found[MOST_PANELS:]
+    cut = {name for name, _ in (*here[-1:], *more[:1])} if more else set()
+    whole = here if len(cut) != 1 else [one for one in here if one[0] not in cut]
+    return [one for _, one in whole or here]
 
 
 def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: Callable[..., str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from registry.api.context import parts
 from registry.api.lines import Asked as Table
 from registry.api.lines import ask_lines
 from registry.pages.bar import carried_on, page_of_row
-from registry.pages.blocks import ShownVerdict, table_part, typeset
+from registry.pages.blocks import ShownVerdict, table_part
 from registry.pages.choices import Field, select
 from registry.pages.links import results_page
 from registry.pages.project import verdicts_on
@@ -18,6 +18,7 @@ from registry.pages.responses import state_of
 from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings import lines as words
 from registry.renderings.charts.lines import lines_svg
+from registry.renderings.numbers import typeset
 from registry.results.codec import from_bytes
 
 _MOST_TOLD = 4

@@ -30,6 +30,11 @@ VIEWS = {
 """The views of results, each with the path of its data; that of heat maps is the experiment's. A share names this path,
 and opens this view and no other."""
 _RESULTS = re.compile("(/projects/[^/]+)/results")
+WAS, DROPPED = "was", "dropped"
+"""In a sent bar, the experiment that it was about; and in the address that this leads to, what another one has not."""
+START = "start"
+"""Beside a place in a list, how many of it stand before."""
+_PLACES, _DIGITS = ("cursor", "after", "before"), 10
 OF_METRIC = "metric:"
 """What a quantity of a trade-off begins with that is measured."""
 _GUARDED = ("/projects/", "/grids/", "/claims/", f"{DATA}/", f"{EMBED}/")
@@ -80,12 +85,17 @@ def last_of(query: Query) -> dict[str, str]:
 def here(**changes: Any) -> str:
     """The address of this page with other parameters; None takes one away, a list gives one several times. An embedded
     page is its whole one."""
-    return located(_path(), [*_changed(changes), *_share()])
+    return located(_path(), [*((name, text) for name, text in _changed(changes) if name != DROPPED), *_share()])
 
 
 def again(**changes: str) -> str:
     """The same, for a redirect: an embedded page stays one."""
-    return located(quote(request.path), [*_changed(changes), *([("share", g.share)] if "share" in g else [])])
+    return instead(_changed(changes))
+
+
+def instead(query: Query) -> str:
+    """The address of this page with these parameters alone, for a redirect."""
+    return located(quote(request.path), [*query, *([("share", g.share)] if "share" in g else [])])
 
 
 def moved(project: str, view: str, experiment: str = "") -> Response:
@@ -98,7 +108,15 @@ def moved(project: str, view: str, experiment: str = "") -> Response:
     return Response(status=308, headers={"Location": address})
 
 
+def turned(by: str) -> int | None:
+    """How many of a list stand on the pages before this one; None on its first, which has no place in the address."""
+    text = request.args.get(START, "")
+    return None if not request.args.get(by) else int(text) if text.isdecimal() and len(text) < _DIGITS else 0
+
+
 def _changed(changes: Mapping[str, Any]) -> Query:
+    if any(changes.get(name, "") is None for name in _PLACES):
+        changes = {**changes, START: None}
     kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changes]
     given = [(name, value if isinstance(value, list) else [value]) for name, value in changes.items()]
     return [*kept, *((name, value) for name, values in given for value in values if value is not None)]
@@ -114,7 +132,11 @@ def _share() -> Query:
 
 def without(name: str, text: str) -> str:
     """The address of this page without one value of a parameter, from its first grid on."""
-    kept = [one for one in request.args.items(multi=True) if one != (name, text) and one[0] != "cursor"]
+    kept = [
+        one
+        for one in request.args.items(multi=True)
+        if one != (name, text) and one[0] not in ("cursor", START, DROPPED)
+    ]
     return located(_path(), [*kept, *_share()])
 
 

@@ -26,7 +26,6 @@ from registry.operations.overview import (
     standings_of,
     usual_rankings,
 )
-from registry.pages.blocks import typeset
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page, results_page
@@ -35,7 +34,7 @@ from registry.pages.parameters import checked
 from registry.pages.project import Means, means_on, verdicts_on
 from registry.pages.responses import page, state_of
 from registry.query import TARGETS, RankingQuery
-from registry.renderings.numbers import fixed, places_of, span
+from registry.renderings.numbers import fixed, places_of, span, typeset
 from registry.renderings.ranking import MARK, what_marks
 from registry.results.codec import read
 from registry.results.ranking import Ranking

@@ -12,7 +12,7 @@ from marshmallow import Schema, ValidationError, fields
 from registry.api.arguments import faults_of
 from registry.api.paging import read_key
 from registry.errors import Fault, Invalid
-from registry.pages.links import LOOKS
+from registry.pages.links import LOOKS, START
 from registry.renderings.heatmap.scale import PALETTES, Options
 
 LOOK = ("palette", "range")
@@ -35,7 +35,7 @@ def checked(
     given: dict[str, Any] = {}
     for name, texts in request.args.lists():
         kept = [text for text in texts if text]
-        if name in also or name in LOOKS or not kept or name.startswith(families):
+        if name in also or name in (*LOOKS, START) or not kept or name.startswith(families):
             continue
         many = isinstance(rules.fields.get(name), fields.List)
         given[name] = kept if many else kept[-1]

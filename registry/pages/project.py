@@ -146,13 +146,14 @@ def _lately(told: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]
 
 def _by_experiment(scopes: Sequence[Scope], joined: Mapping[str, str]) -> list[Scope]:
     """Each experiment, of its metrics that with most cells, the latest changed first; joined names are one."""
-    found: dict[str, Scope] = {}
+    found, metrics = dict[str, Scope](), dict[str, set[str]]()
     for one in scopes:
         name = joined.get(one.experiment, one.experiment)
+        metrics.setdefault(name, set()).add(one.metric)
         known = found.get(name)
         if known is None or known.measured < one.measured:
             found[name] = replace(one, experiment=name)
-    order = sorted(found.values(), key=lambda one: one.experiment)
+    order = [replace(one, also=tuple(sorted(metrics[name] - {one.metric}))) for name, one in sorted(found.items())]
     return sorted(order, key=lambda one: str(one.updated_at), reverse=True)
 
 

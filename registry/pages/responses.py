@@ -20,7 +20,7 @@ from registry.grids.slices import PARAMETER
 from registry.operations.health import activity_of
 from registry.pages.front import theme
 from registry.pages.glossary import explained, explanations, repeats
-from registry.pages.links import here, name_page, results_page, search_path, to, without
+from registry.pages.links import here, name_page, results_page, search_path, to, turned, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
 from registry.pages.sharing import needs_signing_in, printed_address, sharing_of
@@ -84,6 +84,7 @@ def furniture() -> dict[str, Any]:
         "explanations": explanations,
         "repeats": repeats,
         "to": to,
+        "turned": turned,
         "without": without,
         "name_page": name_page,
         "search_path": search_path,

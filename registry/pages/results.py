@@ -13,11 +13,34 @@ from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
-from registry.pages.bar import NAMES, SIDES, Bar, absent, bar_of, carried_on, completed, fields_of, of_the_past
+from registry.pages.bar import (
+    NAMES,
+    SIDES,
+    Bar,
+    absent,
+    bar_of,
+    carried_on,
+    completed,
+    fields_of,
+    of_the_past,
+    switched,
+)
 from registry.pages.blocks import Part, parts_of
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
 from registry.pages.front import pages
-from registry.pages.links import LOOKS, again, carried, data_path, here, last_of, moved, results_page
+from registry.pages.links import (
+    DROPPED,
+    LOOKS,
+    WAS,
+    again,
+    carried,
+    data_path,
+    here,
+    instead,
+    last_of,
+    moved,
+    results_page,
+)
 from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
@@ -41,10 +64,12 @@ VIEWS: Mapping[str, View] = {
     for one in (ranking.VIEW, aggregates.VIEW, lines.VIEW, heatmaps.VIEW, trade_off.VIEW, compared_models.VIEW)
 }
 _FORMER = {one.path: one.name for one in VIEWS.values()}
-_KNOWN = {"view", *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_KNOWN = {"view", WAS, DROPPED, *NAMES, *(name for one in VIEWS.values() for name in (*one.fields, *one.own))}
+_MOST_LACKING = 4
+"""Names that lack cells of which a table shows which."""
 _MOST_AXES = 2
 """Axes whose levels are chosen in the row of the bar."""
-_PASSING = ("cursor", "from", "pairs_of", "sort")
+_PASSING = ("cursor", "from", "pairs_of", "sort", DROPPED)
 """Parameters that another question takes away: they are places in an answer."""
 
 
@@ -62,6 +87,8 @@ def results(project: str) -> Response:
         bar = bar_of(connection, row.id, query)
         told = [] if "experiment" in query else experiments_told(connection, row.id)[1]
         note = _note(connection, row, bar, query, name)
+    if WAS in request.args:
+        return redirect(instead(switched(bar)), 303)  # type: ignore[return-value]
     if name and name not in VIEWS:
         faults.append(Fault("/view", f"is one of {', '.join(VIEWS)}"))
     lacking = completed(bar, query)
@@ -128,13 +155,14 @@ def _context(
         "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
         "kept": list(_kept(view, [*fields, *beside, *folded])),
         "foreign": asked.foreign,
+        "dropped": request.args.getlist(DROPPED),
         "slice_text": slice_text(asked.wanted),
         "faults": faults,
         "most_listed": MOST_LISTED,
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
-        "next": list(_next(project, view, told)) if asks and told and not compares else (),
+        "next": list(_next(asked, told)) if asks and told and not compares else (),
         "targets": by_target(best, rankings),
         "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
@@ -165,17 +193,29 @@ def _changed(ranking: Ranking) -> Iterator[Part]:
         yield from parts_of([change_sentence(ranking), *change_blocks(ranking)])
 
 
-def _next(project: str, view: View, ranking: Ranking) -> Iterator[tuple[str, str]]:
+def _next(asked: Asked, ranking: Ranking) -> Iterator[tuple[str, str]]:
     """What to measure next, and the page that tells more: the cells that a name lacks, and those of an open pair."""
-    rows, kept = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES]
+    rows, kept, project = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES], asked.slug
     lacking = [one.name for one in rows if one.mean is None or one.adjusted]
-    if lacking and any(one.mean is not None for one in rows):
+    whole = [one.name for one in rows if one.name not in lacking]
+    if lacking and whole:
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
-        shown = here() if view.name == "table" else results_page(project, "table", kept)
-        yield f"measure {what}: the table marks it", f"{shown}#table"
+        yield f"measure {what}: hatched in this table", _lacks(asked, ranking.by, [*lacking[:_MOST_LACKING], whole[0]])
     if ranking.by == "model" and (pair := open_pair(ranking)):
-        asked = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
-        yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", asked)
+        sides = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
+        yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", sides)
+
+
+def _lacks(asked: Asked, by: str, names: Sequence[str]) -> str:
+    """The table of everything that these names have, cell by cell along one axis; the last of them lacks nothing."""
+    axes = [f"axis:{one}" for one in asked.bar.axes if f"axis:{one}" != by][:1]
+    groups = [by, "model" if by == "benchmark" else "benchmark", *axes]
+    ours = {"by", "missing", "set_aside", *([by] if by in KINDS else [])}
+    kept = [one for one in carried_on() if one[0] not in (*SIDES, *ours)]
+    kept += [("missing", "available"), ("set_aside", "none"), *(("group_by", one) for one in groups)]
+    kept += [(by, one) for one in names] if by in KINDS and axes else []
+    shown = results_page(asked.slug, "table", kept)
+    return shown and f"{shown}#table"
 
 
 def _note(connection: Connection, project: Any, bar: Bar, query: Mapping[str, Any], view: str) -> Any:

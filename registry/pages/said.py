@@ -22,8 +22,9 @@ from registry.operations.find_claims import (
     verdict_in_order,
     verdicts_in_order,
 )
-from registry.pages.blocks import typeset
+from registry.operations.names import Joined
 from registry.pages.links import to
+from registry.renderings.numbers import typeset
 from registry.renderings.words import counted
 from registry.results.codec import from_bytes
 
@@ -31,13 +32,15 @@ WORDS: Mapping[str, str] = {
     "contradicted": "Contradicted",
     "not_decidable": "Not decidable",
     "supported": "Supported",
+    "supported_as_posted": "Supported as posted",
+    "supported_beyond_noise": "Supported beyond noise",
     "ill_posed": "Ill-posed",
     "unjudged": "Being judged",
     "beyond_noise": "Contradicted beyond noise",
     "within_noise": "Contradicted as posted",
     "layers_differ": "As posted contradicted, beyond noise supported",
 }
-"""Verdicts, the two ways in which a claim is contradicted, and what is neither."""
+"""Verdicts, the two ways in which a claim is contradicted or supported, and what is neither."""
 _TRIALS = re.compile(r" With [\d,.]+ times the trials.*")
 _IN_SECTION = 24
 _LONGEST_QUOTE = 320
@@ -125,7 +128,9 @@ def headline(counts: Mapping[str, int]) -> str:
     return f"None of {sentences} is contradicted by its numbers"
 
 
-def said_of(connection: Connection, row: Any, experiment: str, grid: uuid.UUID | None = None) -> SaidOf:
+def said_of(
+    connection: Connection, row: Any, experiment: str, grid: uuid.UUID | None = None, joined: Joined | None = None
+) -> SaidOf:
     """The claims about an experiment, or of those the ones that were judged by a grid; the row is the project's, or the
     grid's.
 
@@ -134,7 +139,7 @@ def said_of(connection: Connection, row: Any, experiment: str, grid: uuid.UUID |
     project_id, slug = (row.project_id, row.project) if grid else (row.id, row.slug)
     if not to(f"/projects/{slug}/claims"):
         return SaidOf((), {}, ())
-    filters = ClaimFilters(experiment=names_of_experiment(connection, project_id, experiment))
+    filters = ClaimFilters(experiment=names_of_experiment(connection, project_id, experiment, joined))
     rows = claims_in_order(connection, project_id, filters, _IN_SECTION, grid=grid)
     counts = verdicts_in_order(connection, project_id, filters, grid) if rows else {}
     return SaidOf([shown_claim(row) for row in rows], counts, [tags_of_claims(rows), counts])

@@ -15,6 +15,7 @@ from registry.api.schemas import FindParameters
 from registry.api.selections import filters_of
 from registry.errors import Fault
 from registry.operations.find_grids import Filters, Page, find_grids, sort_key
+from registry.operations.names import joined_names, spelled
 from registry.operations.scope_options import count_grids
 from registry.operations.search import KINDS, Found, found_labels, found_names, found_projects, found_suites
 from registry.pages.choices import choice_of
@@ -48,13 +49,14 @@ def grids(project: str) -> Response:
         found = find_grids(connection, row.id, filters, Page(query["sort"], after, _OF_PAGE))
         total = count_grids(connection, row.id, filters)
         choices = [choice_of(connection, row.id, kind, query[kind], filters) for kind in FILTERS]
+        joined = joined_names(connection, row.id)
     shown = found[:_OF_PAGE]
     own = [(name, value) for name, value in request.args.items(multi=True) if value]
 
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "grids": [serializers.summary(stored) for stored in shown],
+            "grids": [serializers.summary(spelled(stored, joined)) for stored in shown],
             "total": total,
             "choices": choices,
             "labels": [(name, text) for name, text in own if name.startswith("label.") or name in _TYPED],
@@ -67,7 +69,7 @@ def grids(project: str) -> Response:
             "sorts": _SORTS,
         }
 
-    return page("grids.html", [row.updated_at, [(one.id, one.etag) for one in shown], total, choices], context)
+    return page("grids.html", [row.updated_at, [(one.id, one.etag) for one in shown], total, choices, joined], context)
 
 
 @pages.get("/search")
@@ -78,7 +80,7 @@ def search() -> Response:
         who = caller(connection)
         found = found_projects(connection, who, words, _PROJECTS) if words else Found((), 0)
         shown = found.items[:_PLACES]
-        names = [found_names(connection, one.id, words, _NAMES) for one in shown]
+        names = [found_names(connection, one.id, words, _NAMES, joined_names(connection, one.id)) for one in shown]
         suites = [found_suites(connection, one.id, words, _NAMES) for one in shown]
 
     def context() -> dict[str, Any]:
@@ -95,7 +97,8 @@ def search_project(project: str) -> Response:
     filters = Filters(words=words)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        names = found_names(connection, row.id, words, _NAMES) if words else {}
+        joined = joined_names(connection, row.id) if words else {}
+        names = found_names(connection, row.id, words, _NAMES, joined) if words else {}
         suites = found_suites(connection, row.id, words, _NAMES) if words else Found((), 0)
         labels = found_labels(connection, row.id, words, _LABELS) if words else Found((), 0)
         listed = find_grids(connection, row.id, filters, Page(limit=_GRIDS))[:_GRIDS] if words else []
@@ -107,14 +110,14 @@ def search_project(project: str) -> Response:
             "suites": suites,
             "found": [(kind, names[kind]) for kind in KINDS if names],
             "labels": labels,
-            "grids": [serializers.summary(stored) for stored in listed],
+            "grids": [serializers.summary(spelled(stored, joined)) for stored in listed],
             "total": total,
             "json": data_path(f"/projects/{project}/grids", row.visibility, [("q", " ".join(words))] if words else ()),
             "feed": live_on(row, GRIDS),
             **_said(words, faults),
         }
 
-    made_of = [row.updated_at, names, suites, labels, [(one.id, one.etag) for one in listed], total, faults]
+    made_of = [row.updated_at, names, joined, suites, labels, [(one.id, one.etag) for one in listed], total, faults]
     return page("search.html", made_of, context, status=422 if faults else 200)
 
 

@@ -48,11 +48,16 @@ def about_grid(stored: GridSummary, row: Any) -> dict[str, Any]:
 def cited_ranking(ranking: Ranking, etag: str) -> Cited:
     """A ranking by its time, by how much was counted, and by the entity tag of its JSON, which tells whether it still
     is the same: its link shows it as it is now."""
-    at = str(ranking.computed_at or "")
     grids = ranking.inputs_left_out.count if ranking.inputs_left_out else len(ranking.inputs)
     told = counted(grids, "grid", "grids")
     if ranking.slots:
         told = f"{ranking.slots.compared:,} of {ranking.slots.total:,} slots of {told}"
+    return cited_answer(ranking.computed_at, told, etag)
+
+
+def cited_answer(computed_at: str | None, told: str, etag: str) -> Cited:
+    """What was computed, by its time, what it is from, and the entity tag of its JSON."""
+    at = str(computed_at or "")
     return at[:4], f"computed {at[:10]} {at[11:16]} UTC from {told}, ETag {etag}"
 
 

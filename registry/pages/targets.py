@@ -11,11 +11,12 @@ from registry.api.answers import ask
 from registry.api.rankings import RankingParameters, ranking_asked
 from registry.errors import Invalid, NotFound, TryLater
 from registry.grids.slices import PARAMETER
-from registry.pages.blocks import ShownVerdict, shown, typeset
+from registry.pages.blocks import ShownVerdict, shown
 from registry.pages.parameters import salvaged
 from registry.pages.responses import state_of
 from registry.pages.view import Asked
 from registry.query import TARGETS
+from registry.renderings.numbers import typeset
 from registry.renderings.policies import DRAWN
 from registry.renderings.policies import TARGETS as WORDS
 from registry.renderings.verdicts.ranking import lead_of, ranking_verdict, short_verdict

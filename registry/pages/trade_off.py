@@ -22,6 +22,7 @@ from registry.pages.links import OF_METRIC, results_page
 from registry.pages.view import PICTURES, SCALES, Asked, Found, View, pictures
 from registry.renderings import trade_off as words
 from registry.renderings.charts.trade_off import trade_off_svg
+from registry.renderings.numbers import typeset
 from registry.results.trade_offs import TradeOff
 from registry.storage.keys import grids_at
 
@@ -131,7 +132,8 @@ def _shown(found: TradeOff, query: Any, project: str) -> dict[str, Any]:
     return {
         "what": words.title(found),
         "about": words.subtitle(found),
-        "notes": list(words.notes(found, options)),
+        "aside": list(words.without(found)),
+        "notes": [typeset(one) for one in words.notes(found, options)],
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
         "table": replace(
             table_part(words.table(found)), links=[page_of_row(project, found.by, one.name) for one in found.points]

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of
+from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of, places_of_means
 from registry.renderings.ranking import MARK, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
@@ -223,7 +223,7 @@ def _list(found: Aggregates) -> Iterator[Block]:
     places = value_places(found)
     columns = [
         Column(dimension_name(name), [labels[name][one.at[name]] for one in rows]),
-        Column(found.value, [fixed(one.value, places) for one in rows], True),
+        Column(found.value, [written(one, places) for one in rows], True),
     ]
     if any(one.interval for one in rows):
         columns.append(Column("interval", intervals([one.interval for one in rows], places)))
@@ -243,12 +243,25 @@ def _list(found: Aggregates) -> Iterator[Block]:
     yield Table(columns)
 
 
+def written(one: Entry, places: int | None) -> str:
+    """An entry; without a value a dash where something was measured, which is not compared."""
+    return fixed(one.value, places, UNDEFINED if one.cells else MISSING)
+
+
+def aside_text(found: Aggregates, one: Entry) -> str:
+    """How many of the slots that most have an entry has that is set aside: `5 of 7`; "" of others."""
+    level, *column = one.at.values()
+    for lacks in found.set_aside:
+        if lacks.name == str(level) and [*(lacks.at or {}).values()] == column:
+            return f"{lacks.slots - lacks.missing:,} of {lacks.slots:,}"
+    return ""
+
+
 def value_places(found: Aggregates) -> int | None:
     """The decimals that values are written with; none for whole counts."""
-    values = [one.value for one in found.entries if one.value is not None]
-    if found.value == "count" and all(value == int(value) for value in values):
+    if found.value == "count" and all(one.value == int(one.value) for one in found.entries if one.value is not None):
         return 0
-    return places_of(values)
+    return places_of_means((one.value, one.n) for one in found.entries)
 
 
 def _matrices(found: Aggregates) -> Iterator[Block]:
@@ -262,7 +275,7 @@ def _matrices(found: Aggregates) -> Iterator[Block]:
             [above] = leading
             yield Heading(f"{dimension_name(above)} {list(labels[above].values())[number]}", 2)
         columns = [
-            Column(column, [fixed(one.value, places, MISSING) for one in entries[place :: len(labels[across])]], True)
+            Column(column, [written(one, places) for one in entries[place :: len(labels[across])]], True)
             for place, column in enumerate(labels[across].values())
         ]
         keys = [Column(dimension_name(down), list(labels[down].values())), *mean_columns(found)]
@@ -271,10 +284,16 @@ def _matrices(found: Aggregates) -> Iterator[Block]:
 
 def mean_texts(found: Aggregates) -> list[str]:
     """The mean of each row, marked where it is over fewer slots than another one's."""
-    places, marked = value_places(found), over_fewer(found)
+    places, marked = mean_places(found), over_fewer(found)
     blank = " " if any(marked) else ""
     written = [fixed(one.mean, places, UNDEFINED) for one in found.rows]
     return [f"{text}{MARK if mark else blank}" for text, mark in zip(written, marked, strict=True)]
+
+
+def mean_places(found: Aggregates) -> int | None:
+    """The decimals of the means of rows: those of the entries, where these are means of cells too."""
+    lone = all(one.n < 2 for one in found.entries)
+    return places_of(one.mean for one in found.rows) if lone and len(found.columns) > 1 else value_places(found)
 
 
 def over_fewer(found: Aggregates) -> list[bool]:
@@ -296,7 +315,7 @@ def over_fewer(found: Aggregates) -> list[bool]:
 def mean_columns(found: Aggregates) -> Iterator[Column]:
     """The mean of each row over the columns, and its interval where any has one."""
     if any(one.mean is not None for one in found.rows):
-        places = value_places(found)
+        places = mean_places(found)
         yield Column("mean", mean_texts(found), True)
         if any(one.mean_interval for one in found.rows):
             yield Column("interval", intervals([one.mean_interval for one in found.rows], places), True)

@@ -18,7 +18,7 @@ _WHAT = {"mean": "Mean", "best": "Best", "count": "Number"}
 
 def aggregates_svg(found: Aggregates) -> str:
     """The picture of a table: the second-last dimension down, the last one across, a panel for each level of a third.
-    What was not measured is hatched; where there is no table, so is everything."""
+    What was not measured is hatched, and nothing else; where there is no table, so is everything."""
     document = grid_of_table(found)
     return planes_svg(document, _planes(document, found), Options())
 
@@ -31,8 +31,8 @@ def aggregates_vega(found: Aggregates) -> dict[str, Any]:
 
 def _planes(document: GridDocument, found: Aggregates) -> Planes:
     planes = planes_of_table(document, _told(found))
-    bare = "not measured or set aside" if found.set_aside else planes.marks.bare
-    return replace(planes, marks=replace(planes.marks, bare=bare))
+    aside = frozenset(index for index, one in enumerate(found.entries) if one.value is None and one.cells)
+    return replace(planes, marks=replace(planes.marks, aside=aside))
 
 
 def _told(found: Aggregates) -> str:

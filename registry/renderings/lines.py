@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from registry.renderings.charts.frame import Span, span_of
 from registry.renderings.charts.paint import ChartOptions
-from registry.renderings.numbers import MISSING, ends, ends_of, fixed, places_of, short, signed, span
+from registry.renderings.numbers import (
+    MISSING,
+    ends,
+    ends_of,
+    fixed,
+    places_of,
+    places_of_means,
+    short,
+    signed,
+    span,
+    typeset,
+)
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
@@ -89,17 +100,22 @@ def _grow_by_factors(lines: Lines) -> bool:
     return len(levels) == len(lines.levels) > 1 and min(steps) >= _FACTOR and levels[-1] >= _SPAN * levels[0]
 
 
-def point(lines: Lines, name: str, one: LinePoint, label: str) -> str:
+def point(lines: Lines, name: str, one: LinePoint, label: str, places: int | None) -> str:
     """A point in words, for a pointer that rests on it."""
-    return f"{name or '(none)'}, {lines.along} {label}: {estimate(one)}, {counted(one.slots, 'slot', 'slots')}"
+    told = typeset(estimate(one, places))
+    return f"{name or '(none)'}, {lines.along} {label}: {told}, {counted(one.slots, 'slot', 'slots')}"
 
 
-def estimate(one: LinePoint | Estimate) -> str:
+def estimate(one: LinePoint | Estimate, places: int | None) -> str:
     """A mean with its interval."""
     known = one.interval
-    places = places_of([one.mean, *ends(known)])
     value = fixed(one.mean, places)
     return value if known is None else f"{value} [{fixed(known.low, places)}, {fixed(known.high, places)}]"
+
+
+def mean_places(lines: Lines) -> int | None:
+    """The decimals of all means of a chart."""
+    return places_of_means((one.mean, one.slots) for line in lines.lines for one in line.points)
 
 
 def description(lines: Lines) -> str:
@@ -262,10 +278,11 @@ def table(lines: Lines) -> Table:
     """A row a level, a column a name; with the number of slots where all names have the same."""
     matched = lines.missing == "matched"
     points = [{point.level: point for point in line.points} for line in lines.lines]
+    places = mean_places(lines)
     columns = [Column(lines.along, [level.label for level in lines.levels], lines.kind == "numeric")]
     for line, known in zip(lines.lines, points, strict=True):
         cells = [
-            (estimate(one) + ("" if matched else f" ({one.slots})")) if one else MISSING
+            (estimate(one, places) + ("" if matched else f" ({one.slots})")) if one else MISSING
             for one in (known.get(level.level) for level in lines.levels)
         ]
         columns.append(Column(line.name or "(none)", cells, True))

@@ -1,6 +1,7 @@
 """Write numbers, in every form and on every page: decimals, signs, p-values, and intervals."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -9,6 +10,7 @@ from registry.grids.intake.sent_cells import decimals
 from registry.results.grid import PostedMetric
 from registry.results.terms import Interval
 
+MINUS = "\u2212"
 MISSING = "·"
 """What nobody measured."""
 UNDEFINED = "—"
@@ -84,6 +86,14 @@ def places_of(values: Iterable[float | None]) -> int | None:
     return 2 - magnitude if magnitude <= 0 else max(0, 3 - magnitude)
 
 
+def places_of_means(means: Iterable[tuple[float | None, int]]) -> int | None:
+    """The decimals to write means with, each beside its number of cells: of lone cells those that these were posted
+    with."""
+    found = [(mean, cells) for mean, cells in means if mean is not None]
+    rule = places_shown if all(cells == 1 for _, cells in found) else places_of
+    return rule(mean for mean, _ in found)
+
+
 def places_by_row(rows: Sequence[Sequence[float | None]], least: float = 1e-12) -> list[int | None]:
     """The decimals to write the computed values of each row with: those of all rows, or its own where it is a thousand
     times smaller than the largest; not below the share `least` of that, where it may be arithmetic."""
@@ -93,6 +103,14 @@ def places_by_row(rows: Sequence[Sequence[float | None]], least: float = 1e-12) 
         places_of(row) if least * largest < size < 1e-3 * largest else common
         for row, size in zip(rows, sizes, strict=True)
     ]
+
+
+_SIGN = re.compile(r"(?<![^\W_])-(?=\d)")
+
+
+def typeset(text: str) -> str:
+    """Hyphens before digits as minus signs, for pages and pictures: they are as wide as plus signs."""
+    return _SIGN.sub(MINUS, text) if "-" in text else text
 
 
 def p_value(p: float | None) -> str:
@@ -198,10 +216,12 @@ def plain_number(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """A number in few characters: `20k`, `7B`, `1e-12`."""
+    """A number in few characters: `20k`, `7B`, `0.00003`, `1e-12`."""
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if size <= abs(value) < size * 1000:
             return f"{value / size:.4g}{letter}"
+    if 1e-8 <= abs(value) < 1e-4:
+        return f"{value:.{3 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
     return f"{value:.4g}"
 
 

@@ -1,5 +1,6 @@
 """A trade-off: a table of its points to read, tidy CSV, and what is said around its picture."""
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from registry.grids.slices import slice_of, with_slice
@@ -7,7 +8,7 @@ from registry.renderings.aggregates import beside_slots
 from registry.renderings.charts.frame import Span, log_span, span_of
 from registry.renderings.charts.paint import ChartOptions, XScale
 from registry.renderings.lines import axis_range, estimate, kinds, left_out, listed
-from registry.renderings.numbers import ends, ends_of
+from registry.renderings.numbers import ends, ends_of, places_of_means, typeset
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
@@ -17,11 +18,18 @@ from registry.results.lines import Estimate
 from registry.results.ranking import Ranking
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 
-PLACES = {"front": "on the front", "open": "may be on the front", "behind": "behind the front"}
+PLACES = {
+    "front": "on the front",
+    "open": "may be on the front",
+    "untested": "another looks better, not tested",
+    "behind": "behind the front",
+}
+_MOST_REASONS = 4
 RULE = (
     "Filled: on the front; no other mean is at least as good in both and better in one. Hollow: another looks better, "
-    "but the noise leaves it open. Small and grey: behind; one other is better in both, each by a one-sided test "
-    "(intersection-union test, Berger 1982), at 5 % over all pairs of points together (Holm)."
+    "but the noise leaves it open; grey, it is not known and nothing was tested. Small and grey: behind; one other is "
+    "better in both, each by a one-sided test (intersection-union test, Berger 1982), at 5 % over all pairs of "
+    "points together (Holm)."
 )
 
 
@@ -74,10 +82,20 @@ def _log(found: TradeOff, asked: XScale | None, which: str, refused: list[str]) 
 
 def point(one: TradeOffPoint, found: TradeOff) -> str:
     """A point in words, for a pointer that rests on it."""
-    x, y = (f"{_sliced(q.name, q)}: {estimate(own)}" for q, own in ((found.x, one.x), (found.y, one.y)))
+    x, y = (
+        f"{_sliced(q.name, q)}: {typeset(estimate(own, places))}"
+        for q, own, places in zip((found.x, found.y), (one.x, one.y), _places(found), strict=True)
+    )
     slots = [f"{one.y.slots} and {one.x.slots} slots"] if one.x.slots and one.x.slots != one.y.slots else []
     slots = slots or [counted(max(one.x.slots, one.y.slots), "slot", "slots")]
     return f"{one.name or '(none)'}: {y}, {x}, {slots[0]}; {PLACES[one.place]}"
+
+
+def _places(found: TradeOff) -> tuple[int | None, int | None]:
+    """The decimals of the means of both quantities."""
+    both = ([one.x for one in found.points], [one.y for one in found.points])
+    x, y = (places_of_means((one.mean, max(1, one.slots)) for one in means) for means in both)
+    return x, y
 
 
 def description(found: TradeOff) -> str:
@@ -92,7 +110,6 @@ def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
     """What a reader should know, a sentence each."""
     if found.status != "ok":
         yield f"Nothing is drawn: {found.reason}."
-        yield from _without(found)
         return
     x, y = spans(found, options)
     yield RULE
@@ -103,7 +120,6 @@ def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(found.assumes))
     yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
     yield from scales(found, options)[2]
-    yield from _without(found)
 
 
 def _means(found: TradeOff) -> Iterator[str]:
@@ -118,12 +134,15 @@ def _means(found: TradeOff) -> Iterator[str]:
             yield f"{_sliced(one.name, one)}: the mean over the slots that each {found.by} has."
 
 
-def _without(found: TradeOff) -> Iterator[str]:
-    """The names without a point."""
-    for one in found.without[:6]:
-        yield f"{one.name or '(none)'} is not drawn: {one.reason}."
-    if len(found.without) > 6:
-        yield f"{len(found.without) - 6} more are not drawn for want of one of the two."
+def without(found: TradeOff) -> Iterator[str]:
+    """The names without a point, those that lack the same together, and what else was left out."""
+    why = dict[str, list[str]]()
+    for one in found.without:
+        why.setdefault(one.reason, []).append(one.name or "(none)")
+    for reason, names in itertools.islice(why.items(), _MOST_REASONS):
+        yield f"Not drawn: {listed(names)} ({'each: ' * (len(names) > 1)}{reason})."
+    if more := sum(map(len, [*why.values()][_MOST_REASONS:])):
+        yield f"{more} more {'is' if more == 1 else 'are'} not drawn for want of one of the two."
     yield from left_out(found)
 
 
@@ -165,6 +184,7 @@ def _numbers(one: Estimate) -> tuple[float | None, ...]:
 
 def page(found: TradeOff) -> Iterator[Block]:
     yield Heading(title(found), 1)
+    yield Notes(tuple(without(found)))
     if found.points:
         yield table(found)
     yield Notes(tuple(notes(found, ChartOptions())))
@@ -174,8 +194,9 @@ def table(found: TradeOff) -> Table:
     """A row a point: both means with their intervals, over how many slots, and the place by the front."""
     points = found.points
     columns = [Column(found.by, [one.name or "(none)" for one in points])]
-    for quantity, means in ((found.y, [one.y for one in points]), (found.x, [one.x for one in points])):
-        columns.append(Column(named(quantity), [estimate(one) for one in means], True))
+    x, y = _places(found)
+    for quantity, means, places in ((found.y, [one.y for one in points], y), (found.x, [one.x for one in points], x)):
+        columns.append(Column(named(quantity), [estimate(one, places) for one in means], True))
         if quantity.source == "metric":
             columns.append(Column("slots", [str(one.slots) for one in means], True))
     return Table([*columns, Column("front", [PLACES[one.place] for one in points])], 1)

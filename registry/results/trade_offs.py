@@ -18,9 +18,10 @@ from registry.results.statistics import Assumptions
 from registry.results.terms import About, Count, LeftOutByProtocol, Reason, SliceDocument, Status
 
 FrontPlace = Annotated[
-    Literal["front", "open", "behind"],
-    "front: no other mean is at least as good in both and better in one. open: another is, within noise. behind: one "
-    "other is better in both, by one-sided tests, at 5 % over all ordered pairs of the picture together.",
+    Literal["front", "open", "untested", "behind"],
+    "front: no other mean is at least as good in both and better in one. open: another is, within noise. untested: "
+    "another is, and no test of them was possible, for noise is not known. behind: one other is better in both, by "
+    "one-sided tests, at 5 % over all ordered pairs of the picture together.",
 ]
 
 

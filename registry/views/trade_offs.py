@@ -6,7 +6,8 @@ point is better in both: for each quantity a one-sided test, the larger p of the
 whatever the truth (intersection-union test: Berger 1982, Technometrics 24, 295-300), after Holm (1979) over all ordered
 pairs of points, so that with probability 95 % no point of the picture is wrongly said to be behind. A quantity without
 noise, as a label is, needs to be at least as good; pairs of which that is not so are no part of the family. What is
-neither is open: another point looks better, but it may be noise.
+neither is open: another point looks better, but it may be noise. Where no such pair could be tested, as noise is not
+known or an error of 0 is none, it is untested.
 """
 
 import itertools
@@ -62,10 +63,14 @@ def places_of(points: Sequence[Pair], *, tested: bool = True) -> list[FrontPlace
     behind = _behind(points) if tested else set[int]()
     found: list[FrontPlace] = []
     for place, point in enumerate(points):
-        if not any(dominates(other, point) for other in points):
+        better = [other for other in points if dominates(other, point)]
+        if not better:
             found.append("front")
+        elif place in behind:
+            found.append("behind")
         else:
-            found.append("behind" if place in behind else "open")
+            known = tested and any(all(map(testable, other, point)) for other in better)
+            found.append("open" if known else "untested")
     return found
 
 
@@ -88,6 +93,12 @@ def dominates(one: Pair, other: Pair) -> bool:
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
 
 
+def testable(one: Standing, other: Standing) -> bool:
+    """Return whether noise is known by which one can be told from the other, or neither has any."""
+    both = (one.stderr, other.stderr)
+    return (one.exact and other.exact) or (None not in both and any(both))
+
+
 def one_sided(one: Standing, other: Standing) -> float | None:
     """One-sided p of the hypothesis that one is no better than the other: by the normal law, or by Student's with
     Welch's degrees of freedom where errors are estimated. 0 of exact quantities that are at least as good, None of
@@ -95,10 +106,8 @@ def one_sided(one: Standing, other: Standing) -> float | None:
     apart = one.value - other.value
     if one.exact and other.exact:
         return 0.0 if apart >= 0 else None
-    if one.stderr is None or other.stderr is None:
-        return 1.0
-    error = math.hypot(one.stderr, other.stderr)
-    if error == 0.0 or math.isinf(apart):
+    error = math.hypot(one.stderr or 0.0, other.stderr or 0.0)
+    if not testable(one, other) or math.isinf(apart):
         return 1.0
     if one.whole and other.whole and one.stderr and other.stderr:
         # As a score test has it: equal, both have the rate of all trials. That by their own rates is too small where
@@ -236,7 +245,7 @@ def _warnings(both: tuple[Known, Known], points: Sequence[TradeOffPoint]) -> Ite
         unknown = sum((point.x, point.y)[place].interval is None for point in points)
         if known.quantity.source == "metric" and unknown:
             warning = noise_unknown(unknown, len(points), f"means of {known.quantity.name}")
-            yield replace(warning, detail=f"{known.what}: {warning.detail}")
+            yield replace(warning, detail=f"{known.what}: {warning.detail[0].lower()}{warning.detail[1:]}")
 
 
 def _of_tables(both: tuple[Known, Known]) -> Sequence[Warning]:

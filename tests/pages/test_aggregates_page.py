@@ -94,6 +94,45 @@ def test_axes_are_rows_and_columns_and_a_third_dimension_makes_several_tables(gu
     assert len(single.all("td")) == 4
 
 
+def test_single_scores_have_the_decimals_that_they_were_posted_with_and_pages_a_minus(
+    public: Project, visitor: Browser
+) -> None:
+    """-31.6 and -30: one decimal each, their mean -30.8 two, as any mean of tens has."""
+    metric = {"name": "logprob", "unit": "nats", "direction": "higher"}
+    for benchmark, value in (("x", -31.6), ("y", -30)):
+        for model in "ab":
+            one = {"benchmark": benchmark, "model": model, "axes": [], "values": value, "trials": None}
+            public.published(experiment="e", metric=metric, **one)
+    asked = "experiment=e&metric=logprob&group_by=model&group_by=benchmark"
+    page = visitor.computed(f"/projects/{public.slug}/results?view=table&{asked}")
+    assert "a −30.80 −31.6 −30.0 b −30.80 −31.6 −30.0" in page.text
+    assert not {"-30", "-31"} & {text[:3] for text in page.texts}
+    rows = public.get(f"projects/{public.slug}/aggregates.csv?{asked}").text
+    assert ",-31.6," in rows
+    assert "−" not in rows
+
+
+def test_what_was_measured_and_set_aside_is_not_hatched_and_a_table_shows_what_it_lacks(
+    public: Project, visitor: Browser
+) -> None:
+    """c has 2 of the 4 lengths of x, and nothing of y."""
+    for model, benchmark, count in (("a", "x", 4), ("a", "y", 4), ("b", "x", 4), ("b", "y", 4), ("c", "x", 2)):
+        length = {"name": "Length", "kind": "numeric", "levels": list(range(count))}
+        public.published(experiment="e", model=model, benchmark=benchmark, axes=[length], values=[50.0] * count)
+    page = visitor.computed(f"/projects/{public.slug}/results?view=table&experiment=e&metric=accuracy")
+    assert len(page.all("td", **{"class": "bare"})) == 1
+    assert [one["title"] for one in page.all("td", **{"class": "alone"})] == [
+        "c · x: measured, not compared, it has 2 of 4 slots"
+    ]
+    assert "Next: measure what c lacks: hatched in this table" in page.text
+    [lacks] = page.links("#table")
+    assert len(visitor.computed(lacks.removesuffix("#table")).all("td", **{"class": "bare"})) == 6
+    markdown = public.get(
+        f"projects/{public.slug}/{TABLE.replace('aggregates', 'aggregates.md')}&group_by=benchmark"
+    ).text
+    assert [one.split("|")[-3:-1] for one in markdown.splitlines() if one.startswith("| c")] == [[" — ", " · "]]
+
+
 def test_nothing_shared_is_said_with_a_way_on(public: Project, visitor: Browser) -> None:
     for model, benchmark, value in (("a", "x", 50.0), ("b", "y", 60.0), ("b", "z", 60.0), ("c", "z", 1.0)):
         public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
@@ -101,13 +140,13 @@ def test_nothing_shared_is_said_with_a_way_on(public: Project, visitor: Browser)
     assert "a: no z (1 of 1 slots lacking)" in page.text
     picture = TABLE.replace("aggregates", "aggregates.svg")
     drawn = public.get(f"projects/{public.slug}/{picture}").text
-    assert "not measured or set aside" in drawn
+    assert ">measured, not compared<" in drawn
     assert "2 of 3 shown" in drawn
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}&set_aside=none")
     assert "There is no table: no slot was measured for every entry." in page.text
     assert "Without a the others share 1 slot." in page.text
     assert not page.all("table")
-    [on] = page.links("missing=available")
+    on = page.links("missing=available")[0]
     assert "not comparable" in visitor.computed(on).text
 
 

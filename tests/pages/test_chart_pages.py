@@ -51,7 +51,7 @@ def test_lines_of_grids_that_share_no_slot_lead_to_heat_maps_and_what_a_name_lac
     assert not [one for one in page.all("svg") if one.get("aria-labelledby")]
     public.published(experiment="e", model="b", benchmark="x", trials=200)
     page = visitor.computed(asked)
-    assert "Next: measure what a lacks: the table marks it" in page.text
+    assert "Next: measure what a lacks: hatched in this table" in page.text
     assert page.links("#table")[0].startswith(f"/projects/{public.slug}/results?view=table&experiment=e")
 
 

@@ -62,13 +62,15 @@ def test_what_is_contradicted_beyond_noise_is_counted_apart_and_stands_first(pub
     home = f"/projects/{public.slug}/claims"
     text = visitor.read(home).text
     assert "2 of 3 sentences are contradicted by their own numbers, 1 of them beyond noise." in text
-    assert "1 contradicted beyond noise 1 contradicted as posted 1 supported" in text
+    assert "1 contradicted beyond noise 1 contradicted as posted 1 supported as posted" in text
     assert text.index("It is 12") < text.index("It is 99 ")
     for verdict, there, absent in (("beyond_noise", noise, posted), ("within_noise", posted, noise)):
         only = visitor.read(f"{home}?verdict={verdict}").text
         assert (f"{there['text']} " in only, f"{absent['text']} " in only) == (True, False)
     both = visitor.read(f"{home}?verdict=contradicted").text
     assert [one in both for one in ("It is 12", "It is 99 ", "It is 99.3")] == [True, True, False]
+    for verdict, there in (("supported", True), ("supported_as_posted", True), ("supported_beyond_noise", False)):
+        assert ("It is 99.3" in visitor.read(f"{home}?verdict={verdict}").text) is there
 
 
 def test_what_noise_supports_against_the_posted_number_is_neither(public: Project, visitor: Browser) -> None:

@@ -1,6 +1,7 @@
 """The page of two models compared by name: the sentence, the rows that lead to grids, the form, and the ways to it."""
 
 import gzip
+import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.house import Project, publication
@@ -229,3 +230,17 @@ def test_what_waits_for_the_ranking_is_being_computed_and_not_left_open(public: 
     page = visitor.read(f"{asked}&method=borda")  # the same comparison, and another ranking
     assert "being computed As the only question asked (p <0.0001), A is better than B by 40.0 points" in page.text
     assert "left open" not in page.text
+
+
+def test_of_one_model_its_first_two_variants_are_compared_and_cited_with_their_time(
+    public: Project, visitor: Browser
+) -> None:
+    for variant, value in (("greedy", 40.0), ("sampled", 60.0), ("voted", 70.0)):
+        for benchmark in "xyz":
+            one = {"benchmark": benchmark, "model": "m", "variant": variant, "axes": [], "values": value, "trials": 300}
+            public.published(experiment="e", **one)
+    page = visitor.computed(f"/projects/{public.slug}/results?view=compare&experiment=e&metric=accuracy")
+    assert "sampled is better than greedy by 20.0 points" in page.text
+    for side, chosen in (("contender_variant", "sampled"), ("baseline_variant", "greedy")):
+        assert (chosen, True) in page.options(side)[0]
+    assert re.search(r"computed 20\d\d-\d\d-\d\d \d\d:\d\d UTC from 6 grids, ETag", page.text)

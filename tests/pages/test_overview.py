@@ -138,3 +138,17 @@ def test_each_part_of_a_project_is_a_link_on_its_pages(answered: Demo, guest: Br
     parts = ("", "/results", "/claims", "/alerts", "/events")
     for path in ("/projects/demo", "/projects/demo/events", answered.seed0):
         assert {f"/projects/demo{part}" for part in parts} <= set(guest.read(path).links()), path
+
+
+def test_the_other_metrics_of_an_experiment_are_named_beside_the_one_that_is_told(
+    public: Project, visitor: Browser
+) -> None:
+    for model in "ab":
+        public.published(experiment="e", model=model)
+        for name in ("cost", "latency"):
+            metric = {"name": name, "unit": None, "direction": "lower"}
+            public.published(experiment="e", model=model, metric=metric, axes=[], values=1.0, trials=None)
+    visitor.computed(f"/projects/{public.slug}/rankings?experiment=e&metric=accuracy")
+    page = visitor.read(f"/projects/{public.slug}")
+    assert "also by cost , latency" in page.text
+    assert visitor.get(page.links("metric=cost")[0]).status_code == 200

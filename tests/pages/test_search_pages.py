@@ -8,6 +8,7 @@ import pytest
 
 from tests.house import ACCURACY, ENDED, House, Project, publication
 from tests.pages.conftest import Browser, Demo, browser, share
+from tests.workers.asking import join
 
 PLACES = ("/search", "/projects/demo/search")
 
@@ -205,6 +206,10 @@ def test_every_model_can_be_asked_for(crowd: Project, visitor: Browser) -> None:
 def test_every_grid_and_every_experiment_of_a_project_is_listed(crowd: Project, visitor: Browser) -> None:
     pages = list(visitor.follow(f"/projects/{crowd.slug}/grids?sort=model"))
     assert "50 of 343 grids are on this page" in pages[0].text
+    assert "51 to 100 of 343 grids are on this page" in pages[1].text
+    assert "The first page" not in pages[0].text
+    assert "301 to 343 of 343 grids are on this page" in pages[-1].text
+    assert f"/projects/{crowd.slug}/grids?sort=model" in pages[-1].links()
     tables = [page.text[page.text.index("Statistics") :] for page in pages]
     seen = [name for table in tables for name in re.findall(r"\bm\d{3}\b", table)]
     assert seen == sorted([*(f"m{n:03}" for n in range(COUNT)), "m000", "m000", "m229"])
@@ -261,3 +266,28 @@ def test_a_filter_by_a_label_works_as_in_the_api(public: Project, visitor: Brows
 
 def test_the_status_says_that_more_is_pending_than_it_lists(crowd: Project, visitor: Browser) -> None:
     assert "The oldest 50 are listed." in visitor.read("/status").text
+
+
+def test_an_alias_is_found_and_counted_under_the_name_that_it_stands_for(public: Project, visitor: Browser) -> None:
+    for benchmark in ("AIME24", "AIME'24"):
+        for model in "ab":
+            grid = public.published(experiment="e", benchmark=benchmark, model=model)["id"]
+    join(public, "benchmark", "AIME'24", "AIME24")
+    home = f"/projects/{public.slug}"
+    for words in ("aime", "'24"):
+        found = visitor.read(f"{home}/search?q={words}").text
+        assert "1 of 1 benchmark AIME24 benchmark 4 grids" in found
+    assert "AIME'24" not in visitor.read(f"{home}/search?q=aime").text
+    assert visitor.read(f"{home}/grids").text.count("AIME24 · ") == 4
+    page = visitor.read(f"/grids/{grid}").text
+    assert page.index("AIME24 · b") < page.index("posted as benchmark AIME'24")
+
+
+def test_a_page_of_heat_maps_ends_with_a_model(public: Project, visitor: Browser) -> None:
+    """Three models of ten grids each, 24 of which have room: two on the first page, one on the second."""
+    for model in "abc":
+        for benchmark in range(10):
+            public.published(experiment="e", model=model, benchmark=f"b{benchmark}")
+    pages = list(visitor.follow(f"/projects/{public.slug}/results?view=heatmaps&experiment=e&metric=accuracy"))
+    assert ["Grids 1 to 20 of 30" in pages[0].text, "Grids 21 to 30 of 30" in pages[1].text] == [True, True]
+    assert [page.maps for page in pages] == [20, 10]

@@ -51,6 +51,28 @@ def test_a_comparison_of_a_slice_shows_its_cells_alone_and_leads_to_its_grids_at
         assert "Only Local Window Size 2000, Ratio at most 0.3: nothing else is shown" in guest.read(link).text
 
 
+def test_another_experiment_is_asked_what_it_has_and_the_rest_is_named(public: Project, visitor: Browser) -> None:
+    """The bar is sent as a browser sends it, with and without scripts: `was` is the experiment that it was about."""
+    for experiment, levels in (("one", [4000, 64_000, 128_000]), ("other", [64_000, 128_000, 512_000])):
+        for model in ("a", "b", f"only {experiment}"):
+            axes = [{"name": "Context", "kind": "numeric", "levels": levels}]
+            public.published(experiment=experiment, model=model, axes=axes, values=[50.0, 40.0, 30.0])
+    asked = {"view": "table", "was": "one", "experiment": "other", "metric": "accuracy", "since": "", "alpha": "0.01"}
+    start = f"/projects/{public.slug}/results?{urlencode(asked)}"
+    kept = f"{start}&at.Context=128000&model=a&model=b&group_by=model&group_by=axis:Context"
+    page = visitor.opened(kept)
+    assert parse_qsl(urlsplit(visitor.get(kept).location).query) == [
+        ("view", "table"), ("experiment", "other"), ("metric", "accuracy"), ("alpha", "0.01"), ("at.Context", "128000"),
+        ("model", "a"), ("model", "b"), ("group_by", "model"), ("group_by", "axis:Context"),
+    ]  # fmt: skip
+    assert "asked without" not in page.text
+    lost = f"{start}&at.Context=<%3D4000&at.Context=>%3D4000&at.Depth=3&model=a&model=only one&x=metric:latency"
+    told = visitor.computed(lost)
+    assert "other has no Context at most 4000, Depth 3, model only one, x metric:latency: asked without." in told.text
+    assert "Only Context at least 4000" in told.text
+    assert not [link for link in told.links("view=") if "dropped" in link]
+
+
 def test_a_slice_that_is_not_there_is_told_with_what_there_is(demo: Demo, guest: Browser) -> None:
     grid = f"/grids/{demo.of_amc23['R1-Qwen']}"
     for path, told in {

@@ -220,18 +220,7 @@ async function visit(query, enter) {
   if (again) again.focus({ preventScroll: true });
   plan();
 }
-// Of what is given, what there is to choose in the bar of its experiment: another one has names and levels of its own.
-async function offered(given) {
-  const { experiment } = Object.fromEntries(given);
-  if (experiment === new URLSearchParams(location.search).get("experiment")) return given;
-  const bare = new URLSearchParams(given.filter(([name]) => ["view", "experiment", "share"].includes(name)));
-  const answer = await fetch(`${location.pathname}?${bare}`, { headers: { Accept: "text/html" }, signal: soon() }).catch(() => null);
-  const next = answer && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-bar]");
-  if (!next) return given;
-  const has = (one, text) => one.options ? [...one.options].some(({ value }) => value === text) : one.type !== "checkbox" || one.value === text;
-  return given.filter(([name, text]) => [...next.elements].some((one) => one.name === name && has(one, text)));
-}
-const ask = (query, enter) => { asking = asking.then(async () => visit(await query(), enter)); };
+const ask = (query, enter) => { asking = asking.then(() => visit(query(), enter)); };
 let keyed = false;
 document.addEventListener("pointerdown", () => { keyed = false; }, true);
 document.addEventListener("keydown", (event) => {
@@ -245,8 +234,9 @@ document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-bar]")) return;
   event.preventDefault();
   delete event.target.dataset.unsent;
-  const given = [...new FormData(event.target)].filter((pair) => pair[1]);
-  ask(async () => `?${new URLSearchParams(await offered(given))}`, true);
+  const form = new FormData(event.target), stays = form.get("was") === form.get("experiment");
+  const sent = [...form].filter(([name, text]) => text && !(stays && name === "was"));
+  ask(() => `?${new URLSearchParams(sent)}`, true);
 });
 document.addEventListener("change", ({ target }) => {
   const offered = target.list && [...target.list.options].some((one) => one.value === target.value);

@@ -1,5 +1,6 @@
 """The frame of a chart: the range of its axes, its title and notes, and the picture as PNG."""
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from registry.renderings.heatmap.layout import LABEL, LINE, MARGIN, NOTE, SUB, T
 from registry.renderings.heatmap.png import absent_glyphs, png_of
 from registry.renderings.heatmap.scale import share_of
 from registry.renderings.heatmap.text import FAMILY, broken, fitted, safe, text, width
-from registry.renderings.numbers import short
+from registry.renderings.numbers import short, typeset
 from registry.results.codec import Result, from_document, to_document
 
 NOW = "currentColor"
 END, MIDDLE = ' text-anchor="end"', ' text-anchor="middle"'
+_EVEN = 1e-6
 Tick = tuple[float, str]
 """Where it stands, 0 to 1, and its text."""
 
@@ -90,14 +92,18 @@ def _subtitles(heads: Heads, options: ChartOptions) -> list[str]:
 
 
 def _notes(heads: Heads, options: ChartOptions) -> list[str]:
-    return [line for note in heads.notes for line in broken(note, NOTE, options.width - 2 * MARGIN, 12)]
+    return [line for note in heads.notes for line in broken(typeset(note), NOTE, options.width - 2 * MARGIN, 12)]
 
 
 def _thinned(ticks: Sequence[Tick], wide: float) -> list[Tick]:
-    """As many of the numbers as do not touch; the first and the last are among them."""
+    """As many of the numbers as do not touch: of those evenly spaced every so many, else the ends are among them."""
     shown = [(share, fitted(one, LABEL, 110.0)) for share, one in ticks]
     if len(shown) < 2:
         return shown
+    gaps = [after[0] - before[0] for before, after in itertools.pairwise(shown)]
+    if max(gaps) - min(gaps) < _EVEN:
+        steps = (shown[::step] for step in range(1, len(shown) + 1))
+        return next(some for some in steps if all(_apart(*two, wide) for two in itertools.pairwise(some)))
     (first, *middle), last = shown[:-1], shown[-1]
     kept = [first]
     for tick in middle:
@@ -162,9 +168,9 @@ def _axes(frame: Frame) -> Iterator[str]:
     yield "</g>"
     yield frame.paint.group("faint", f' font-size="{LABEL:g}" fill="currentColor"')
     for share, one in frame.y_ticks:
-        yield _plain(one, frame.left - 8, frame.y(share) + 4, END)
+        yield _plain(typeset(one), frame.left - 8, frame.y(share) + 4, END)
     for share, one in frame.x_ticks:
-        yield _plain(one, frame.x(share), bottom + LABEL * 1.6, MIDDLE)
+        yield _plain(typeset(one), frame.x(share), bottom + LABEL * 1.6, MIDDLE)
     margin = MARGIN if frame.options.alone else 2.0
     yield _plain(fitted(frame.heads.y, LABEL, frame.options.width - 2 * margin), margin, frame.top - LABEL * 1.1)
     name = fitted(frame.heads.x, LABEL, frame.options.width - frame.left - margin)
@@ -246,7 +252,7 @@ def texts(values: Sequence[float], step: float) -> list[str]:
         decimals += 1
     if 1e5 <= largest < 1e15 and all(math.isclose(float(f"{value:.4g}"), value, rel_tol=1e-12) for value in values):
         return [short(value + 0.0) for value in values]
-    if largest < 1e9 and decimals <= 6:
+    if largest < 1e9 and decimals <= 8:
         return [f"{value + 0.0:.{decimals}f}" for value in values]
     digits = max(1, min(17, math.floor(math.log10(largest or step)) - math.floor(math.log10(step)) + 2))
     return [f"{value + 0.0:.{digits}g}" for value in values]

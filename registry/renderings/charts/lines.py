@@ -143,9 +143,10 @@ def _line(frame: Frame, lines: Lines, number: int, spots: Sequence[Spot], *, whi
         path = "".join("M" + "L".join(f"{spot.x + shift:.1f} {spot.y:.1f}" for spot in run) for run in joined)
         look = f'fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"{dashes(line.look)}'
         yield f'<path d="{path}" {look}/>'
+    decimals = words.mean_places(lines)
     for spot in spots:
         told = (
-            safe(words.point(lines, line.name, spot.point, lines.levels[spot.level].label))
+            safe(words.point(lines, line.name, spot.point, lines.levels[spot.level].label, decimals))
             if not frame.options.narrow
             else ""
         )
@@ -196,6 +197,7 @@ def lines_vega(lines: Lines, options: ChartOptions | None = None) -> dict[str, A
 def _rows(lines: Lines) -> Iterator[dict[str, Any]]:
     """A row for each mean. `run` numbers the neighbours that are joined."""
     places = {level.level: place for place, level in enumerate(lines.levels)}
+    decimals = words.mean_places(lines)
     for line in lines.lines:
         run, last = 0, -1
         for point in line.points:
@@ -207,7 +209,7 @@ def _rows(lines: Lines) -> Iterator[dict[str, Any]]:
                 row["number"] = point.level
             if point.interval:
                 row |= {"low": point.interval.low, "high": point.interval.high}
-            yield row | {"told": words.point(lines, line.name, point, label)}
+            yield row | {"told": words.point(lines, line.name, point, label, decimals)}
 
 
 def _shared(lines: Lines, options: ChartOptions, theme: str) -> dict[str, Any]:

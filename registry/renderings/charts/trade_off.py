@@ -4,6 +4,7 @@ A point for each name, its two intervals as a cross, and as steps the front: the
 quantities. The texts are those of `renderings/trade_off.py`.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,7 @@ def trade_off_svg(found: TradeOff, options: ChartOptions | None = None) -> str:
         words.title(found),
         words.subtitle(found),
         words.description(found),
-        list(words.notes(found, options)),
+        [*words.without(found), *words.notes(found, options)],
         words.axis(found.x, log=x.log),
         words.axis(found.y, log=y.log),
     )
@@ -78,7 +79,7 @@ def _ends(one: Estimate, span: Span) -> list[float]:
 
 def _inside(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[str]:
     yield from _front(frame, found, spots)
-    for place, name in (("behind", "faint"), ("open", "k0"), ("front", "k0")):
+    for place, name in (("behind", "faint"), ("untested", "faint"), ("open", "k0"), ("front", "k0")):
         here = [spot for spot in spots if spot.point.place == place]
         if not here:
             continue
@@ -91,20 +92,19 @@ def _inside(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[st
         for spot in here:
             told = "" if frame.options.narrow else safe(words.point(spot.point, found))
             radius = _SMALL if place == "behind" else RADIUS
-            yield dot(spot.x, spot.y, frame.paint, told, hollow=place == "open", radius=radius)
+            yield dot(spot.x, spot.y, frame.paint, told, hollow=place in ("open", "untested"), radius=radius)
         yield "</g>"
-    yield from _names(frame, spots)
+    yield from _names(frame, found, spots)
 
 
 def _front(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[str]:
     """The front as steps: from each of its points nothing worse in both is missed."""
-    line = [(spot.x, spot.y) for spot in spots if spot.point.place == "front"]
-    if len(line) < 2:
+    steps = _steps(found, spots)
+    if len(steps) < 2:
         return
-    x_first = found.x.direction == "lower"
-    path = [f"M{line[0][0]:.1f} {line[0][1]:.1f}"]
-    for x, y in line[1:]:
-        path.append(f"H{x:.1f}V{y:.1f}" if x_first else f"V{y:.1f}H{x:.1f}")
+    path = [f"M{steps[0][0]:.1f} {steps[0][1]:.1f}"]
+    for (x, y), (_, before) in zip(steps[1:], steps, strict=False):
+        path.append(f"H{x:.1f}" if y == before else f"V{y:.1f}")
     yield frame.paint.group("k0")
     yield (
         f'<path d="{"".join(path)}" fill="none" stroke="currentColor" stroke-width="1.6" stroke-opacity="0.7" '
@@ -112,33 +112,51 @@ def _front(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[str
     )
 
 
-def _names(frame: Frame, spots: Sequence[Spot]) -> Iterator[str]:
+def _steps(found: TradeOff, spots: Sequence[Spot]) -> list[tuple[float, float]]:
+    """The points of the front and the corners between them."""
+    line = [(spot.x, spot.y) for spot in spots if spot.point.place == "front"]
+    corners = [(b[0], a[1]) if found.x.direction == "lower" else (a[0], b[1]) for a, b in itertools.pairwise(line)]
+    return [*itertools.chain.from_iterable(zip(line, corners, strict=False)), *line[-1:]]
+
+
+def _strokes(found: TradeOff, spots: Sequence[Spot]) -> Iterator[Box]:
+    """The room of crosses and steps, which names keep clear of where they can."""
+    for (x, y), (u, v) in itertools.pairwise(_steps(found, spots)):
+        yield min(x, u) - 1, min(y, v) - 1, max(x, u) + 1, max(y, v) + 1
+    for one in spots:
+        if one.across:
+            yield min(one.across), one.y - 1, max(one.across), one.y + 1
+        if one.upright:
+            yield one.x - 1, min(one.upright), one.x + 1, max(one.upright)
+
+
+def _names(frame: Frame, found: TradeOff, spots: Sequence[Spot]) -> Iterator[str]:
     """The names that find room beside their points, those of the front first; the others are in the table."""
     taken: list[Box] = [(spot.x - 5, spot.y - 5, spot.x + 5, spot.y + 5) for spot in spots]
-    order = sorted(spots, key=lambda spot: ("front", "open", "behind").index(spot.point.place))
+    strokes = list(_strokes(found, spots))
+    order = sorted(spots, key=lambda spot: [*words.PLACES].index(spot.point.place))
     room = 110.0 if frame.options.narrow else 200.0
     for spot in order:
         if spot.point.place == "behind" and len(spots) > _MOST_NAMES:
             continue
         name = fitted(spot.point.name or "(none)", LABEL, room)
-        for box, x, y, extra in _seats(spot, width(name, LABEL)):
-            if not _free(box, taken, frame):
-                continue
-            taken.append(box)
-            colour = "faint" if spot.point.place == "behind" else "ink"
-            yield frame.paint.group(colour, f' font-size="{LABEL:g}" fill="currentColor"')
-            yield f'<text x="{x:.1f}" y="{y:.1f}"{extra}>{safe(name)}</text></g>'
-            break
+        seats = [one for one in _seats(spot, width(name, LABEL)) if _free(one[0], taken, frame)]
+        if not seats:
+            continue
+        box, x, y, extra = min(seats, key=lambda seat: sum(_touch(seat[0], one) for one in strokes))
+        taken.append(box)
+        colour = "faint" if spot.point.place in ("behind", "untested") else "ink"
+        yield frame.paint.group(colour, f' font-size="{LABEL:g}" fill="currentColor"')
+        yield f'<text x="{x:.1f}" y="{y:.1f}"{extra}>{safe(name)}</text></g>'
 
 
 def _seats(spot: Spot, wide: float) -> Iterator[tuple[Box, float, float, str]]:
-    """Places for a name: above right, below right, above left, below left, above, below."""
-    for up in (-1, 1):
-        y = spot.y + up * 11
-        yield (spot.x + 5, y - _HALF, spot.x + 7 + wide, y + _HALF), spot.x + 7, y + 4, ""
-    for up in (-1, 1):
-        y = spot.y + up * 11
-        yield (spot.x - 7 - wide, y - _HALF, spot.x - 5, y + _HALF), spot.x - 7, y + 4, END
+    """Places for a name: right, left, above and below of its point, the nearest first."""
+    for off in (11, 0, 24):
+        for y in {spot.y - off: None, spot.y + off: None}:
+            yield (spot.x + 5, y - _HALF, spot.x + 7 + wide, y + _HALF), spot.x + 7, y + 4, ""
+        for y in {spot.y - off: None, spot.y + off: None}:
+            yield (spot.x - 7 - wide, y - _HALF, spot.x - 5, y + _HALF), spot.x - 7, y + 4, END
     for up in (-1, 1):
         y = spot.y + up * 15
         yield (spot.x - wide / 2, y - _HALF, spot.x + wide / 2, y + _HALF), spot.x, y + 4, MIDDLE
@@ -147,9 +165,11 @@ def _seats(spot: Spot, wide: float) -> Iterator[tuple[Box, float, float, str]]:
 def _free(box: Box, taken: Sequence[Box], frame: Frame) -> bool:
     inside = box[0] >= frame.left and box[2] <= frame.left + frame.wide + 20
     inside = inside and box[1] >= frame.top - 8 and box[3] <= frame.top + frame.high
-    return inside and not any(
-        box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
-    )
+    return inside and not any(_touch(box, other) for other in taken)
+
+
+def _touch(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def trade_off_vega(found: TradeOff, options: ChartOptions | None = None) -> dict[str, Any]:
@@ -167,7 +187,7 @@ def trade_off_vega(found: TradeOff, options: ChartOptions | None = None) -> dict
         for name, quantity, span in (("x", found.x, x), ("y", found.y, y))
     }
     return vega(
-        (words.title(found), words.notes(found, options)),
+        (words.title(found), [*words.without(found), *words.notes(found, options)]),
         theme,
         (options.width * 0.9, 12),
         description=words.description(found),
@@ -190,6 +210,7 @@ def _rows(found: TradeOff) -> Iterator[dict[str, Any]]:
 
 def _layers(found: TradeOff, theme: str) -> Iterator[dict[str, Any]]:
     colour, grey, behind = COLOURS[theme][0], THEMES[theme].faint, "datum.place == 'behind'"
+    faint = f"{behind} || datum.place == 'untested'"
     for axis in ("x", "y"):
         yield {
             "transform": [{"filter": f"isValid(datum.{axis}_low)"}],
@@ -214,7 +235,7 @@ def _layers(found: TradeOff, theme: str) -> Iterator[dict[str, Any]]:
                 "condition": [{"test": "datum.place == 'front'", "value": colour}, {"test": behind, "value": grey}],
                 "value": THEMES[theme].ground,
             },
-            "stroke": {"condition": {"test": behind, "value": grey}, "value": colour},
+            "stroke": {"condition": {"test": faint, "value": grey}, "value": colour},
         },
     }
     yield {

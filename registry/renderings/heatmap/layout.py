@@ -10,7 +10,7 @@ from registry.renderings.heatmap.colours import THEMES, Theme, colour
 from registry.renderings.heatmap.panels import Planes, blocks_of
 from registry.renderings.heatmap.scale import Options, Scale
 from registry.renderings.heatmap.text import DASHES, broken, fitted, outline, text, width
-from registry.renderings.numbers import fixed
+from registry.renderings.numbers import fixed, typeset
 from registry.renderings.words import with_unit
 from registry.results.grid import GridDocument, PostedAxis, PostedMetric
 
@@ -127,7 +127,7 @@ def shown_decimals(document: GridDocument, values: Sequence[float | None]) -> in
 def written(value: float, decimals: int | None) -> str:
     """A value as it stands in its cell."""
     text = fixed(value, decimals)
-    return text if len(text) <= 9 and decimals is not None else f"{value:.3g}"
+    return typeset(text if len(text) <= 9 and decimals is not None else f"{value:.3g}")
 
 
 def _cell(planes: Planes, decimals: int | None) -> tuple[float, float]:
@@ -223,16 +223,18 @@ def _end(value: float, decimals: int | None) -> str:
 def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[str]:
     """Legend of hatches, outlines and dashes, as far as the picture has it."""
     x, y = MARGIN, layout.legend_top
-    entries: list[tuple[str, str | None]] = []
-    if None in planes.values:
-        entries.append((planes.marks.bare, None))
+    entries: list[tuple[str, str]] = []
+    if planes.values.count(None) > len(planes.marks.aside):
+        entries.append((words.BARE, f"url(#{bare})"))
+    if planes.marks.aside:
+        entries.append((words.ASIDE, theme.bare))
     if planes.whole and planes.outlined:
         entries.append(("best value", ""))
     if planes.whole and planes.tied:
         entries.append(("may be the best", DASHES))
     for name, dashes in entries:
-        if dashes is None:
-            yield f'<rect x="{x:.1f}" y="{y:.1f}" width="20" height="13" fill="url(#{bare})"/>'
+        if name in (words.BARE, words.ASIDE):
+            yield f'<rect x="{x:.1f}" y="{y:.1f}" width="20" height="13" fill="{dashes}"/>'
         else:
             yield outline(x, y, 20, 13, theme, dashes)
         yield text(name, x + 26, y + 10.5, NOTE, theme.ink)

@@ -26,8 +26,8 @@ class Marks:
     best: frozenset[int]
     tied: frozenset[int]
     told: str
-    bare: str = "not measured"
-    """What is said of a cell without a value."""
+    aside: frozenset[int] = frozenset()
+    """Those without a value that were measured: they are not hatched."""
 
     @property
     def outlined(self) -> frozenset[int]:

@@ -61,6 +61,19 @@ def scale_of(values: Iterable[float | None], metric: PostedMetric, options: "Opt
     return Scale(low, high, "asked", sum(not low <= value <= high for value in measured), falling)
 
 
+_NARROW = 0.2
+"""Share of a metric's range below which colours that span it are said to be of that alone."""
+
+
+def narrow(scale: Scale, metric: PostedMetric) -> str:
+    """That the colours span a small part of what the metric may be, a clause; "" where they do not."""
+    lower, upper = metric.get("lower"), metric.get("upper")
+    if lower is None or upper is None:
+        return ""
+    share = (scale.high - scale.low) / (upper - lower)
+    return f"all colours span {100 * share:.2g} % of the metric’s range" if 0 < share < _NARROW else ""
+
+
 PALETTES = ("cividis", "blues")
 THEMES = ("light", "dark")
 

@@ -185,9 +185,9 @@ def _measured(drawing: _Drawing, value: float, where: str, box: str, at: str) ->
 
 
 def _unmeasured(drawing: _Drawing, index: int, where: str, box: str) -> str:
-    why = drawing.planes.reasons.get(index)
-    told = f"{where}: " * bool(where) + drawing.planes.marks.bare + (f" ({why})" if why else "")
-    return f'{box}"url(#{drawing.bare})"><title>{safe(told)}</title></rect>'
+    told = f"{where}: " * bool(where) + words.unvalued(drawing.planes, index)
+    fill = drawing.theme.bare if index in drawing.planes.marks.aside else f"url(#{drawing.bare})"
+    return f'{box}"{fill}"><title>{safe(told)}</title></rect>'
 
 
 def _where(axis: PostedAxis | None, level: str) -> str:
@@ -197,22 +197,25 @@ def _where(axis: PostedAxis | None, level: str) -> str:
 def _runs(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Iterator[str]:
     """Blocks without numbers: one path a colour, neighbours of one colour as one rectangle."""
     (x, y), (wide, high) = corner, drawing.layout.cell
-    share = drawing.scale.share
+    share, aside, index = drawing.scale.share, drawing.planes.marks.aside, itertools.count(panel.start)
     paths: dict[int, list[str]] = {}
     # Neighbours share the very number that their edge is written with: a gap of 0.1 would be drawn as a white line.
     across = [f"{x + place * wide:.1f}" for place in range(len(panel.values[0]) + 1)] if panel.values else []
     down = [f"{y + place * high:.1f}" for place in range(len(panel.values) + 1)]
     for row, values in enumerate(panel.values):
         column = 0
-        for step, run in itertools.groupby(-1 if value is None else step_of(share(value)) for value in values):
+        for step, run in itertools.groupby(
+            step_of(share(value)) if value is not None else -2 if place in aside else -1
+            for value, place in zip(values, index, strict=False)
+        ):
             count = sum(1 for _ in run)
             left, right = across[column], across[column + count]
             paths.setdefault(step, []).append(f"M{left} {down[row]}H{right}V{down[row + 1]}H{left}z")
             column += count
-    colours = ramp(drawing.options.palette)
+    colours = {-2: drawing.theme.bare, -1: f"url(#{drawing.bare})", **dict(enumerate(ramp(drawing.options.palette)))}
     yield '<g shape-rendering="crispEdges">'
     for step in sorted(paths):
-        fill = f"url(#{drawing.bare})" if step < 0 else colours[step]
+        fill = colours[step]
         yield f'<path fill="{fill}" d="{"".join(paths[step])}"/>'
     yield "</g>"
 

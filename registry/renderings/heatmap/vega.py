@@ -105,8 +105,8 @@ def _cells(shown: _Shown) -> Iterator[dict[str, Any]]:
         cell |= zip((f"{role}_at" for role in shown.roles), standing, strict=True)
         cell["value"], where = value, place(at)
         if value is None:
-            reason = planes.reasons.get(index)
-            told = f"{planes.marks.bare}: {reason}" if reason else planes.marks.bare
+            told = words.unvalued(planes, index)
+            cell |= {"aside": True} if index in planes.marks.aside else {}
         else:
             if _too_far_or_near(shown.scale):
                 cell["place"] = share_of(value, *shown.scale.ends)
@@ -164,7 +164,8 @@ def _layers(shown: _Shown, size: _Size) -> Iterator[dict[str, Any]]:
     hatch = {"shape": _hatch(size), "size": size.high**2, "stroke": theme.hatch, "strokeWidth": 1, "opacity": 1}
     bare = {"fill": theme.bare, "stroke": theme.ground}
     yield {"transform": missing, "mark": {"type": "rect", **bare, **said}, "encoding": told}
-    yield {"transform": missing, "mark": {"type": "point", "aria": False, **hatch}, "encoding": told}
+    bare_alone = [{"filter": "!isValid(datum.value) && !datum.aside"}] if shown.planes.marks.aside else missing
+    yield {"transform": bare_alone, "mark": {"type": "point", "aria": False, **hatch}, "encoding": told}
     yield {"transform": measured, "mark": {"type": "rect", **said}, "encoding": {"color": _colour(shown), **told}}
     if size.numbered:
         # The ink by an expression: as an encoding it would share the scale of the colours, which is one of numbers.

@@ -33,13 +33,22 @@ def _clipped(name: str | None, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
+BARE = "not measured"
+ASIDE = "measured, not compared"
+
+
+def unvalued(planes: Planes, index: int) -> str:
+    """What is said of a cell without a value."""
+    why = planes.reasons.get(index)
+    return (ASIDE if index in planes.marks.aside else BARE) + (f" ({why})" if why else "")
+
+
 def subtitle(document: GridDocument, planes: Planes) -> str:
     """Experiment, revision (what is computed from several grids has none), coverage, and which end is better."""
     count = len(planes.values) - planes.values.count(None)
     parts = [*slice_line(document.get("slice"), short=True), document["experiment"]]
     parts += [f"revision {document['revision']}"] if document["revision"] else []
-    # Of a table an entry may be bare that was measured.
-    parts.append(f"{count:,} of {len(planes.values):,} {'shown' if 'set aside' in planes.marks.bare else 'measured'}")
+    parts.append(f"{count:,} of {len(planes.values):,} {'shown' if planes.marks.aside else 'measured'}")
     direction = document["metric"]["direction"]
     return " · ".join([*parts, *([f"{direction} is better"] if direction else [])])
 

@@ -52,7 +52,8 @@ async function weigh(name, path) {
   const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
   const cells = await page.locator("table.map td:not(.corner)").count();
   const pictures = await page.locator("main img").evaluateAll((all) => all.map((one) => one.complete && one.naturalWidth > 0));
-  say({ what: "large", look: name, path, status: answer.status(), sent, wide, cells, pictures, text: (await page.locator("main").textContent()).replace(/\s+/g, " ") });
+  const cut = await page.locator(".scroll:has(table[role=grid])").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+  say({ what: "large", look: name, path, status: answer.status(), sent, wide, cut, cells, pictures, text: (await page.locator("main").textContent()).replace(/\s+/g, " ") });
 }
 
 async function ask() {

@@ -38,7 +38,7 @@ NOT_PAGES = {
     "pages.come_from_provider",
 }
 """What answers GET and is no page: files, data, and redirects of a sign-in service."""
-SHAPES = {"35 x 35": [35, 35], "500 x 3": [500, 3], "3 x 500": [3, 500], "four axes": [3, 4, 4, 4]}
+SHAPES = {"35 x 35": [35, 35], "5 x 142": [5, 142], "500 x 3": [500, 3], "3 x 500": [3, 500], "four axes": [3, 4, 4, 4]}
 REVISED = [[99.3, 10.0, 98.3], [None, 20.0, 99.7]]
 SCOPE = "experiment={}&metric=accuracy"
 AXIS_RANKING = "/projects/demo/results?view=ranking&experiment=type-by-length&metric=accuracy&by=axis:Type"
@@ -319,6 +319,9 @@ def test_a_large_page_opens_in_60_kb_as_wide_as_the_window_and_says_what_was_cut
         assert len(large["light", places.large[name]]["pictures"]) == 1
         assert "These are the first 100 of 5" in said[name]
     assert (cells["35 x 35"], cells["four axes"]) == (1_225, 192)
+    assert {
+        one["cut"] for (_, path), one in large.items() if path in map(places.large.get, ("35 x 35", "5 x 142"))
+    } == {0}
 
 
 def test_who_is_best_on_a_suite_at_long_contexts_and_since_when_is_answered_in_four_clicks(

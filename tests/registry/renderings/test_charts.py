@@ -21,7 +21,7 @@ from registry.renderings.trade_off import page as page_of_trade_off
 from registry.renderings.trade_off import trade_off_csv
 from registry.results.lines import Estimate, Line, LineLevel, LinePoint, Lines
 from registry.results.terms import Interval, Warning
-from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
+from registry.results.trade_offs import NameWithout, Quantity, TradeOff, TradeOffPoint
 from tests import ROOT
 from tests.registry.renderings.documents import otherwise
 
@@ -90,9 +90,9 @@ def test_on_a_logarithmic_axis_factors_are_equally_wide() -> None:
 
 
 def test_an_axis_with_no_place_on_a_logarithm_stays_linear_and_says_so() -> None:
-    for least in (0.0, -1.0):
+    for least, told in ((0.0, "0"), (-1.0, "−1")):
         svg = lines_svg(lines([1.0, 2.0, 3.0], numbers=[least, 1.0, 2.0], scale="log"))
-        assert f"The axis is linear: {least:g} of Step has no place on a logarithmic one." in svg
+        assert f"The axis is linear: {told} of Step has no place on a logarithmic one." in svg
         xs = [x for _, x, _ in markers(svg)]
         assert (xs[1] - xs[0]) / (xs[2] - xs[0]) == pytest.approx((1 - least) / (2 - least), abs=1e-3)
 
@@ -250,6 +250,29 @@ def test_a_trade_off_has_its_points_crosses_and_steps() -> None:
     assert sum(one.get("fill") == "currentColor" for one in circles) == 3
 
 
+def test_numbers_of_an_even_axis_are_left_out_evenly() -> None:
+    """41 levels of five characters have no room beside each other: every so many is written, from the first on."""
+    svg = lines_svg(lines([1.0] * 41, numbers=[10_000.0 + one for one in range(41)]))
+    written = [float(one.text) for one in parsed(svg).iter(f"{SVG}text") if re.fullmatch(r"100\d\d", one.text or "")]
+    assert len({after - before for before, after in pairwise(written)}) == 1
+    assert 3 < len(written) < 41
+
+
+def test_names_keep_clear_of_crosses_and_steps_where_there_is_room() -> None:
+    svg = parsed(trade_off_svg(trade_off(("first", 2.0, 50.0, "front"), ("last", 6.0, 90.0, "front"))))
+    strokes = [
+        [float(one) for one in re.findall(r"[\d.]+", stroke)]
+        for path in svg.iter(f"{SVG}path")
+        if path.get("stroke-dasharray") == "6 4" or path.get("stroke-width") == "1.2"
+        for stroke in re.findall(r"M[\d.]+ [\d.]+H[\d.]+", path.get("d") or "")
+    ]
+    names = [one for one in svg.iter(f"{SVG}text") if one.text in ("first", "last")]
+    assert (len(names), len(strokes)) == (2, 3)
+    for name in names:
+        middle = float(name.get("y") or 0) - 4
+        assert all(abs(middle - y) > 6 for _, y, _ in strokes), name.text
+
+
 SHORT, LONG = {"Context": ("<=8000",)}, {"Context": (">=64000",)}
 TWICE = {
     name: Quantity("metric", "accuracy", "higher", "%", slice=at, shared=2) for name, at in (("x", SHORT), ("y", LONG))
@@ -269,6 +292,13 @@ TRADE_OFFS: dict[str, tuple[Any, ...]] = {
         trade_off(*BOTH_BETTER, x=Quantity("metric", "speed", "higher")),
     ),
     "nothing is drawn": (trade_off(status="insufficient", reason="none"),),
+    "who is not drawn stands first, those that lack the same together": (
+        trade_off(
+            *THREE[:1],
+            ("z", 9.0, 40.0, "untested"),
+            without=tuple(NameWithout(one, f"has no cell of {what}") for one, what in ("ux", "vx", "wy")),
+        ),
+    ),
 }
 LOOKING: dict[str, tuple[Any, ...]] = {
     "dark": (trade_off_svg, trade_off(*THREE), ChartOptions("dark")),

@@ -58,6 +58,17 @@ def under_its_own_headings(grid: dict[str, Any], shape: tuple[int, ...]) -> None
     assert bool(shown.left_out) == bool(left)
 
 
+def test_colours_of_a_small_part_of_what_a_metric_may_be_say_so() -> None:
+    """17 of the 1,000 that are possible, then of 50."""
+    grid = counted(3, 6)
+    bounds = {"lower": 0, "upper": 1000}
+    assert (
+        heatmap_of(grid | {"metric": grid["metric"] | bounds}).narrow == "all colours span 1.7 % of the metric’s range"
+    )
+    assert heatmap_of(grid | {"metric": grid["metric"] | bounds | {"upper": 50}}).narrow == ""
+    assert heatmap_of(grid).narrow == ""
+
+
 def test_a_best_cell_in_a_table_that_is_not_shown_is_told_and_has_no_outline_in_the_legend() -> None:
     """The last of 900 cells is the best; the last 40 of 100 panels are left out."""
     grid = counted(10, 10, 3, 3)

@@ -40,7 +40,7 @@ def test_who_is_behind_is_beaten_by_one_point_in_both_beyond_the_noise(points: l
         largest = max(largest, own * (len(pairs) - rank))
         behind |= {place} if largest < 0.05 else set()
     assert {i for i, place in enumerate(places_of(points)) if place == "behind"} == behind
-    assert set(places_of(points, tested=False)) <= {"front", "open"}
+    assert set(places_of(points, tested=False)) <= {"front", "untested"}
 
 
 def test_an_exact_quantity_needs_to_be_no_worse() -> None:
@@ -49,7 +49,13 @@ def test_an_exact_quantity_needs_to_be_no_worse() -> None:
     assert places_of([(cheap, good), (dear, bad)]) == ["front", "behind"]
     assert places_of([(cheap, good), (cheap, bad)]) == ["front", "behind"]
     assert places_of([(cheap, bad), (dear, good)]) == ["front", "front"]
-    assert places_of([(cheap, Standing(90.0)), (dear, Standing(70.0))]) == ["front", "open"]
+
+
+@pytest.mark.parametrize(("error", "place"), [(None, "untested"), (0.0, "untested"), (20.0, "open"), (1.0, "behind")])
+def test_what_no_test_can_tell_is_not_said_to_be_within_noise(error: float | None, place: str) -> None:
+    """70 below 90 with errors of 20 each: z = 0.71. Without an error, or with none of both, nothing is tested."""
+    cheap, dear = Standing(-1.0, exact=True), Standing(-2.0, exact=True)
+    assert places_of([(cheap, Standing(90.0, error)), (dear, Standing(70.0, error))]) == ["front", place]
 
 
 @pytest.mark.parametrize("trials", [20, 150])
