@@ -140,9 +140,16 @@ class NoisyClaim:
         """The first factor that is found with at least the power; None where none is. If more and more trials decide it
         where the posted numbers come out again, the least that do so is where it begins."""
         first = _smallest(lambda factor: self.decided(factor, 0) > 0) if self.decided(MOST_TRIALS, 0) else None
-        needed = self.power + (self.power * (1 - self.power) / _DRAWS) ** 0.5
         tried = (first * _NEAR**place if first else 2.0**place for place in range(1, _TRIED + 1))
-        return next((one for one in tried if one <= MOST_TRIALS and self.decided(one, _DRAWS) >= needed), None)
+        return next((one for one in tried if one <= MOST_TRIALS and self.is_drawn_enough(one)), None)
+
+    def is_drawn_enough(self, factor: float) -> bool:
+        """Tell whether so many times the trials decide it in as many worlds, by one Monte Carlo error and more; few
+        worlds tell where they are far from enough."""
+        error = math.sqrt(self.power * (1 - self.power) / _DRAWS)
+        if self.decided(factor, _DRAWS // 4) < self.power - 2 * error:
+            return False
+        return self.decided(factor, _DRAWS) >= self.power + error
 
     def decided(self, factor: float, draws: int) -> float:
         """The share of drawn worlds that decide it with so many times the trials; with no draws, 1 if the posted
