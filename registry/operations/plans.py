@@ -7,14 +7,17 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.grids.outcomes import scale_of
 from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs
 from registry.plans import planning
 from registry.plans.closed_forms import Goal, quantile
+from registry.plans.paired_items import PairedItems
 from registry.plans.planning import Means, Measured, Stratum
 from registry.results.codec import from_document
-from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
+from registry.results.comparison import Comparison, GapTest, ItemPairs, ModelComparison, WholeGap
 from registry.results.grid import PostedMetric
 from registry.results.plans import Plan
+from registry.storage.rows import metric_of
 
 
 def plan_of_models(connection: Connection, found: ModelComparison, goal: Goal) -> Plan | None:
@@ -37,7 +40,7 @@ def measured_of_grids(connection: Connection, document: dict[str, Any], goal: Go
         one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
     )
     return _with_exact_cells(
-        _measured(one.test, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
+        _measured(one.test, one.items, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
     )
 
 
@@ -65,12 +68,13 @@ def measured_of_models(connection: Connection, found: ModelComparison, goal: Goa
         if one.n_common
     ]
     noise = noise_of_pairs(connection, [pairs[one.benchmark] for one in strata])
-    return _with_exact_cells(_measured(whole, tuple(strata), found.metric), noise, goal)
+    items = next((one.items for one in found.by_benchmark if one.n_common), None)
+    return _with_exact_cells(_measured(whole, items, tuple(strata), found.metric), noise, goal)
 
 
 def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
     """What was measured, by the noise of the cells that have any where others are known to have none, as gates do."""
-    if not any(one.some_exact for one in noise):
+    if found.items or not any(one.some_exact for one in noise):
         return found
     strata = [
         replace(one, stderr=own.stderr) if own.some_exact else one for one, own in zip(found.strata, noise, strict=True)
@@ -88,13 +92,20 @@ def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int
     return sum(known) / len(known) if known and len(known) == len(pair) else None
 
 
-def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric) -> Measured:
+def _measured(
+    test: GapTest | WholeGap, items: ItemPairs | None, strata: tuple[Stratum, ...], metric: PostedMetric
+) -> Measured:
     ends = () if test.interval is None else (test.interval.low, test.interval.high)
     near = min(map(abs, ends)) if ends and ends[0] * ends[1] > 0 else 0.0
     lower, upper = metric.get("lower"), metric.get("upper")
     span = None if lower is None or upper is None else upper - lower
-    null = None
-    if (test.test if isinstance(test, WholeGap) else test.name) == "score" and 1e-30 < (test.p or 0.0) < 0.9:
+    null, exact = None, None
+    name = test.test if isinstance(test, WholeGap) else test.name
+    if name == "mcnemar" and items and items.flips:
+        exact = PairedItems.of(items.flips, scale_of(metric_of({**metric})) or 1.0)
+        span = exact.whole
+    if name == "score" and 1e-30 < (test.p or 0.0) < 0.9:
         # By what error its p was a score test's; where nearly nothing differs that is the error by the rates.
         null = abs(test.difference or 0.0) / -quantile((test.p or 0.0) / 2)
-    return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null, detectable=test.detectable)
+    gap, seen = test.difference or 0.0, test.detectable
+    return Measured(gap, test.stderr, near, strata, span, null=null, detectable=seen, items=exact)
