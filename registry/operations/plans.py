@@ -75,7 +75,8 @@ def measured_of_models(connection: Connection, found: ModelComparison, goal: Goa
 def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
     """What was measured, by the noise of the cells that have any where others are known to have none, as gates do."""
     if found.items or not any(one.some_exact for one in noise):
-        return found
+        known = [one.repeats for one in noise if one.repeats]
+        return replace(found, repeats=sum(known) / len(known) if known else None)
     strata = [
         replace(one, stderr=own.stderr) if own.some_exact else one for one, own in zip(found.strata, noise, strict=True)
     ]
@@ -84,7 +85,9 @@ def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -
         return replace(found, strata=tuple(strata), stderr=None, near=0.0)
     stderr = math.hypot(*errors) / len(strata)
     near = max(0.0, abs(found.gap) - goal.critical * stderr)
-    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None, detectable=None)
+    return replace(
+        found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None, df=None, detectable=None
+    )
 
 
 def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int]]) -> float | None:
@@ -108,4 +111,4 @@ def _measured(
         # By what error its p was a score test's; where nearly nothing differs that is the error by the rates.
         null = abs(test.difference or 0.0) / -quantile((test.p or 0.0) / 2)
     gap, seen = test.difference or 0.0, test.detectable
-    return Measured(gap, test.stderr, near, strata, span, null=null, detectable=seen, items=exact)
+    return Measured(gap, test.stderr, near, strata, span, null=null, detectable=seen, items=exact, df=test.df)

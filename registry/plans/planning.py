@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from registry.plans import closed_forms as forms
+from registry.plans import estimated_errors
 from registry.plans.closed_forms import Goal
 from registry.plans.paired_items import PairedItems
 from registry.results.parameters import POWER
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
 _ENUMERATED = "the first n of which the exact test of paired items finds the effect (McNemar 1947; Duffy 1984)"
+_ESTIMATED = "the first n of which Student's t finds the effect, by an estimated error (Student 1908)"
 _SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
 SCALED = ("independent_cells", "equal_scaling", "normal_law")
 """All cells get the same multiple of their trials, and the error shrinks by its root."""
@@ -34,7 +36,8 @@ class Measured:
     """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
     `span` the range of the metric, None without bounds; `exact`: no cell has any noise; `null`: the error that the test
     takes under equality, and `detectable` what it finds with the power `POWER`, where these are other ones; `items`
-    those of which one cell alone was tested exactly."""
+    those of which one cell alone was tested exactly; `df` those of an error that was estimated, from so many `repeats`
+    of a cell, or from items."""
 
     gap: float
     stderr: float | None
@@ -45,6 +48,8 @@ class Measured:
     null: float | None = None
     detectable: float | None = None
     items: PairedItems | None = None
+    df: float | None = None
+    repeats: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +63,11 @@ class Means:
 def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effect: float | None) -> Plan:
     """The plan that finds the effect, by default the gap that was measured, which is then not 0."""
     plan = replace(
-        blank(kind, goal, _ENUMERATED if found.items else _SCALED.format(1 if goal.one_sided else 2)),
+        blank(kind, goal, _formula(found, goal)),
         decidable_now=found.near > 0,
         observed=found.gap,
         stderr=found.stderr,
-        assumptions=("independent_items",) if found.items else SCALED,
+        assumptions=("independent_items",) if found.items else SCALED[:-1] if found.df else SCALED,
     )
     wanted = abs(found.gap if effect is None else effect)
     if found.exact:
@@ -82,6 +87,10 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
     return _allocated(_limited(plan, means), found.strata, means)
 
 
+def _formula(found: Measured, goal: Goal) -> str:
+    return _ENUMERATED if found.items else _ESTIMATED if found.df else _SCALED.format(1 if goal.one_sided else 2)
+
+
 def _detectable(found: Measured, goal: Goal) -> float | None:
     if found.items:
         return found.items.detectable(goal)
@@ -95,7 +104,10 @@ def _scaled(found: Measured, effect: float, goal: Goal, trials: float | None) ->
     if found.items:
         items = found.items.needed(effect, goal)
         return Needed(effect, None if items is None else items / found.items.count, items)
-    factor = forms.factor(found.stderr or 0.0, effect, goal, found.null)
+    if found.df:
+        factor = estimated_errors.factor(found.stderr or 0.0, effect, goal, found.df, found.repeats)
+    else:
+        factor = forms.factor(found.stderr or 0.0, effect, goal, found.null)
     if math.isinf(factor):
         return Needed(effect)
     return Needed(effect, factor, None if trials is None else forms.whole(factor * trials))
