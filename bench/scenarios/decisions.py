@@ -96,6 +96,16 @@ def noisier(cells: int, repeats: int, times: float, per: Per, chance: Chance) ->
     return int(judge(Policy(per=per), *sides).passes is False), 1
 
 
+def few_against_many(runs: tuple[int, int], times: float, chance: Chance) -> Outcome:
+    """Whether equal sides are shown to differ: so many repeats each, the contender's so many times as noisy."""
+    sides = []
+    for count, spread in zip(runs, (1.0, times), strict=True):
+        found = chance.normal(0, spread, count)
+        sides.append(Grid(LOSS, (axis(1),), (found.mean(),), repeats=(count,), sd=(found.std(ddof=1),)))
+    test = gap_of_all_cells(*sides).test
+    return int(test is not None and test.p is not None and test.p < 0.05), 1
+
+
 def plan_of_repeats(repeats: int, effect: float, chance: Chance) -> Outcome:
     """Whether a difference is shown by as many repeats as a plan asks for, from few."""
 
@@ -161,6 +171,10 @@ def _scenarios() -> Iterator[Scenario]:
         setting = f"{cells} cells of {repeats} repeats, the contender {times:g} times as noisy"
         run = partial(noisier, cells, repeats, times, "cell")
         yield Scenario("a gate raises a false alarm out of repeats", setting, "at_most", 0.06, run)
+    for runs, times in (((2, 8), 1.0), ((8, 2), 3.0), ((3, 30), 1.0), ((5, 3), 3.0)):
+        setting = f"{runs[0]} and {runs[1]} repeats, the second {times:g} times as noisy"
+        run = partial(few_against_many, runs, times)
+        yield Scenario("equal sides of few and many repeats are shown to differ", setting, "at_most", 0.06, run, 2_000)
     for repeats, effect in ((3, 1.0), (5, 1.0), (4, 1.5), (10, 0.5)):
         run = partial(plan_of_repeats, repeats, effect)
         setting = f"{repeats} repeats a side, {effect:g} standard deviations, and then as many as planned"
