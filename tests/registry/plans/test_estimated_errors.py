@@ -9,6 +9,9 @@ from scipy import stats
 from registry.plans import closed_forms
 from registry.plans.closed_forms import Goal
 from registry.plans.estimated_errors import factor
+from registry.results.gates import Policy
+from workers.gates.units import Unit, judged
+from workers.statistics.margins import Estimate
 from workers.statistics.power import by_student
 
 
@@ -29,6 +32,17 @@ def test_a_plan_out_of_few_repeats_finds_the_effect_on_average(repeats: int, eff
     assert 0.78 < float(power(np.maximum(2, np.ceil(repeats * found - 1e-9)), effect).mean()) < 0.9
     normal = (closed_forms.detectable(1.0, Goal()) * errors / effect) ** 2
     assert float(power(np.maximum(2, np.ceil(repeats * normal)), effect).mean()) < 0.78
+
+
+def test_a_gate_out_of_few_repeats_asks_for_as_many_as_its_t_decides() -> None:
+    """Equal sides of three repeats against a margin of one standard deviation: 13 by the normal law, whose one-sided t
+    excludes it in 80 % where that deviation is known, and more as it is estimated."""
+    unit = Unit(Estimate(0.0, math.sqrt(2 / 3), 4.0), 1.0, None, {})
+    needed = judged(Policy(margin=1.0), [unit], "higher").needed
+    assert needed is not None
+    assert needed.factor is not None
+    assert 15 < 3 * needed.factor < 25
+    assert needed.factor == factor(math.sqrt(2 / 3), 1.0, Goal(one_sided=True), 4.0, None)
 
 
 @pytest.mark.parametrize("df", [2, 4, 8, 30])
