@@ -75,6 +75,14 @@ def true(truth: Truth, n: int, cells: int, chance: Chance) -> Outcome:
     return int(top is not None and top[0] == int(np.argmax(share))), 1
 
 
+def mean_towards_the_end(share: float, trials: int | tuple[int, ...], chance: Chance) -> Outcome:
+    """Whether what equal cells are shrunk towards lies above what they have; all values alike count for neither."""
+    n = np.broadcast_to(trials, 20)
+    grid = Grid(PERCENT, (axis("x", 20),), flat(100 * chance.binomial(n, share) / n), tuple(n.tolist()))
+    found = noisy_peaks(Table.of(grid)).shrunken
+    return int(found is not None and found.mean > 100 * share + 1e-9), 1
+
+
 def _top(share: np.ndarray, n: int, cells: int, chance: Chance) -> tuple[int, float, float] | None:
     values = 100 * chance.binomial(n, share) / n
     found = noisy_peaks(Table.of(Grid(PERCENT, (axis("x", cells),), flat(values), n))).probability_best
@@ -104,6 +112,10 @@ def _scenarios() -> Iterator[Scenario]:
             None if effect is None else 0.05,
             run,
         )
+    for share, trials in ((0.9, 7), (0.9, 20), (0.98, 50), (0.9, (11, 200) * 10)):
+        told = f"20 cells, p {share}, n {'11 and 200' if isinstance(trials, tuple) else trials}"
+        run = partial(mean_towards_the_end, share, trials)
+        yield Scenario("the mean that equal cells are shrunk towards is too near the end", told, "at_most", 0.55, run)
     for n in (30, 150, 300):
         setting = f"U(.4, .6), n {n}, 20 cells"
         run = partial(said, alike, n, 20, False)

@@ -1,5 +1,6 @@
 """Statements about comparisons, gates and trade-offs: who is told apart, what passes, who is behind."""
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -9,6 +10,9 @@ import numpy as np
 from bench.gates import ACCURACY, LOSS, Scene, drawn, judge, row_of, truth_of
 from bench.scenarios import Chance, Outcome, Scenario
 from registry.grids.grid import Axis, Grid, Level
+from registry.plans.closed_forms import Goal
+from registry.plans.estimated_errors import factor
+from registry.results.comparison import GapTest
 from registry.results.gates import Per, Policy
 from registry.views.trade_offs import Standing, places_of
 from workers.statistics.comparison import cell_gaps, gap_of_all_cells
@@ -92,6 +96,34 @@ def noisier(cells: int, repeats: int, times: float, per: Per, chance: Chance) ->
     return int(judge(Policy(per=per), *sides).passes is False), 1
 
 
+def few_against_many(runs: tuple[int, int], times: float, chance: Chance) -> Outcome:
+    """Whether equal sides are shown to differ: so many repeats each, the contender's so many times as noisy."""
+    sides = []
+    for count, spread in zip(runs, (1.0, times), strict=True):
+        found = chance.normal(0, spread, count)
+        sides.append(Grid(LOSS, (axis(1),), (found.mean(),), repeats=(count,), sd=(found.std(ddof=1),)))
+    test = gap_of_all_cells(*sides).test
+    return int(test is not None and test.p is not None and test.p < 0.05), 1
+
+
+def plan_of_repeats(repeats: int, effect: float, chance: Chance) -> Outcome:
+    """Whether a difference is shown by as many repeats as a plan asks for, from few."""
+
+    def shown(count: int) -> GapTest | None:
+        runs = chance.normal([[0.0], [effect]], 1.0, (2, count))
+        sd = runs.std(axis=1, ddof=1)
+        sides = (
+            Grid(LOSS, (axis(1),), (run.mean(),), repeats=(count,), sd=(s,)) for run, s in zip(runs, sd, strict=True)
+        )
+        return gap_of_all_cells(*sides).test
+
+    first = shown(repeats)
+    if first is None or not first.stderr or not first.df:
+        return 0, 0
+    test = shown(max(2, math.ceil(repeats * factor(first.stderr, effect, Goal(), first.df, repeats))))
+    return int(test is not None and test.p is not None and test.p < 0.05), 1
+
+
 def behind(points: int, trials: int, chance: Chance) -> Outcome:
     """Whether any of equal points of different cost is called behind the front."""
     shares = chance.binomial(trials, 0.6, points) / trials
@@ -139,6 +171,14 @@ def _scenarios() -> Iterator[Scenario]:
         setting = f"{cells} cells of {repeats} repeats, the contender {times:g} times as noisy"
         run = partial(noisier, cells, repeats, times, "cell")
         yield Scenario("a gate raises a false alarm out of repeats", setting, "at_most", 0.06, run)
+    for runs, times in (((2, 8), 1.0), ((8, 2), 3.0), ((3, 30), 1.0), ((5, 3), 3.0)):
+        setting = f"{runs[0]} and {runs[1]} repeats, the second {times:g} times as noisy"
+        run = partial(few_against_many, runs, times)
+        yield Scenario("equal sides of few and many repeats are shown to differ", setting, "at_most", 0.06, run, 2_000)
+    for repeats, effect in ((3, 1.0), (5, 1.0), (4, 1.5), (10, 0.5)):
+        run = partial(plan_of_repeats, repeats, effect)
+        setting = f"{repeats} repeats a side, {effect:g} standard deviations, and then as many as planned"
+        yield Scenario("a difference of repeats is shown by as many as a plan asks for", setting, "at_least", 0.78, run)
     for points, trials in ((5, 150), (10, 150), (20, 150), (10, 20)):
         setting = f"{points} equal points of different cost, n {trials}"
         yield Scenario(

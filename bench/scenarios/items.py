@@ -10,6 +10,8 @@ import numpy as np
 from bench.scenarios import Chance, Outcome, Scenario
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.outcomes import HeldItems, Outcomes
+from registry.plans.closed_forms import Goal
+from registry.plans.paired_items import PairedItems
 from workers.statistics import gap_of_all_cells
 from workers.statistics.cells import SlotItems
 from workers.statistics.matching import NO_ITEMS
@@ -70,6 +72,31 @@ def ranked(chance: Chance, rho: float, cells: int, count: int, names: int) -> Ou
     return int(pair_table(standings, 0.05, "new_questions").shown > 0), 1
 
 
+def tossed(chance: Chance, count: int, won: float, lost: float) -> Any:
+    """Outcomes of two models that differ on these shares of the items."""
+    kind = chance.random(count)
+    both = chance.random(count) < 0.5
+    return np.array([[np.where(kind < won + lost, kind < won, both)], [np.where(kind < won + lost, kind >= won, both)]])
+
+
+def planted(chance: Chance, count: int, won: float, lost: float) -> Outcome:
+    """Whether the difference that a comparison says it could show is shown, in items that differ as these do."""
+    size = compared(tossed(chance, count, won, lost), paired=True).test.detectable
+    if size is None:
+        return 0, 0
+    lost = min(max(lost, (won + lost - size) / 2), (1 - size) / 2)
+    test = compared(tossed(chance, count, lost + size, lost), paired=True).test
+    return int(test.p < 0.05), 1
+
+
+def plan_finds(chance: Chance, count: int, won: float, lost: float) -> Outcome:
+    """Whether a difference is shown by as many items as a plan asks for, from a smaller measurement."""
+    first = tossed(chance, count, won, lost)
+    up, down = ((one > other).sum() for one, other in (first, first[::-1]))
+    needed = PairedItems(int(up), int(down), count).needed(won - lost, Goal()) or 0
+    return int(compared(tossed(chance, needed, won, lost), paired=True).test.p < 0.05), 1
+
+
 def _scenarios() -> Iterator[Scenario]:
     for cells, count in ((1, 30), (5, 100)):
         for rho in (0.0, 0.5, 0.9):
@@ -89,6 +116,18 @@ def _scenarios() -> Iterator[Scenario]:
         yield Scenario(
             "equal models on the same items: exact McNemar tells them apart",
             f"200 items, correlation {rho:g}", "at_most", 0.05, partial(rejected, rho=rho, count=200),
+        )  # fmt: skip
+    for count, won, lost in ((10, 0.45, 0.05), (30, 0.1, 0.1), (60, 0.3, 0.0), (200, 0.06, 0.04), (1_000, 0.16, 0.14)):
+        setting = f"{count:,} items, {won:g} won and {lost:g} lost"
+        yield Scenario(
+            "items of two models differ as much as `detectable` says: McNemar shows it",
+            setting, "at_least", 0.75, partial(planted, count=count, won=won, lost=lost),
+        )  # fmt: skip
+    for count, won, lost in ((30, 0.175, 0.025), (60, 0.2, 0.1), (200, 0.045, 0.005), (300, 0.2, 0.1)):
+        setting = f"{count} items, {won:g} won and {lost:g} lost, and then as many as planned"
+        yield Scenario(
+            "a difference of the same items is shown by as many as a plan asks for",
+            setting, "at_least", 0.8, partial(plan_finds, count=count, won=won, lost=lost),
         )  # fmt: skip
     for cells in (1, 5):
         for rho in (0.0, 0.3, 0.6, 0.9):

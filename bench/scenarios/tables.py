@@ -39,6 +39,14 @@ def weighed(part: str, noise: str, rows: int, columns: int, chance: Chance) -> O
     return int(p is not None and p < 0.05), 1
 
 
+def misses_means(truth: np.ndarray, n: int | np.ndarray, chance: Chance) -> Outcome:
+    """Whether the interval of the mean of the first column, or of the first row, misses it."""
+    axes = sensitivity(Table.of(proportions(chance, truth, n))).axes or {}
+    wanted = {"x": 100 * truth[:, 0].mean(), "row": 100 * truth[0].mean()}
+    found = [(one.levels[0].interval, wanted[name]) for name, one in axes.items()]
+    return sum(ends is not None and not ends.low <= mean <= ends.high for ends, mean in found), len(found)
+
+
 def _scenarios() -> Iterator[Scenario]:
     for n in (30, 100, 300):
         for low, high in ((0.5, 0.99), (0.3, 0.7), (0.9, 0.99)):
@@ -60,6 +68,18 @@ def _scenarios() -> Iterator[Scenario]:
         setting = f"2 × {columns}, p {share}, rows of {sizes[0]} and {sizes[1]} trials"
         run = partial(matters, np.full((2, columns), share), trials, axis="row")
         yield Scenario("an axis matters (p < .05) though it does not, uneven trials", setting, "at_most", 0.06, run)
+    for share, rows, columns, trials in (
+        (0.9, 2, 4, 20),
+        (0.98, 2, 2, 100),
+        (0.99, 5, 5, 10),
+        (0.995, 5, 20, 5),
+        (0.9, 2, 2, np.array([[20], [200]])),
+        (0.7, 2, 2, np.array([[5], [500]])),
+    ):
+        told = "20 and 200" if share == 0.9 and columns == 2 else "5 and 500" if share == 0.7 else str(trials)
+        setting = f"{rows} × {columns}, p {share}, n {told}"
+        run = partial(misses_means, np.full((rows, columns), share), np.broadcast_to(trials, (rows, columns)))
+        yield Scenario("the interval of the mean of a level misses it", setting, "at_most", 0.07, run, 2_000)
     for few, many in ((13, 300), (30, 1_000), (77, 300)):
         trials = np.where(np.indices((5, 6)).sum(axis=0) % 2, few, many)
         told, setting = (

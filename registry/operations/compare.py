@@ -72,10 +72,12 @@ def mean_trials(connection: Connection, wanted: Iterable[Revision]) -> Mapping[R
 @dataclass(frozen=True, slots=True)
 class PairNoise:
     """What is known of the noise of the common cells of two revisions: whether some cell has none, and the standard
-    error of the mean of their differences, 0 where no cell has any and None where that of some cell is unknown."""
+    error of the mean of their differences, 0 where no cell has any and None where that of some cell is unknown; the
+    mean number of repeats of those that have any."""
 
     some_exact: bool
     stderr: float | None
+    repeats: float | None
 
 
 def noise_of_pairs(connection: Connection, pairs: Iterable[tuple[Revision, Revision]]) -> list[PairNoise]:
@@ -100,7 +102,8 @@ def _noise(mine: Grid, theirs: Grid) -> PairNoise:
     errors = [gate_error(grid, place) for grid, place in sides]
     known = [error for error in errors if error is not None]
     stderr = math.hypot(*known) / (len(sides) / 2) if known and len(known) == len(errors) else None
-    return PairNoise(any(exact), stderr)
+    repeats = [times for grid, place in sides if grid.repeats and (times := grid.repeats[place])]
+    return PairNoise(any(exact), stderr, sum(repeats) / len(repeats) if repeats else None)
 
 
 def _by_place(grid: Grid) -> dict[frozenset[tuple[str, str | float]], int]:

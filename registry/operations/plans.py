@@ -7,15 +7,18 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.grids.outcomes import scale_of
 from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs
 from registry.plans import planning
 from registry.plans.closed_forms import Goal
+from registry.plans.paired_items import PairedItems
 from registry.plans.planning import Means, Measured, Stratum
 from registry.results.codec import from_document
-from registry.results.comparison import Comparison, GapTest, ModelComparison, WholeGap
+from registry.results.comparison import Comparison, GapTest, ItemPairs, ModelComparison, WholeGap
 from registry.results.grid import PostedMetric
 from registry.results.plans import Plan
 from registry.results.power import error_under_equality
+from registry.storage.rows import metric_of
 
 
 def plan_of_models(connection: Connection, found: ModelComparison, goal: Goal) -> Plan | None:
@@ -38,7 +41,7 @@ def measured_of_grids(connection: Connection, document: dict[str, Any], goal: Go
         one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
     )
     return _with_exact_cells(
-        _measured(one.test, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
+        _measured(one.test, one.items, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
     )
 
 
@@ -66,13 +69,15 @@ def measured_of_models(connection: Connection, found: ModelComparison, goal: Goa
         if one.n_common
     ]
     noise = noise_of_pairs(connection, [pairs[one.benchmark] for one in strata])
-    return _with_exact_cells(_measured(whole, tuple(strata), found.metric), noise, goal)
+    items = next((one.items for one in found.by_benchmark if one.n_common), None)
+    return _with_exact_cells(_measured(whole, items, tuple(strata), found.metric), noise, goal)
 
 
 def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
     """What was measured, by the noise of the cells that have any where others are known to have none, as gates do."""
-    if not any(one.some_exact for one in noise):
-        return found
+    if found.items or not any(one.some_exact for one in noise):
+        known = [one.repeats for one in noise if one.repeats]
+        return replace(found, repeats=sum(known) / len(known) if known else None)
     strata = [
         replace(one, stderr=own.stderr) if own.some_exact else one for one, own in zip(found.strata, noise, strict=True)
     ]
@@ -81,7 +86,9 @@ def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -
         return replace(found, strata=tuple(strata), stderr=None, near=0.0)
     stderr = math.hypot(*errors) / len(strata)
     near = max(0.0, abs(found.gap) - goal.critical * stderr)
-    return replace(found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None, detectable=None)
+    return replace(
+        found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None, df=None, detectable=None
+    )
 
 
 def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int]]) -> float | None:
@@ -89,12 +96,19 @@ def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int
     return sum(known) / len(known) if known and len(known) == len(pair) else None
 
 
-def _measured(test: GapTest | WholeGap, strata: tuple[Stratum, ...], metric: PostedMetric) -> Measured:
+def _measured(
+    test: GapTest | WholeGap, items: ItemPairs | None, strata: tuple[Stratum, ...], metric: PostedMetric
+) -> Measured:
     ends = () if test.interval is None else (test.interval.low, test.interval.high)
     near = min(map(abs, ends)) if ends and ends[0] * ends[1] > 0 else 0.0
     lower, upper = metric.get("lower"), metric.get("upper")
     span = None if lower is None or upper is None else upper - lower
-    null = None
-    if (test.test if isinstance(test, WholeGap) else test.name) == "score":
+    null, exact = None, None
+    name = test.test if isinstance(test, WholeGap) else test.name
+    if name == "mcnemar" and items and items.flips:
+        exact = PairedItems.of(items.flips, scale_of(metric_of({**metric})) or 1.0)
+        span = exact.whole
+    if name == "score":
         null = error_under_equality(test.difference or 0.0, test.p)
-    return Measured(test.difference or 0.0, test.stderr, near, strata, span, null=null, detectable=test.detectable)
+    gap, seen = test.difference or 0.0, test.detectable
+    return Measured(gap, test.stderr, near, strata, span, null=null, detectable=seen, items=exact, df=test.df)

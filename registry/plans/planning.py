@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from registry.plans import closed_forms as forms
+from registry.plans import estimated_errors
 from registry.plans.closed_forms import Goal
+from registry.plans.paired_items import PairedItems
 from registry.results.parameters import POWER
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
+_ENUMERATED = "the first n of which the exact test of paired items finds the effect (McNemar 1947; Duffy 1984)"
+_ESTIMATED = "the first n of which Student's t finds the effect, by an estimated error (Student 1908)"
 _SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
 SCALED = ("independent_cells", "equal_scaling", "normal_law")
 """All cells get the same multiple of their trials, and the error shrinks by its root."""
@@ -31,7 +35,9 @@ class Stratum:
 class Measured:
     """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
     `span` the range of the metric, None without bounds; `exact`: no cell has any noise; `null`: the error that the test
-    takes under equality, and `detectable` what it finds with the power `POWER`, where these are other ones."""
+    takes under equality, and `detectable` what it finds with the power `POWER`, where these are other ones; `items`
+    those of which one cell alone was tested exactly; `df` those of an error that was estimated, from so many `repeats`
+    of a cell, or from items."""
 
     gap: float
     stderr: float | None
@@ -41,6 +47,9 @@ class Measured:
     exact: bool = False
     null: float | None = None
     detectable: float | None = None
+    items: PairedItems | None = None
+    df: float | None = None
+    repeats: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +63,21 @@ class Means:
 def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effect: float | None) -> Plan:
     """The plan that finds the effect, by default the gap that was measured, which is then not 0."""
     plan = replace(
-        blank(kind, goal, _SCALED.format(1 if goal.one_sided else 2)),
+        blank(kind, goal, _formula(found, goal)),
         decidable_now=found.near > 0,
         observed=found.gap,
         stderr=found.stderr,
-        assumptions=SCALED,
+        assumptions=("independent_items",) if found.items else SCALED[:-1] if found.df else SCALED,
     )
     wanted = abs(found.gap if effect is None else effect)
     if found.exact:
         return replace(plan, decidable_now=found.gap != 0, stderr=0.0, detectable=0.0, assumptions=("exact_cells",))
-    if not found.stderr:
+    if not found.stderr and not found.items:
         return impossible(plan, "unknown_noise", "the noise of some cells is not known")
     if found.span is not None and wanted > found.span:
         told = f"the metric has a range of {found.span:g}, and the effect is {wanted:g}"
         return impossible(plan, "beyond_scale", told)
-    seen = forms.detectable(found.stderr, goal, found.null)
-    if found.detectable is not None:
-        seen = found.detectable + (forms.quantile(goal.power) - forms.quantile(POWER)) * found.stderr
-    plan = replace(plan, detectable=seen)
+    plan = replace(plan, detectable=_detectable(found, goal))
     trials = _trials_alike(found.strata)
     plan = replace(
         plan,
@@ -81,8 +87,27 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
     return _allocated(_limited(plan, means), found.strata, means)
 
 
+def _formula(found: Measured, goal: Goal) -> str:
+    return _ENUMERATED if found.items else _ESTIMATED if found.df else _SCALED.format(1 if goal.one_sided else 2)
+
+
+def _detectable(found: Measured, goal: Goal) -> float | None:
+    if found.items:
+        return found.items.detectable(goal)
+    stderr = found.stderr or 0.0
+    if found.detectable is None:
+        return forms.detectable(stderr, goal, found.null)
+    return found.detectable + (forms.quantile(goal.power) - forms.quantile(POWER)) * stderr
+
+
 def _scaled(found: Measured, effect: float, goal: Goal, trials: float | None) -> Needed:
-    factor = forms.factor(found.stderr or 0.0, effect, goal, found.null)
+    if found.items:
+        items = found.items.needed(effect, goal)
+        return Needed(effect, None if items is None else items / found.items.count, items)
+    if found.df:
+        factor = estimated_errors.factor(found.stderr or 0.0, effect, goal, found.df, found.repeats)
+    else:
+        factor = forms.factor(found.stderr or 0.0, effect, goal, found.null)
     if math.isinf(factor):
         return Needed(effect)
     return Needed(effect, factor, None if trials is None else forms.whole(factor * trials))

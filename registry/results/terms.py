@@ -64,8 +64,9 @@ Noise = Annotated[
 Detectable = Annotated[
     Annotated[float, Digits(3)] | None,
     "The smallest true value that is found significant with probability 80 %, in the metric's unit: (z of 1 - alpha/2 "
-    "+ z of 0.8) standard errors, more where few repeats estimate them, and by trials on the noisier side; null "
-    "without noise, and where the scale has no room for it.",
+    "+ z of 0.8) standard errors, more where few repeats estimate them, by trials on the noisier side; by McNemar's "
+    "exact test enumerated, with as many items that differ as do, or as many losses; null without noise, and where the "
+    "scale has no room for it.",
 ]
 
 

@@ -112,7 +112,7 @@ def test_the_mean_of_a_name_is_over_its_compared_cells_with_each_benchmark_alike
     }
     for i, (name, weight) in enumerate(weights.items()):
         own = np.isfinite(values[i])
-        share = (values[i][own] / 100 * 400 + 0.5) / 401
+        share = (values[i][own] / 100 * 400 + 1) / 402
         part = np.array(weight)[own]
         mean, variance = np.sum(part * values[i][own]), np.sum(part**2 * share * (1 - share) / 400)
         low, high = wilson(mean / 100, np.sum(part * share), variance, 0.9)

@@ -9,6 +9,7 @@ import numpy as np
 
 from registry.grids.grid import Direction, Metric
 from registry.plans import closed_forms as forms
+from registry.plans import estimated_errors
 from registry.plans.closed_forms import Goal
 from registry.results.gates import GateUnit, Policy, Verdict
 from registry.results.plans import Needed
@@ -222,6 +223,8 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
             factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
         elif isinstance(sample, Counts):
             factor = sample.factor(limit / unit.estimate.whole, policy.alpha, goal.power)
+        elif math.isfinite(unit.estimate.df):
+            factor = estimated_errors.factor(stderr, distance, goal, unit.estimate.df, None)
         else:
             factor = forms.factor(stderr, distance, goal)
         if math.isinf(factor):

@@ -55,7 +55,7 @@ from workers.statistics.matching import (
     pairs_of,
     together,
 )
-from workers.statistics.noise import assumed_of_effect, effect_of
+from workers.statistics.noise import assumed_of_effect, effect_of, uncertainty
 from workers.statistics.pairs import ALIKE, UNKNOWN, LonePairs, lone_pairs
 from workers.statistics.power import detectable
 from workers.statistics.proportions import Tables, breslow_day, odds_ratio
@@ -164,7 +164,7 @@ def cell_df(variance: FloatArray, df: FloatArray) -> FloatArray:
     estimated; at most those that the shares of both sides in the variance of all cells give. Out of few repeats the
     noisier side happens to look quiet in some of many cells, and just there the difference looks large: 12 cells of
     3 repeats, of which one side is 6 times as noisy, have 8.3 % false alarms by Welch's and 2.1 % by these."""
-    weight = np.sum(variance**2 / df, axis=0)
+    weight = uncertainty(variance[..., None], df[..., None])
     own = np.divide(variance.sum(axis=0) ** 2, weight, out=np.full(weight.shape, np.inf), where=weight > 0)
     estimated = np.isfinite(df).all(axis=0) & np.isfinite(own)
     sides = variance[:, estimated].sum(axis=1, keepdims=True)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from workers.statistics.cells import Cells, by_items, cells_of
+from workers.statistics.noise import uncertainty
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.score_test import Strata, moments, standardised
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -219,7 +220,12 @@ def variances(here: Meeting, weight: FloatArray) -> tuple[FloatArray, FloatArray
     variance = (weight**2 * of_both(here, cells.variance)).sum(axis=2)
     if np.isinf(cells.df).all():
         return variance, np.zeros(variance.shape)
-    return variance, (weight**4 * of_both(here, np.nan_to_num(cells.variance) ** 2 / cells.df)).sum(axis=2)
+    free = cells.df[cells.present & np.isfinite(cells.df)]
+    if free.size and np.ptp(free) == 0:
+        return variance, (weight**4 * of_both(here, np.nan_to_num(cells.variance) ** 2 / cells.df)).sum(axis=2)
+    both = np.stack([weight**2 * np.where(here.shared, one, 0.0) for one in here.sides(np.nan_to_num(cells.variance))])
+    df = np.stack([np.where(here.shared, one, 1.0) for one in here.sides(cells.df)])
+    return variance, uncertainty(both, df)
 
 
 def by_tables(

@@ -28,6 +28,7 @@ from workers.statistics.cells import noise
 from workers.statistics.comparison import cell_df, effective, of_trials
 from workers.statistics.judging import Answer, Region, Span, judge
 from workers.statistics.matching import Matched, PairedCell, Pairs, sample_of, together
+from workers.statistics.noise import uncertainty
 from workers.statistics.paired_score import PairedSample
 from workers.statistics.score_test import Strata
 from workers.statistics.terms import BoolArray, FloatArray
@@ -243,7 +244,10 @@ def gap_of(found: Matched, noisy: CellNoise, whole: float | None, cells: Sequenc
     weight = n[0] * n[1] / n.sum(axis=0) if counted else np.ones(chosen.size)
     weight = weight / weight.sum()
     gap = math.fsum((gaps * weight).tolist())
-    estimate = _estimate(gap, (noisy.variance[:, chosen] * weight**2).ravel(), noisy.df[:, chosen].ravel())
+    variances, df = noisy.variance[:, chosen] * weight**2, noisy.df[:, chosen]
+    estimate = _estimate(gap, variances.ravel(), df.ravel())
+    if math.isfinite(estimate.df):
+        estimate = replace(estimate, df=float(variances.sum()) ** 2 / float(uncertainty(variances, df)))
     if len(cells) == 1 and math.isfinite(estimate.df):
         estimate = replace(estimate, df=float(cell_df(noisy.variance, noisy.df)[cells[0]]))
     if not counted or not whole:

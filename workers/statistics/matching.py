@@ -25,6 +25,8 @@ from scipy.special import bdtr, gammaln
 
 from registry.grids.grid import Axis, Metric
 from registry.grids.outcomes import HeldItems, Outcomes
+from registry.plans.closed_forms import Goal
+from registry.plans.paired_items import PairedItems
 from registry.results.comparison import CellItems, CellTest, Flips, GapTest, ItemPairs, McNemar, OnlyIn
 from registry.results.terms import Interval
 from workers.statistics.paired_score import PairedSample
@@ -371,7 +373,10 @@ def single(cell: PairedCell, whole: float, alpha: float) -> GapTest:
         reason = "one item has no spread" if found.stderr is None else "every item differs by the same"
         return GapTest("undefined", found.test, found.difference, stderr=found.stderr, reason=reason)
     df = None if cell.is_bits else cell.of[1] - 1.0
-    seen = detectable(found.stderr, df or math.inf, alpha) if found.stderr else None
+    if found.items.flips:
+        seen = PairedItems.of(found.items.flips, whole).detectable(Goal(alpha))
+    else:
+        seen = detectable(found.stderr, df or 0.0, alpha) if found.stderr else None
     return GapTest("ok", found.test, found.difference, found.interval, found.stderr, df, found.p, detectable=seen)
 
 

@@ -2,8 +2,8 @@
 
 Means of proportions: Wilson's (1927) interval, with as many trials as would make the mean's error of one proportion
 (the effective sample size of Korn and Graubard 1998, Survey Methodology 24, 193-201), as the lines of several models
-have it: one cell keeps its own interval, and no limit leaves the bounds. Other means: propagated errors, with
-Satterthwaite's (1946) degrees of freedom where errors were estimated from repeats.
+have it: one cell keeps its own interval, and no limit leaves the bounds. Other means:
+propagated errors, with Satterthwaite's (1946) degrees of freedom where errors were estimated from repeats.
 
 The best of several cells: the largest of noisy values is biased upward, so an interval around it is wrong. The best
 true value among K candidates lies above every candidate's lower limit, if all of these hold together (Sidak 1967,
@@ -36,9 +36,10 @@ from registry.results.aggregates import Aggregation
 from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
 from registry.results.terms import Interval
 from workers.statistics.cells import noise
+from workers.statistics.proportions import shares_and_variances, wilson_limits
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.set_aside import CellTable, of_names
-from workers.statistics.terms import ROUNDING, BoolArray, FloatArray, IntArray, normal_quantile, reach_of, within
+from workers.statistics.terms import ROUNDING, BoolArray, FloatArray, IntArray, reach_of, within
 
 OF_COLUMNS = 2
 """Dimensions of a table whose rows have means: names by something else."""
@@ -132,15 +133,11 @@ def mean_errors(groups: Groups) -> tuple[FloatArray, FloatArray]:
 
 
 def wilson_ends(groups: Groups, weight: FloatArray, values: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The limits of each entry whose cells all have trials, in the metric's unit; without meaning for others.
-
-    The error of a cell is taken at (k + 1/2) / (n + 1), so that none is 0.
-    """
-    cells, z2 = groups.cells, normal_quantile(1 - alpha / 2) ** 2
-    n = np.where(cells.n > 0, cells.n, 1.0)
-    share = (np.where(cells.n > 0, cells.k, 0.0) + 0.5) / (n + 1)
-    middle, variance = groups.total(weight * share), groups.total(weight**2 * share * (1 - share) / n)
-    low, high = wilson_limits(values / cells.whole, middle, variance, z2)
+    """The limits of each entry whose cells all have trials, in the metric's unit; without meaning for others."""
+    cells = groups.cells
+    share, error = shares_and_variances(np.where(cells.n > 0, cells.k, 0.0), np.where(cells.n > 0, cells.n, 1.0))
+    middle, variance = groups.total(weight * share), groups.total(weight**2 * error)
+    low, high = wilson_limits(values / cells.whole, middle, variance, alpha, groups.counts > 1)
     return low * cells.whole, high * cells.whole
 
 
@@ -329,8 +326,8 @@ def _adjusted(
 ) -> dict[int, NameMean]:
     """The means of names that lack benchmarks: sums of the entries of all names, by the weights of least squares."""
     number = count.ravel()[code]
-    share = np.where(cells.n > 0, (cells.k + 0.5) / (cells.n + 1), np.nan)
-    part = cells.variance / number**2
+    share, variances = cells.noise(ends[2])
+    part = variances / number**2
 
     def entries(of_cells: FloatArray) -> FloatArray:
         order = np.lexsort([of_cells, code])  # A sum of floats depends on the order, and is not to depend on the slots.
@@ -344,7 +341,8 @@ def _adjusted(
             float(np.sum(weight**power * column)) for power, column in zip((1, 2, 1, 4), columns, strict=True)
         )
         if (ends[0] is None or mean >= ends[0]) and (ends[1] is None or mean <= ends[1]):
-            found[i] = NameMean(mean, interval_of(mean, variance, middle, estimated, alpha, ends), adjusted=True)
+            told = interval_of(mean, variance, middle, estimated, alpha, ends, several=True)
+            found[i] = NameMean(mean, told, adjusted=True)
     return found
 
 
@@ -387,6 +385,11 @@ class OwnCells:
         """Some of the cells."""
         return OwnCells(*(getattr(self, one.name)[index] for one in fields(self)))
 
+    def noise(self, whole: float) -> tuple[FloatArray, FloatArray]:
+        """The share at which the variance of each cell is taken, NaN where that is not binomial, and the variance."""
+        share, error = shares_and_variances(self.k, np.maximum(self.n, 1e-300))
+        return np.where(self.n > 0, share, np.nan), np.where(self.n > 0, error * whole**2, self.variance)
+
 
 def weighted_mean(cells: OwnCells, parts: IntArray, alpha: float, ends: Ends) -> NameMean:
     """The sum of values that each weigh 1 / `parts`, which make 1 together, and its interval within the ends of the
@@ -394,38 +397,30 @@ def weighted_mean(cells: OwnCells, parts: IntArray, alpha: float, ends: Ends) ->
     weights = 1.0 / parts
     alike = bool((parts == parts[0]).all())  # then divided once, as an entry of a table is
     mean = math.fsum(cells.values.tolist()) / int(parts[0]) if alike else math.fsum((weights * cells.values).tolist())
-    spread = weights**2 * cells.variance
+    share, variances = cells.noise(ends[2])
+    spread = weights**2 * variances
     if not np.isfinite(spread).all():
         return NameMean(mean)
-    middle = math.fsum((weights * (cells.k + 0.5) / (cells.n + 1)).tolist()) if (cells.n > 0).all() else math.nan
+    middle = math.fsum((weights * share).tolist()) if (cells.n > 0).all() else math.nan
     total, estimated = math.fsum(spread.tolist()), math.fsum((spread**2 / cells.df).tolist())
-    return NameMean(mean, interval_of(mean, total, middle, estimated, alpha, ends))
+    return NameMean(mean, interval_of(mean, total, middle, estimated, alpha, ends, several=parts.size > 1))
 
 
 def interval_of(
-    mean: float, variance: float, middle: float, estimated: float, alpha: float, ends: Ends
+    mean: float, variance: float, middle: float, estimated: float, alpha: float, ends: Ends, *, several: bool
 ) -> Interval | None:
-    """The interval of a weighted sum by its variance, NaN where unknown. `middle` is the sum of the shares at which
-    that was taken (`cells.noise`), NaN where not all noise is binomial; `estimated` the sum of v^2 / df over its
-    parts."""
+    """The interval of a weighted sum of `several` cells or of one by its variance, NaN where unknown. `middle` is the
+    sum of the shares at which that was taken, NaN where not all noise is binomial; `estimated` the sum of v^2 / df over
+    its parts."""
     low, high, whole = ends
     if not variance > 0:
         return None
     if 0 < middle < 1:
-        p, of_share, z2 = np.array([mean / whole]), np.array([variance / whole**2]), normal_quantile(1 - alpha / 2) ** 2
-        limits = (float(end[0]) * whole for end in wilson_limits(p, np.array([middle]), of_share, z2))
+        p, at, of_share = (np.array([one]) for one in (mean / whole, middle, variance / whole**2))
+        limits = (float(end[0]) * whole for end in wilson_limits(p, at, of_share, alpha, several))
         return within(Interval(1 - alpha, *limits), low, high)
     reach = reach_of(1 - alpha, variance**2 / estimated if estimated else None) * math.sqrt(variance)
     return within(Interval(1 - alpha, mean - reach, mean + reach), low, high)
-
-
-def wilson_limits(p: FloatArray, middle: FloatArray, variance: FloatArray, z2: float) -> tuple[FloatArray, FloatArray]:
-    """Wilson's (1927) limits of mean shares p with the trials of one share that has the same variance at `middle`
-    (Korn and Graubard 1998)."""
-    n = middle * (1 - middle) / variance
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(np.maximum(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2, 0.0)) / (1 + z2 / n)
-    return np.minimum(centre - half, p), np.maximum(centre + half, p)
 
 
 def left_out(reason: str) -> Omission:

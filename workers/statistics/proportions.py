@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import chdtrc, erfc, gammaln, ndtri, xlogy
+from scipy.special import betaincinv, chdtrc, erfc, gammaln, ndtri, xlogy
 
 from registry.results.sensitivity import BreslowDay, OddsRatio
 from registry.results.terms import Interval
 from registry.results.trend_tests import Heterogeneity
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 Count = IntArray | FloatArray
 """Successes or trials; not whole where a design effect divides them."""
@@ -155,6 +155,36 @@ def newcombe(
         difference - np.hypot(p2 - low2, high1 - p1),
         difference + np.hypot(high2 - p2, p1 - low1),
     )
+
+
+def shares_and_variances(k: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The variances of cells for the interval of their mean, and the shares at which they are taken. Half counts, in
+    place of these, take the noise from a cell of few trials that came out alike, beside cells of many: of 5 and 500
+    trials at .7, 17 % of the intervals miss, 6 % so."""
+    share = (k + 1) / (n + 2)
+    return share, share * (1 - share) / n
+
+
+def wilson_limits(
+    p: FloatArray, middle: FloatArray, variance: FloatArray, alpha: float, several: BoolArray | bool
+) -> tuple[FloatArray, FloatArray]:
+    """Wilson's (1927) limits of mean shares p with the trials of one share that has the same variance at `middle`
+    (Korn and Graubard 1998). Where fewer than five of these came out one way, in several cells, the end on that side is
+    no nearer than Clopper and Pearson's (1934), as they have it: 5 cells of 5 trials at .995 miss in 11.7 % else."""
+    n, z2 = middle * (1 - middle) / variance, float(ndtri(1 - alpha / 2)) ** 2
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(np.maximum(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2, 0.0)) / (1 + z2 / n)
+    low, high = np.minimum(centre - half, p), np.maximum(centre + half, p)
+    return _no_nearer(low, p, n, alpha, several), -_no_nearer(-high, 1 - p, n, alpha, several, 1.0)
+
+
+def _no_nearer(
+    end: FloatArray, share: FloatArray, n: FloatArray, alpha: float, several: BoolArray | bool, less: float = 0.0
+) -> FloatArray:
+    few = np.flatnonzero(several & (share > 0) & (share * n < FEWEST_EXPECTED))
+    k = share[few] * n[few]
+    end[few] = np.minimum(end[few], betaincinv(k, n[few] - k + 1, alpha / 2) - less)
+    return end
 
 
 def wilson(k: Count, n: Count, level: float | FloatArray = 0.95) -> tuple[FloatArray, FloatArray]:

@@ -46,7 +46,7 @@ from workers.statistics.additive import (
     totals,
 )
 from workers.statistics.noise import Noise
-from workers.statistics.proportions import FEWEST_EXPECTED
+from workers.statistics.proportions import FEWEST_EXPECTED, shares_and_variances, wilson_limits
 from workers.statistics.table import Table, by_level
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, ROUNDING, SMALLEST_P, FloatArray, reach_of, within
 
@@ -246,12 +246,14 @@ def level_means(
     """Per axis and level; adjusted means are `None` where effects cannot be told apart."""
     mean = float(table.values[table.present].mean())
     means = mean + equations.right / equations.counts
-    reach = reaches(table, layout, equations.counts, means, noise, alpha)
+    low, high = ends_of(table, layout, equations.counts, means, noise, alpha)
     plain, logit = adjusted(table, layout, equations, mean, noise)
     found = []
     for a, span in enumerate(layout.spans):
         names, raw = [table.levels[a][level] for level in levels[a]], means[span].tolist()
-        intervals = [around(table, *ends, 1 - alpha) for ends in zip(raw, reach[span].tolist(), strict=True)]
+        intervals = [
+            between(table, *ends, 1 - alpha) for ends in zip(low[span].tolist(), high[span].tolist(), strict=True)
+        ]
         rest = ([None] * len(raw) if part is None else part[a].tolist() for part in (plain, logit))
         outside = beyond(table, None if plain is None else plain[a], len(raw))
         found.append([LevelMean(*row) for row in zip(names, raw, intervals, *rest, outside, strict=True)])
@@ -268,11 +270,24 @@ def beyond(table: Table, means: FloatArray | None, count: int) -> list[bool]:
     return np.any(outside, axis=0).tolist() if outside else [False] * count
 
 
-def around(table: Table, mean: float, reach: float, level: float) -> Interval | None:
+def between(table: Table, low: float, high: float, level: float) -> Interval | None:
     """The interval of a mean within the metric's bounds, if its error is known."""
-    if not math.isfinite(reach):
+    if not math.isfinite(high - low):
         return None
-    return within(Interval(level, mean - reach, mean + reach), table.metric.lower, table.metric.upper)
+    return within(Interval(level, low, high), table.metric.lower, table.metric.upper)
+
+
+def ends_of(
+    table: Table, layout: Layout, counts: FloatArray, raw: FloatArray, noise: Noise | None, alpha: float
+) -> tuple[FloatArray, FloatArray]:
+    """The ends of the interval of each level's raw mean, as series and tables have them (`means`); NaN without one."""
+    if noise is not None and noise.k is not None and noise.n is not None:
+        share, variance = shares_and_variances(noise.k, noise.n)
+        sums = totals(layout, share) / counts, totals(layout, variance) / counts**2
+        low, high = wilson_limits(raw / noise.whole, *sums, alpha, counts > 1)
+        return low * noise.whole, high * noise.whole
+    reach = reaches(table, layout, counts, raw, noise, alpha)
+    return raw - reach, raw + reach
 
 
 def reaches(

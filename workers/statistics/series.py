@@ -51,7 +51,7 @@ from workers.statistics.changes import (
 )
 from workers.statistics.curves import Curves, alike
 from workers.statistics.judging import adjusted, opened, simes
-from workers.statistics.means import wilson_limits
+from workers.statistics.proportions import shares_and_variances, wilson_limits
 from workers.statistics.retained import retained
 from workers.statistics.shape import plateaus, turns_of
 from workers.statistics.slopes import agreeing
@@ -432,8 +432,9 @@ def mean_intervals(curves: Curves, squares: FloatArray, whole: float | None, lev
     low, high = curves.mean - reach, curves.mean + reach
     if noise is not None and noise.binomial is not None:
         k, n = noise.binomial
-        middle = ((k + 0.5) / (n + 1)).mean(axis=1)
-        ends = wilson_limits(curves.mean / noise.whole, middle, (error / noise.whole) ** 2, reach_of(level) ** 2)
+        share, variance = shares_and_variances(k, n)
+        middle, variance = share.mean(axis=1), variance.sum(axis=1) / count**2
+        ends = wilson_limits(curves.mean / noise.whole, middle, variance, 1 - level, count > 1)
         low, high = (end * noise.whole for end in ends)
     if whole is not None:
         low, high = np.maximum(low, 0.0), np.minimum(high, whole)

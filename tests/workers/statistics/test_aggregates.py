@@ -190,7 +190,7 @@ def test_the_interval_of_a_mean_is_wilsons_with_the_trials_that_its_error_is_wor
     rows = [(b, "m0", "", a, value, n) for b, a, value, n in given]
     entry = first(rows, "value n", Question(("model",), ("benchmark",), alpha=0.1))
     weights, n = np.array([0.25, 0.25, 0.5]), np.array([50, 20, 10])
-    shares = (np.array([30, 18, 10]) + 0.5) / (n + 1)
+    shares = (np.array([30, 18, 10]) + 1) / (n + 2)
     middle = weights @ shares
     worth = middle * (1 - middle) / (weights**2 @ (shares * (1 - shares) / n))
     assert (entry.value, entry.interval.level) == (87.5, 0.9)
