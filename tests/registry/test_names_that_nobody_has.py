@@ -119,7 +119,7 @@ def test_a_ranking_and_a_trade_off_say_what_was_compared(sweep: Project) -> None
     path = TRADE_OFF.replace("?", ".txt?") + "&x.at.Ratio=0.1&y.at.Ratio=0.2"
     text = asked(sweep, path).text
     for slot in ("0.1", "0.2"):
-        assert f"accuracy (%), Ratio {slot}" in text.splitlines()[3]
+        assert f"accuracy (%), Ratio {slot}" in text.splitlines()[5]
     assert "accuracy, Ratio 0.2: the mean over the 1 slot that it has." in text
 
 
