@@ -256,7 +256,11 @@ def test_rankings_and_comparisons_of_models_are_drawn_with_their_numbers(three: 
     gaps += [("b", single["test"]["difference"], single["test"]["interval"])]
     for path, rows in ((ranked, means), (compared, gaps)):
         svg = ElementTree.fromstring(answered(three, path.format(".svg")).data)  # noqa: S314 (our own)
-        ticks = {float((one.text or "").replace("−", "-")): float(one.get("x", "")) for one in svg.iter(SVG + "text") if is_tick(one)}
+        ticks = {
+            float((one.text or "").replace("−", "-")): float(one.get("x", ""))
+            for one in svg.iter(SVG + "text")
+            if is_tick(one)
+        }
         (low, left), *_, (high, right) = sorted(ticks.items())
         per = (right - left) / (high - low)
         whiskers = [

@@ -64,6 +64,8 @@ MOST_SERIES = 2_000
 """Series analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
 SHARES = (0.75, 0.125, 0.125)
 """Of the errors of an axis: for trends, for other variation, and for what all series say together."""
+MOVING = ("creasing", "varies", "_then_")
+"""Parts of the words of series whose cells are shown to differ."""
 SERIES_WEIGH = 3.0
 """An axis with series, of which more is said, among the axes of a report, against one without."""
 
@@ -308,16 +310,14 @@ def _series(
     parameters: Parameters,
     curve: Curve,
     alone: _Alone,
-    judgement: _Judgement,
+    given: _Judgement,
     word: Direction,
     steps: LargestSteps,
     sharp: Sharp,
 ) -> Series:
-    trend, rest, places, single = alone.trend, alone.rest, curve.places, curve.count == 1
-    line, alpha = trend.line, parameters.alpha
-    bent = trend.lack_of_fit_p is not None and trend.lack_of_fit_p < alpha
-    moves = any(part in word for part in ("creasing", "varies", "then"))
-    changes = alone.steps.changes(judgement.p_holm, sharp)
+    trend, line, rest = alone.trend, alone.trend.line, alone.rest
+    places, single, alpha = curve.places, curve.count == 1, parameters.alpha
+    changes = alone.steps.changes(given.p_holm, sharp)
     return Series(
         along=curve.axis.name,
         at={axis.name: place_of(axis, position) for axis, position in curve.at},
@@ -339,18 +339,18 @@ def _series(
         mann_kendall=trend.mann_kendall,
         logit=trend.logit,
         weighted=trend.weighted,
-        heterogeneity=trend.heterogeneity and replace(trend.heterogeneity, q=judgement.heterogeneity_q),
-        fitted_change=None if bent else agreeing(on_scale(trend.change, curve.whole), judgement.q, alpha),
-        end_change=alone.ends if moves else reaching_0(alone.ends),
-        detectable=at_most(curve.whole, trend.detectable(judgement.level)),
+        heterogeneity=trend.heterogeneity and replace(trend.heterogeneity, q=given.heterogeneity_q),
+        fitted_change=agreeing(straight_change(trend, curve.whole, alpha), given.q, alpha),
+        end_change=alone.ends if any(part in word for part in MOVING) else reaching_0(alone.ends),
+        detectable=at_most(curve.whole, trend.detectable(given.level)),
         direction=word,
         trend_p=trend.p,
-        q=judgement.q,
+        q=given.q,
         changes=changes,
         changes_left_out=len(alone.steps.sizes) - len(changes),
         sharp_reason=sharp_reason(curve.noise_kind, parameters),
         largest=steps,
-        onset=judgement.onset,
+        onset=given.onset,
         thresholds=rest.thresholds,
         plateau=rest.plateau,
         reason="a single cell has no course" if single else None,
@@ -358,8 +358,12 @@ def _series(
     )
 
 
-def on_scale(change: FittedChange | None, whole: float | None) -> FittedChange | None:
-    """The change of a proportion with an interval that goes no further than its scale."""
+def straight_change(trend: Trend, whole: float | None, alpha: float) -> FittedChange | None:
+    """The change along the line, that of a proportion with an interval that goes no further than its scale; `None`
+    where the cells miss the line."""
+    change, misses = trend.change, trend.lack_of_fit_p
+    if misses is not None and misses < alpha:
+        return None
     if change is None or change.interval is None or whole is None:
         return change
     return replace(change, interval=within(change.interval, -whole, whole))
