@@ -264,9 +264,9 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     tested = [name for name in open_ if name not in untested]
     for words, names in ("not separated from", tested), ("not tested against", untested):
         told += f"; {words} {joined(names, _LISTED)}" if names else ""
-    equal = _equal(ranking, best, open_)
-    told += equal
-    if gap := _gap(ranking, open_):
+    equal, ahead = _equal(ranking, best, open_), _ahead(ranking, best)
+    told += equal + ahead
+    if not ahead and (gap := _gap(ranking, open_)):
         told += f"; {'it' if len(best) == 1 else isolated(best[0].name)}{gap}"
     answer: Answer = "absent" if equal else "open"
     return Verdict(answer, sentence(f"{told}{turns}"), left_out=each)
@@ -288,11 +288,13 @@ def is_tested(ranking: Ranking) -> bool:
 
 def open_pair(ranking: Ranking) -> tuple[str, str] | None:
     """The first name and the next one that the tests do not separate from it; None where nothing was tested, or where
-    the two are shown to be equal within the margin."""
+    the two do not differ or are shown to be equal within the margin."""
     first, *others = [row.name for row in ranking.ranking] if is_tested(ranking) else [""]
     pair = next(((first, one) for one in others for group in ranking.groups if {first, one} <= {*group}), None)
     margin, found = yardstick_of(ranking).margin, pair and pair_of(ranking, *pair)
-    return None if margin is not None and found and found[1] and found[1].is_within(margin) else pair
+    size = found[1] if found else None
+    is_over = size and (size.difference == 0 or (margin is not None and size.is_within(margin)))
+    return None if is_over else pair
 
 
 def _not_separated(ranking: Ranking, best: Sequence[Ranked]) -> list[str]:
@@ -306,6 +308,21 @@ def _may_tell(ranking: Ranking, first: str, second: str) -> bool:
     """Whether the two were tested, or may have been: not every pair is listed."""
     found = pair_of(ranking, first, second)
     return found is None or found[0].p_holm is not None
+
+
+def _ahead(ranking: Ranking, best: Sequence[Ranked]) -> str:
+    """Names that are shown to be better than one that is first: where cells are missing, others decide the order."""
+    found = (pair_of(ranking, row.name, other.name) for row in best for other in ranking.ranking if other not in best)
+    ahead = [
+        pair.b if any(row.name == pair.a for row in best) else pair.a
+        for pair, size in filter(None, found)
+        if size and size.shown and size.difference < 0
+    ]
+    if not ahead:
+        return ""
+    are, first = "is" if len(ahead) == 1 else "are", "it" if len(best) == 1 else "one of them"
+    told = f"{joined(ahead, _LISTED)} {are} shown to be {_word(ranking)} than {first}"
+    return f"; yet {told} on the cells that both have"
 
 
 def _equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> str:
@@ -326,7 +343,7 @@ def lead_of(ranking: Ranking) -> Iterator[str]:
     """By how much the first leads the second, where the pair is listed."""
     first, second = ranking.ranking[0].name, ranking.ranking[1].name
     listed = pair_of(ranking, first, second)
-    if listed and listed[1]:
+    if listed and listed[1] and listed[1].difference:
         by, leads = listed[1].told(yardstick_of(ranking)), "trails" if listed[1].difference < 0 else "leads"
         yield f"It {leads} {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
@@ -340,6 +357,8 @@ def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     if not listed or not listed[1]:
         return ""
     found = listed[1]
+    if found.difference == 0:
+        return f" does not differ from {isolated(name)}"
     alone = " in a test of this pair alone" if found.interval and found.interval.low * found.interval.high > 0 else ""
     leads = "trails" if found.difference < 0 else "leads"
     return f" {leads} {isolated(name)} by {found.told(yardstick_of(ranking))}{alone}"
