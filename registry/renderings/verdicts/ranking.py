@@ -259,7 +259,7 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
         others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
         told = f"{first}, shown to be {_word(ranking)} than {others}{less}"
         return Verdict("shown", sentence(f"{told}{turns}"), tuple(lead_of(ranking)), left_out=each)
-    told = f"{first}, shown to be {_word(ranking)} than {of_them(worse)}{less}"
+    told = f"{first}, shown to be {_word(ranking)} than {of_them(worse)}{less}" if worse else first
     untested = [name for name in open_ if not any(_may_tell(ranking, row.name, name) for row in best)]
     tested = [name for name in open_ if name not in untested]
     for words, names in ("not separated from", tested), ("not tested against", untested):

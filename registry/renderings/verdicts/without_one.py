@@ -41,15 +41,16 @@ def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str,
         return "", ()
     worst = min(lost, key=lambda one: one.shown)
     name, than = isolated(worst.benchmark), f"than {_beaten(worst)}"
+    some = f"{len(lost):,} {group}s" if len(lost) == len(without) else f"{len(lost):,} of the {len(without):,} {group}s"
     if len(lost) == 1:
         return f"; with {name} left out, {than}", ()
     if len({_beaten(one) for one in lost}) == 1:
-        return f"; with any one of {len(lost):,} {group}s left out, {than}", ()
+        return f"; with any one of {some} left out, {than}", ()
     listed = without if len(without) <= _ALL_WITHOUT else lost
     each = tuple(
         f"Without {isolated(one.benchmark)}, than {_beaten(one) if one in lost else 'no fewer'}." for one in listed
     )
-    return f"; with any one of {len(lost):,} {group}s left out, than fewer: without {name}, {than}", each
+    return f"; with any one of {some} left out, than fewer: without {name}, {than}", each
 
 
 def of_them(count: int) -> str:
