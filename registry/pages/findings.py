@@ -36,7 +36,7 @@ _COURSES = (
     ("Varies, rises and then falls along", ("rises_then_falls",)),
     ("Varies, no trend shown along", ("varies_without_trend",)),
     ("No trend shown along", ("inconclusive",)),
-    ("Too few points along", ("insufficient_points", "two_points", "single_point")),
+    ("Too few points, or too many ties, along", ("insufficient_points", "two_points", "single_point")),
 )
 
 MOVING = ("increasing", "decreasing", "slightly_increasing", "slightly_decreasing")
@@ -102,9 +102,12 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
         told.append(f"{what} {signed(change.value, decimals)}{_within(interval, decimals)}")
     told += unlike_a_line(one)
     if one.direction == "inconclusive":
-        seen = "no change" if one.detectable is None else f"a change of {rough(one.detectable)} along a line"
-        bare = one.detectable is None and one.noise == "unknown"
-        told.append("no change could have been shown" if bare else f"{seen} would have been seen (power 80\u00a0%)")
+        if one.detectable is not None:
+            told.append(f"a change of {rough(one.detectable)} along a line would have been seen (power 80\u00a0%)")
+        elif one.noise == "unknown":
+            told.append("no change could have been shown")
+        else:
+            told.append("even a large change may have been missed (power below 80\u00a0%)")
     elif one.q is not None and one.direction in MOVING:
         told.append(f"{sure}\u00a0{p_value(one.q)}")
     if onset := lasting(one, statistics.metric):

@@ -265,14 +265,17 @@ Noise = tuple[int | None, float | None, int | None, float | None]
 
 def interval_of(value: float, whole: float | None, noise: Noise) -> tuple[float, float] | None:
     """The 95 % interval of one cell by itself: Wilson's of its trials where it is a proportion of `whole`, Student's of
-    its repeats, else of its standard error; None where nothing is known, or the error is 0."""
+    its repeats, the wider of both where both are known, else of its standard error; None where nothing is known, or
+    the error is 0. That of a proportion stays on its scale."""
     trials, stderr, repeats, sd = noise
-    if trials and whole:
-        return wilson(value, trials, whole)
-    reach = Z * (stderr or 0.0)
+    ends = wilson(value, trials, whole) if trials and whole else (value, value)
+    reach = 0.0 if trials and whole else Z * (stderr or 0.0)
     if sd and repeats and repeats > 1:
         reach = student(repeats - 1) * sd / math.sqrt(repeats)
-    return (value - reach, value + reach) if reach else None
+    low, high = min(value - reach, *ends), max(value + reach, *ends)
+    if low == high:
+        return None
+    return (low, high) if whole is None else (max(low, 0.0), min(high, whole))
 
 
 def count_of(value: float, metric: PostedMetric, trials: int | None, decimals: int | None) -> int | None:

@@ -58,8 +58,11 @@ def _sentences(plan: Plan, within: str) -> Iterator[str]:
         more = f", and {plan.next_cells_left_out:,} more" if plan.next_cells_left_out else ""
         yield f"to be measured first, as the claim is about them: the cells below{more}"
     if plan.total is not None:
-        enough = {True: "; the budget is enough", False: "; the budget is not enough", None: ""}[plan.affordable]
-        split = ", split as below" if plan.allocation else ""
+        below = ", and is split below" if plan.allocation else ""
+        enough = {True: "; the budget is enough", False: f"; the budget is not enough{below}", None: ""}[
+            plan.affordable
+        ]
+        split = ", split as below" if plan.allocation and plan.affordable is not False else ""
         instead = "in place of one multiple for all, " if len(plan.allocation) > 1 else ""
         yield f"{instead}in all: {plan.total:,} trials{split}{enough}"
     if plan.impossible is not None:

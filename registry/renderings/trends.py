@@ -35,7 +35,7 @@ _METHODS = {
     "welch": "of the runs of these two cells, by Welch's t",
     "z": "of these two cells, by their standard errors",
     "theil_sen": "the slope times the length of the axis",
-    "least_squares": "by least squares, for most pairs of values tie",
+    "least_squares": "by least squares, for many pairs of values tie",
 }
 """How a change is computed. Of a table with several ways the first is told below it, the others at their rows."""
 _TRIALS = {

@@ -54,7 +54,7 @@ class FittedChange:
     method: Annotated[
         ChangeMethod,
         "logit: trials. weighted: standard errors. repeats: repeats, each cell with the variance of its own. "
-        "theil_sen: noise unknown. least_squares: most pairs of values tie (ordinal or two-valued scores).",
+        "theil_sen: noise unknown. least_squares: many pairs of values tie (ordinal or two-valued scores).",
     ]
     reason: Reason = None
 

@@ -38,7 +38,7 @@ from registry.results.comparison import (
     LevelGap,
 )
 from registry.results.sensitivity import BreslowDay, OddsRatio
-from registry.results.terms import Interval, Place
+from registry.results.terms import OF_REPEATS, ROUNDED, Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.judging import adjusted
@@ -258,7 +258,8 @@ def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, mea
     if odd is None:
         frame = measure(frame, found, item_pairs(found, baseline, items), baseline)
         words = dict.fromkeys(word for both in (sides, sides[::-1]) for word in assumed_of_effect(*both))
-        frame = replace(frame, assumes=(*frame.assumes, *words))
+        free = ("independent_trials",) * (ROUNDED in words and OF_REPEATS not in words)
+        frame = replace(frame, assumes=tuple(dict.fromkeys((*free, *frame.assumes, *words))))
     return judged(frame, odd)
 
 

@@ -171,7 +171,8 @@ def _level_lines(
         if here:
             levels = joined([label(one.level) for one in here], 6)
             shown_at = f"{name} is shown to be {yardstick.word} at {isolated(axis)} {levels}"
-            yield f"{shown_at[0].upper()}{shown_at[1:]} (Holm over {tested} levels)."
+            holm = f" (Holm over {tested} levels)" if tested > 1 else ""
+            yield f"{shown_at[0].upper()}{shown_at[1:]}{holm}."
 
 
 def _difference(one: LevelGap) -> float:

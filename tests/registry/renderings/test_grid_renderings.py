@@ -3,6 +3,9 @@
 import csv
 import io
 
+import pytest
+
+from registry.renderings.numbers import interval_of
 from tests.registry.renderings.grid_documents import axis, cells_csv, document, grid_markdown, grid_text, two_axes
 
 TYPES = axis("Type", ["1", "2", "3"])
@@ -57,3 +60,11 @@ def test_csv_does_not_start_formulas() -> None:
     found = list(csv.reader(io.StringIO(cells_csv(document(axes, [-1.5, 2.0]) | {"model": "=1+1", "variant": "-x"}))))
     assert found[1][4:6] == ["'=1+1", "'-x"]
     assert [[row[8], row[10]] for row in found] == [["'=A1", "value"], ["'@SUM(1)", "-1.5"], ["plain", "2.0"]]
+
+
+def test_a_lone_cell_has_the_wider_interval_of_its_trials_and_its_repeats_within_its_scale() -> None:
+    """By Wilson 80 of 100 are 71.1 to 86.7; by Student's t of 9 degrees of freedom 30 / sqrt(10) reach 21.5."""
+    low, high = interval_of(80.0, 100.0, (100, None, 10, 30.0)) or (0.0, 0.0)
+    assert (low, high) == pytest.approx((58.5, 100.0), abs=0.05)
+    assert interval_of(80.0, 100.0, (100, None, 10, 0.1)) == pytest.approx((71.1, 86.7), abs=0.05)
+    assert interval_of(99.0, 100.0, (None, None, 3, 2.0)) == pytest.approx((94.03, 100.0), abs=0.01)

@@ -212,7 +212,7 @@ SAID = {
         ["The only measured cell is Kind a, Step 2: accuracy 5 %.", "Kind a 1 point, 5"], ["better", "→ 5 over"],
     ),
     "known noise that finds nothing on the scale is known": (
-        Grid(HIGHER, (steps(2),), (0.0, 100.0), 3), ["no change would have been seen"], ["noise unknown"],
+        Grid(HIGHER, (steps(2),), (0.0, 100.0), 3), ["even a large change may have been missed"], ["noise unknown"],
     ),
     "one value throughout is within no margin": (
         Grid(FREE, (steps(4),), (1.0,) * 4), ["Along Step loss has one value throughout."], ["margin"],
