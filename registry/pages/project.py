@@ -74,6 +74,7 @@ _RANKINGS: dict[str, tuple[OfTarget, Means | None]] = {}
 _OF_GRIDS_TOLD: dict[tuple[uuid.UUID, str], ShownVerdict] = {}
 """Verdicts on grids by their ids and the etags of their statistics."""
 _CLAIMS, _ALERTS, _NEWS, _READ_NEWS = 3, 3, 5, 50
+_CONCLUSIONS, _FIRST = ("ranking.changed", "claim.flipped"), 3
 Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
 """An experiment by the metric of which it has most cells, and what is known of its results: the verdict of their
 ranking, or where that has no answer of its grids, as long as they are few; each with the id of its grid; and the means
@@ -135,9 +136,10 @@ def project(project: str) -> Response:
 
 
 def _lately(told: Sequence[Any]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-    """The first events in runs as the activity has them, of grids that were revised together one."""
-    room = _NEWS
-    for shown_, folded in runs_of(told, unfolded=1):
+    """The first events in runs as the activity has them, of grids that were revised together one; before them the last
+    ones of what other values made another conclusion."""
+    room, first = _NEWS, [one for one in told if one[0].type in _CONCLUSIONS][:_FIRST]
+    for shown_, folded in runs_of([*first, *(one for one in told if one not in first)], unfolded=1):
         if room <= 0:
             return
         yield shown_[:room], folded

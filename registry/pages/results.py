@@ -187,7 +187,7 @@ def _context(
 
 def _changed(ranking: Ranking) -> Iterator[Part]:
     """What changed in the ranking; of names that are all new, that nothing had been measured."""
-    if ranking.change and all(one.verdict == "new" for one in ranking.change.names):
+    if ranking.change and {one.verdict for one in ranking.change.names} == {"new"}:
         yield from parts_of([change_sentence(ranking), "Nothing of this was there before."])
     elif ranking.change:
         yield from parts_of([change_sentence(ranking), *change_blocks(ranking)])

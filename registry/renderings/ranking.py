@@ -67,9 +67,9 @@ def ranking_csv(ranking: Ranking) -> str:
     if any(one.adjusted for one in ranking.ranking):
         fields["adjusted"] = lambda one: bool(one.adjusted)
     own = {one.name: [value(one) for value in fields.values()] for one in ranking.ranking}
-    absent = [None] * (len(fields) - 2)
+    absent, untold = [None] * (len(fields) - 2), [None] * len(CHANGE_COLUMNS) if change else []
     rows = (
-        [*head, *own.get(name, [None, name, *absent]), *also.values(), *change.get(name, ())]
+        [*head, *own.get(name, [None, name, *absent]), *also.values(), *change.get(name, untold)]
         for name in dict.fromkeys([*own, *change])
     )
     return tidy([*_POLICY, *fields, *also, *(CHANGE_COLUMNS if change else ())], rows)

@@ -49,7 +49,7 @@ class NameChange(Move):
 
     verdict: Annotated[
         ChangeVerdict,
-        "new, gone: it is in one of the rankings alone. unchanged: of the same revisions of the same grids. "
+        "new, gone: it is in one of the rankings alone. unchanged: no cell of its grids changed. "
         "same_cells: other cells of its grids changed, came or went; those measured at both are the same. better, "
         "worse: `p_holm` is below alpha. open: the tests do not tell.",
     ]
@@ -74,7 +74,9 @@ class RankingChange:
     """What changed in a ranking since an instant. Both rankings have the aliases of today."""
 
     since: Annotated[Instant, "The earlier instant."]
-    names: Annotated[tuple[NameChange, ...], "The names in the order of the ranking, then those that are gone."]
+    names: Annotated[
+        tuple[NameChange, ...], "The names with cells in the order of the ranking, then those that are gone."
+    ]
 
 
 def moves(before: Mapping[str, int | None], now: Mapping[str, int | None]) -> Iterator[Move]:

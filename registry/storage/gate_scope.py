@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake.levels import read_number
@@ -14,6 +14,11 @@ from registry.results.gates import Definition
 from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, grids, new_id, stored_revisions
 
+_CELLS = (
+    *("shape_id", "metric", "axes", "numbers", "scale", "values", "trials", "cell_trials", "stderr", "repeats", "sd"),
+    *("questions", "design_effect", "derived"),
+)
+"""Columns of what is known of the cells of a revision."""
 PUBLISHED = "published"
 """The order by when the first grid of a model was published; any other is that of a label's numbers."""
 
@@ -66,11 +71,13 @@ def grids_of_scope(
     connection: Connection, project_id: uuid.UUID, query: GateQuery, joined: Mapping[tuple[str, str], str]
 ) -> Sequence[Any]:
     """The measured grids of the experiment and metric without their values, in the order in which gates read them; each
-    with when its revision was published."""
+    with when its cells were published as they are, and `judged`, the first of the revisions up to the current one of
+    which verdicts would be the same."""
     own = [alias for (kind, alias), name in joined.items() if kind == "experiment" and name == query.experiment]
     current = of_current(stored_revisions)
     columns = (grids.c.benchmark, grids.c.model, grids.c.variant, grids.c.created_at, stored_revisions.c.grid_id)
-    published = stored_revisions.c.created_at.label("published_at")
+    published = _first_alike(project_id, _CELLS, "created_at").label("published_at")
+    judged = _first_alike(project_id, (*_CELLS, "protocol"), "number").label("judged")
     about = (stored_revisions.c[name] for name in ("number", "labels", "derived", "cell_count"))
     here = (
         grids.c.project_id == project_id,
@@ -79,8 +86,23 @@ def grids_of_scope(
         grids.c.deleted_at.is_(None),
         stored_revisions.c.derived.is_(None),
     )
-    statement = select(*columns, published, *about).join(stored_revisions, current).where(*here)
+    statement = select(*columns, published, judged, *about).join(stored_revisions, current).where(*here)
     return connection.execute(statement.order_by(grids.c.updated_at, grids.c.id)).all()
+
+
+def _first_alike(project_id: uuid.UUID, names: Sequence[str], told: str) -> ScalarSelect[Any]:
+    """A column of the first of the revisions up to the current one that have the same content under these names: later
+    ones may have other labels, and are no other result."""
+    current, before, first = stored_revisions.c, stored_revisions.alias().c, stored_revisions.alias().c
+
+    def of_grid(one: Any) -> tuple[ColumnElement[bool], ...]:
+        return one.project_id == project_id, one.grid_id == current.grid_id
+
+    differs = or_(*(before[name].is_distinct_from(current[name]) for name in names))
+    last = select(func.max(before.number)).where(*of_grid(before), before.number < current.number, differs)
+    begun = first.number > func.coalesce(last.correlate(stored_revisions).scalar_subquery(), 0)
+    here = select(first[told]).where(*of_grid(first), begun).order_by(first.number).limit(1)
+    return here.correlate(stored_revisions).scalar_subquery()
 
 
 def models_of_scope(

@@ -12,6 +12,7 @@ from tests.house import House, Project
 from tests.pages.conftest import Browser, Outline, browser, share
 from tests.told import tell
 
+GONE = "00000000-0000-4000-8000-000000000000"
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
@@ -19,8 +20,7 @@ def test_an_act_is_a_sentence_with_a_link_and_how_long_ago_it_was(
     house: House, public: Project, visitor: Browser
 ) -> None:
     grid = public.published()
-    gone = "00000000-0000-4000-8000-000000000000"
-    tell(public, 1, kind="claim.flipped", claim=gone, verdict="contradicted", before="supported", text="A wins.")
+    tell(public, 1, kind="claim.flipped", claim=GONE, verdict="contradicted", before="supported", text="A wins.")
     tell(public, 2, kind="claim.created", text="<script>alert(1)</script>")
     home = f"/projects/{public.slug}"
     assert "published" not in visitor.read(f"{home}/events").text, "what follows from publications is no news"
@@ -30,7 +30,7 @@ def test_an_act_is_a_sentence_with_a_link_and_how_long_ago_it_was(
     assert page.text.index("A wins") < page.text.index("was published")
     assert "<script>alert(1)</script>" in page.text
     assert f"/grids/{grid['id']}" in page.links()
-    assert f"/claims/{gone}" not in page.links()
+    assert f"/claims/{GONE}" not in page.links()
     ages = [given["datetime"] for given in page.all("time") if "data-age" in given]
     assert len(ages) == 3
     assert ages == sorted(ages, reverse=True)
@@ -51,6 +51,20 @@ def test_revised_grids_are_news_though_no_rank_moves_and_beyond_five_they_are_fo
     assert page.text.count("more grid") == 1
     assert not visitor.read(f"{home}/events?type=grid.revised").all("summary")
     assert visitor.read(home).text.count("1 more grid has a new revision") == 1, "the overview folds them to one"
+
+
+def test_the_overview_tells_other_orders_first_and_leaves_room_for_the_rest(public: Project, visitor: Browser) -> None:
+    home = f"/projects/{public.slug}"
+    tell(public, *range(4), kind="claim.flipped", claim=GONE, verdict="contradicted", before="supported", text="Old.")
+    tell(public, 1, kind="claim.flipped", claim=GONE, verdict="contradicted", before="supported", text="A wins.")
+    for name in "abcde":
+        tell(public, 1, kind="baseline.deleted", baseline=name, version=1)
+        tell(public, *range(2), kind="grid.revised", benchmark="X", model="M", revision=2)
+    text = visitor.read(home).text.split("What changed lately")[1]
+    assert text.count("is now contradicted") == 3, "of five news"
+    assert text.index("A wins.") < text.index("Old.") < text.index("now has revision 2") < text.index("baseline e")
+    every = visitor.read(f"{home}/events").text
+    assert every.index("now has revision 2") < every.index("A wins."), "the activity has the order of time"
 
 
 def test_a_kind_leaves_the_others_out_and_older_events_follow(public: Project, visitor: Browser) -> None:

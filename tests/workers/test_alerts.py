@@ -66,6 +66,33 @@ def test_what_was_published_before_the_baseline_is_judged_and_alerts_nobody(proj
     assert [one["model"] for one in alerts(project)] == ["B"]
 
 
+def test_a_revision_that_changes_no_cell_is_no_newer_result(project: Project) -> None:
+    a, b = put(project, "A", 70.0), put(project, "B", 60.0)
+    baseline(project, margin=3.0)
+    label = {"labels": {"git_sha": "4f2"}}
+    for grid in (a, b):
+        assert project.call("PATCH", f"grids/{grid['id']}", json=label).status_code == 200
+    put(project, "B", 60.0, labels={"git_sha": "9c1"}, protocol={"shots": 5})
+    assert alerts(project) == []
+    put(project, "A", 71.0)
+    assert alerts(project) == [], "only the baseline was measured again"
+    put(project, "B", 60.0, trials=400)
+    assert [one["model"] for one in alerts(project)] == ["B"]
+
+
+def test_other_labels_confirm_no_failure_and_are_no_other_look(project: Project) -> None:
+    put(project, "A", 70.0)
+    baseline(project, margin=3.0, confirm=2, looks="alpha_spending")
+    for sha in ("a", "b", "c"):
+        put(project, "B", 60.0, labels={"git_sha": sha})
+        put(project, "A", 70.0, labels={"git_sha": sha})
+        assert alerts(project) == []
+    verdicts = project.get(f"projects/{project.slug}/baselines/main/verdicts").get_json()["items"]
+    assert [(one["contender"], one["look"]) for one in verdicts] == [("B", 1)]
+    put(project, "B", 60.0, protocol={"shots": 5})
+    assert [one["model"] for one in alerts(project)] == ["B"], "it is another verdict"
+
+
 def test_no_alert_outlives_its_policy(failing: Project) -> None:
     put(failing, "C", 50.0)
     put(failing, "D", 67.0)

@@ -169,6 +169,39 @@ def test_benchmarks_variants_and_levels_are_set_against_themselves(
     assert levels["1"]["difference"] == pytest.approx(6 / 3 / 2)
 
 
+@pytest.mark.parametrize("by", ["model", "benchmark", "axis:Length"])
+def test_revisions_that_change_no_cell_change_nothing(measured: Project, by: str) -> None:
+    then = now(measured)
+    for model, value in BEFORE.items():
+        put(measured, model, value, value + 1, value + 2, labels={"git_sha": "4f2"}, protocol={"shots": 5})
+    put(measured, "A", 90.0, 91.0, 92.0, benchmark="Y")
+    put(measured, "A", 50.0, 51.0, 52.0, benchmark="Y")
+    found = changes(measured, then, by=by)
+    assert {(one["verdict"], one["difference"]) for one in found.values()} == {("unchanged", 0.0)}
+    assert "nothing changed." in asked(measured, then, ".txt", by=by).text
+    if by == "model":
+        put(measured, "B", 90.0, 91.0, 92.0)
+        b = changes(measured, then)["B"]
+        assert (b["verdict"], b["p_holm"]) == ("better", b["p"]), "Holm counts one name"
+
+
+def test_names_without_a_cell_at_these_levels_are_not_told(measured: Project) -> None:
+    """Of three levels the last is asked about, at which `none` has no cell at either instant."""
+    cells = {2: {"values": [5.0, 1.0, None], "stderr": [ERROR, ERROR, None]}, 3: {}}
+    for model, count in (("none", 2), ("new", 2), ("gone", 3)):
+        put(measured, model, 5.0, 1.0, 2.0, **cells[count])
+    then, last = now(measured), {"at.Length": "2"}
+    put(measured, "none", 6.0, 1.0, 2.0, **cells[2] | {"values": [6.0, 1.0, None]})
+    put(measured, "new", 5.0, 1.0, 2.0)
+    put(measured, "gone", 5.0, 1.0, 2.0, **cells[2])
+    assert words(changes(measured, then, **last)) == dict.fromkeys("CBA", "unchanged") | {"new": "new", "gone": "gone"}
+    assert ": new is new, gone is gone." in asked(measured, then, ".md", **last).text
+    assert ": 4 names are new." in asked(measured, "2020-01-01T00:00:00Z", ".md", **last).text
+    rows = [line.split(",") for line in asked(measured, then, ".csv", **last).text.splitlines()]
+    assert {row[8]: row[rows[0].index("verdict")] for row in rows}["none"] == ""
+    assert len({len(row) for row in rows}) == 1
+
+
 def test_both_ends_may_be_past_and_lower_may_be_better(project: Project) -> None:
     metric = {"name": "accuracy", "unit": "s", "direction": "lower", "lower": 0, "upper": None}
     for model in ("A", "B"):

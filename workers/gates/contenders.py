@@ -282,11 +282,16 @@ class Standing:
 def _inputs_key(scope: _Scope, baseline: Grids, contender: Grids) -> uuid.UUID:
     """First 128 bits of the SHA-256 of what a verdict rests on besides its policy."""
     sides = [
-        [side, benchmark, variant, str(row.grid_id), row.number, scope.marks.get((row.grid_id, row.number), 0)]
+        [side, *names, str(row.grid_id), _judged(row), scope.marks.get((row.grid_id, row.number), 0)]
         for side, found in (("baseline", baseline), ("contender", contender))
-        for (benchmark, variant), row in sorted(found.items(), key=lambda one: one[0])
+        for names, row in sorted(found.items(), key=lambda one: one[0])
     ]
     return _hash([scope.rules.document(), sides])
+
+
+def _judged(row: Any) -> int:
+    """The first revision of which a verdict would be the same; a pinned one is what it is."""
+    return int(getattr(row, "judged", row.number))
 
 
 def alert_key(model: str, place: Mapping[str, Any]) -> uuid.UUID:

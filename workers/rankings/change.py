@@ -44,7 +44,8 @@ class Side:
     left_out: Collection[uuid.UUID]
 
     def ranks(self) -> dict[str, int | None]:
-        return {row.name: row.rank for row in self.ranking.ranking}
+        """The ranks of the names that have any cell."""
+        return {row.name: row.rank for row in self.ranking.ranking if row.cells}
 
     def open_ranks(self) -> dict[str, tuple[int | None, int | None]]:
         """The best and the worst rank that the tests leave open to each name."""
@@ -75,9 +76,10 @@ def with_change(connection: Connection, project_id: uuid.UUID, then: Side, now: 
     by_axis = now.query.by.startswith("axis:")
     parts = {name: "" if by_axis else name for name in ranks[1] if name in ranks[0]}
     parts = {name: part for name, part in parts.items() if held[0].get(part) != held[1].get(part)}
+    read = sum(row.cell_count for side in held for part in {*parts.values()} for row in side.get(part, ()))
     pairs: dict[str, Pair | None] = dict.fromkeys(parts)
-    if sum(row.cell_count for side in held for part in {*parts.values()} for row in side.get(part, ())) <= most:
-        pairs |= _pairs(connection, project_id, then, now, parts, aliases)
+    if read <= most:
+        pairs = dict(_pairs(connection, project_id, then, now, parts, aliases))
     holm = adjusted([pair.p if pair else None for pair in pairs.values()], "holm")
     pairs = {name: pair and replace(pair, p_holm=p) for (name, pair), p in zip(pairs.items(), holm, strict=True)}
     cells, opened = {row.name: row.cells for row in now.ranking.ranking}, (then.open_ranks(), now.open_ranks())
@@ -107,14 +109,16 @@ def with_change(connection: Connection, project_id: uuid.UUID, then: Side, now: 
 def _pairs(
     connection: Connection, project_id: uuid.UUID, then: Side, now: Side, parts: Mapping[str, str], aliases: Aliases
 ) -> Iterator[tuple[str, Pair]]:
-    """Each changed name, with the part of the grids that it is in, against itself as it was, in the ranking's unit."""
+    """Each name of a part of the grids in which any cell changed, against itself as it was, in the ranking's unit."""
     rules, found = rules_of(connection, project_id, now.query.experiment), []
     only: dict[str, Any] = {} if "" in parts.values() else {now.query.by: tuple(sorted(parts))}
     for side in (then, now) if parts else ():
         found.append(side.parts(scope_rows(connection, project_id, replace(side.query, **only)), aliases))
     for part, names in groupby(parts, parts.__getitem__):
         before, after = (rows.get(part, ()) for rows in found)
-        matrix, scale = change_input(now.query, before, after, aliases, rules)
+        if (given := change_input(now.query, before, after, aliases, rules)) is None:
+            continue
+        matrix, scale = given
         for name in names:
             yield name, change(matrix, name, THEN + name, now.query.alpha, factor_to(scale, now.ranking.scale))
 

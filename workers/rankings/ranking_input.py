@@ -103,15 +103,23 @@ def build_ranking_input(
 
 def change_input(
     query: RankingQuery, then: Iterable[Any], now: Iterable[Any], aliases: Mapping[tuple[str, str], str], rules: Rules
-) -> tuple[ScoreMatrix, RankedScale | None]:
+) -> tuple[ScoreMatrix, RankedScale | None] | None:
     """Score matrix of rows of grids at two instants, in which a name as it was has `THEN` before it, and the scale of
-    its values. Grids whose protocols differ between the two in a binding key are left out."""
+    its values; None where no cell changed, came or went. Grids whose protocols differ between the two in a binding key
+    are left out."""
     sides = [[one for one in _meant(query, rows, aliases) if one[0].derived is None] for rows in (then, now)]
     protocols, others = ({tuple(names.values()): row.protocol for row, names in side} for side in sides)
     apart = {key for key in protocols.keys() & others if rules.obstacle(protocols[key], others[key])}
+    if not apart and _cells(sides[0]) == _cells(sides[1]):
+        return None
     kept = [[one for one in side if tuple(one[1].values()) not in apart] for side in sides]
     matrix, found, _ = _matrix(query, {THEN: kept[0], "": kept[1]}, NO_ITEMS)
     return matrix, found.one
+
+
+def _cells(side: Named) -> list[Any]:
+    """Names and cells of grids, whatever else is said of them."""
+    return [(names, replace(grid_of(row), labels={}, reasons={}, protocol=None)) for row, names in side]
 
 
 def _meant(query: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Named:
