@@ -191,6 +191,10 @@ def lasting(one: Series, metric: Mapping[str, Any]) -> Onset | None:
 
 _SENTENCES = {
     "independent_trials": "the trials of a cell are taken as independent; publish design_effect if they are not",
+    "weighed_by_trials": (
+        "the cells of a benchmark weigh by their trials (Mantel and Haenszel): where they differ by unequal amounts, "
+        "all together are not the difference of the means"
+    ),
     "design_effect_of_repeats": (
         "repeats vary by more than their trials explain: errors of trials are larger by as much as the repeats show, "
         "in all cells alike; where one has eight times the variance of the others, up to 10 % of reports err"

@@ -32,6 +32,8 @@ from registry.results.trend_tests import GridTrend
 Assumptions = Annotated[
     tuple[str, ...],
     "What the tests take for granted, by name: independent_trials (no design_effect was posted), "
+    "weighed_by_trials (cells of a benchmark have unequal trials and weigh by them, as Mantel and Haenszel have it: "
+    "where they differ by unequal amounts, the difference is not that of the means), "
     "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), rounded_values "
     "(values look printed more coarsely than one trial, and errors are larger by what that adds), nearest_counts "
     "(values are no whole counts out of their trials, and stand for the nearest ones), independent_levels "

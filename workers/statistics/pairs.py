@@ -155,7 +155,8 @@ class PairTable:
         if self.target == "new_questions":
             words = {"independent_items": found.paired, "p(1-p)/questions": ~found.paired}
         else:
-            words = {"independent_trials": found.independent & (self.target == "rerun")}
+            free = found.independent & (self.target == "rerun")
+            words = {"independent_trials": free, "weighed_by_trials": free & self.standings.has_uneven_trials}
         return tuple(word for word, where in words.items() if bool((tested & where).any()))
 
     def at(self, i: Any, j: Any) -> tuple[Any, Any]:

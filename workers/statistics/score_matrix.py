@@ -64,6 +64,17 @@ class ScoreMatrix:
         """Mask of the cells, names x slots."""
         return np.isfinite(self.values)
 
+    @cached_property
+    def has_uneven_trials(self) -> bool:
+        """Whether a name has cells of one benchmark with unequal trials."""
+        if self.trials is None or not self.benchmarks.size:
+            return False
+        order = np.argsort(self.benchmarks, kind="stable")
+        owners, known = self.benchmarks[order], (self.present & (self.trials > 0))[:, order]
+        starts, n = np.flatnonzero(np.append(True, owners[1:] != owners[:-1])), self.trials[:, order]
+        most = np.maximum.reduceat(np.where(known, n, 0), starts, axis=1)
+        return bool(np.any(most > np.minimum.reduceat(np.where(known, n, n.max()), starts, axis=1)))
+
     @property
     def slots(self) -> Slots:
         """How many slots any name has, and how many two have."""

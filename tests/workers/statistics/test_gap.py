@@ -464,3 +464,12 @@ def test_coarsely_printed_values_still_take_their_trials_as_independent() -> Non
     """Whole percents of 1,000 trials hide up to half a point, and nobody said that the trials depend on one another."""
     found = gap(line(83, 84, 84, 79, 80, 76, trials=1000), line(80, 81, 84, 72, 80, 70, trials=1000))
     assert found["assumes"] == ["independent_trials", "rounded_values"]
+
+
+def test_cells_of_unequal_trials_are_said_to_weigh_by_them() -> None:
+    """Mantel and Haenszel's weights are 5 and 500: one cell gains 1 point and the other loses 40, together +0.6."""
+    uneven = gap(line(90, 50, trials=(10, 1000)), line(50, 51, trials=(10, 1000)))
+    assert uneven["test"]["difference"] == pytest.approx((5 * -40 + 500 * 1) / 505)
+    assert uneven["assumes"] == ["independent_trials", "weighed_by_trials"]
+    even = gap(line(90, 50, trials=1000), line(50, 51, trials=1000))
+    assert even["assumes"] == ["independent_trials"]
