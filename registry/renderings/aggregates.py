@@ -7,7 +7,7 @@ from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, interva
 from registry.renderings.ranking import MARK, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
-from registry.renderings.verdicts.ranking import all_share
+from registry.renderings.verdicts.ranking import compared_on
 from registry.renderings.words import (
     about,
     assumptions,
@@ -170,9 +170,7 @@ def beside_slots(
         below = f"each {one} of the {what} below is over its own"
     else:
         below = f"the {what} below is over the {shared:,}{where} that all its {many} have"
-    up_to = "the" if all_share(ranking) else "up to"
-    two = " that all have" if all_share(ranking) else ", two on those that both have"
-    yield f"This compares names on {up_to} {counted(compared, 'slot', 'slots')}{two}; {below}."
+    yield compared_on(ranking, below)
 
 
 def entry_name(at: Mapping[str, Place], labels: Mapping[str, Mapping[Place, str]]) -> str:

@@ -106,7 +106,8 @@ def _verdict(ranking: Ranking, turns: str) -> Verdict:
     ranking = of_measured(ranking)
     rows, several = ranking.ranking, plural_of(ranking.by)
     if len(rows) == 1:
-        return Verdict("none", f"Only {isolated(rows[0].name)} has results here: there is nothing to rank it against.")
+        name = isolated(rows[0].name) or f"one {ranking.by or 'model'}"
+        return Verdict("none", f"Only {name} has results here: there is nothing to rank it against.")
     if not rows or ranking.status not in (None, "ok"):
         return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))
     if len(ranking.components) > 1:
@@ -131,6 +132,13 @@ def group_word(ranking: Ranking) -> str:
 def all_share(ranking: Ranking) -> bool:
     """Whether many names are compared on the slots alone that all of them have."""
     return ranking.missing == "complete" and len(ranking.ranking) > 2
+
+
+def compared_on(ranking: Ranking, below: str) -> str:
+    """On how many slots names are compared, and over which ones something `below` is that has others: a sentence."""
+    up_to, two = ("the", " that all have") if all_share(ranking) else ("up to", ", two on those that both have")
+    slots = counted(ranking.slots.compared if ranking.slots else 0, "slot", "slots")
+    return f"This compares names on {up_to} {slots}{two}; {below}."
 
 
 def _word(ranking: Ranking) -> str:
