@@ -339,12 +339,28 @@ def lead_of(ranking: Ranking) -> Iterator[str]:
         yield f"It {leads} {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
 
+def leading_pair(ranking: Ranking) -> tuple[str, str] | None:
+    """The first name and the one that the verdict sets it against; None where it shares slots with no other."""
+    ranking = of_measured(ranking)
+    rows = tuple(row for row in ranking.ranking if row.component == ranking.ranking[0].component)
+    if len(rows) < 2:
+        return None
+    best = [row for row in rows if row.rank == 1]
+    return rows[0].name, _rival(replace(ranking, ranking=rows), _not_separated(ranking, best))
+
+
+def _rival(ranking: Ranking, open_: Sequence[str]) -> str:
+    """The name that a first is set against: the second where it is first too, the first of those that are not separated
+    from it, or the second."""
+    second = ranking.ranking[1]
+    return second.name if second.rank == 1 else next(iter(open_), second.name)
+
+
 def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     """By how much a first that is not shown to be alone leads the next one: ` leads beta by 0.4 points (95 % interval
     -1.0 to 1.8)`; empty where the pair is not listed. `open_` are the names that are not separated from it."""
-    first, second = ranking.ranking[:2]
-    name = second.name if second.rank == 1 else next(iter(open_), second.name)
-    listed = pair_of(ranking, first.name, name)
+    name = _rival(ranking, open_)
+    listed = pair_of(ranking, ranking.ranking[0].name, name)
     if not listed or not listed[1]:
         return ""
     found = listed[1]
