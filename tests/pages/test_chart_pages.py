@@ -58,6 +58,20 @@ def test_lines_of_grids_that_share_no_slot_lead_to_heat_maps_and_what_a_name_lac
     assert page.links("#table")[0].startswith(f"/projects/{public.slug}/results?view=table&experiment=e")
 
 
+def test_who_lacks_a_level_everywhere_is_among_those_that_lack_something(public: Project, visitor: Browser) -> None:
+    """One level of six costs the others too little for c to be set aside, and d lacks a benchmark."""
+    axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5, 6]}
+    for model, last, benchmarks in (("a", 50, "xyz"), ("b", 40, "xyz"), ("c", None, "xyz"), ("d", 30, "xy")):
+        for benchmark in benchmarks:
+            values = [60, 60, 60, 60, 60, last]
+            public.published(experiment="e", model=model, benchmark=benchmark, axes=[axis], values=values, trials=200)
+    page = visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
+    assert "Next: measure what c and d lack: hatched in this table" in page.text
+    [table] = page.links("#table")[:1]
+    hatched = visitor.computed(table.partition("#")[0]).all("td", **{"class": "bare"})
+    assert len(hatched) == 3 + 6, "c on three benchmarks, d on one of six levels"
+
+
 def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Browser) -> None:
     assert "Results of what?" in guest.read(LINES).text
     lone = guest.get(f"{LINES}?experiment=window-by-ratio")
