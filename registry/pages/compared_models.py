@@ -31,8 +31,8 @@ from registry.renderings.sheet import Lines
 from registry.renderings.verdicts.among_pairs import among_pairs
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Verdict
-from registry.renderings.verdicts.ranking import is_tested, of_measured
-from registry.renderings.verdicts.targets import of_pair
+from registry.renderings.verdicts.ranking import is_tested, leading_pair, of_measured
+from registry.renderings.verdicts.targets import of_pair, of_target, speaking
 from registry.renderings.words import counted
 from registry.results.codec import read
 from registry.results.comparison import ModelComparison, WholeGap
@@ -85,7 +85,7 @@ def find(asked: Asked) -> Found:
 
 def sides_of(asked: Asked) -> dict[str, str]:
     """The models of both sides: those that are named, or the two that the bar has, or two variants of the only one, or
-    the first two of the ranking that met."""
+    those that the verdict on the ranking sets against each other."""
     named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
     chosen = request.args.getlist("model") if not named else []
     if named or len(chosen) == len(MODEL_SIDES):
@@ -93,10 +93,9 @@ def sides_of(asked: Asked) -> dict[str, str]:
     models, variants = asked.bar.choices["model"], [one for one in asked.bar.choices["variant"].names if one]
     if models.total == 1 and len(variants) > 1 and not any(asked.query.get(side) for side in VARIANTS_OF_SIDES):
         return {**dict.fromkeys(MODEL_SIDES, models.names[0]), **dict(zip(VARIANTS_OF_SIDES, variants, strict=False))}
-    rankings = rankings_of(rows_by_target(asked))
-    rows = next(iter(rankings.values())).ranking if rankings else ()
-    names = [one.name for one in rows if one.component == rows[0].component]
-    return dict(zip(MODEL_SIDES, names, strict=False)) if len(names) > 1 else {}
+    rankings = [*rankings_of(rows_by_target(asked)).values()]
+    pair = leading_pair(rankings[speaking([of_target(one) for one in rankings])]) if rankings else None
+    return dict(zip(MODEL_SIDES, pair, strict=True)) if pair else {}
 
 
 def beside(asked: Asked) -> list[Field]:

@@ -99,8 +99,8 @@ def find(asked: Asked) -> Found:
     def shown() -> dict[str, Any]:
         both = zip(listed.grids, listed.statistics, strict=True)
         levels = ((one, known, listed.selection.levels_of(one.names.benchmark)) for one, known in both)
-        # What is best in a whole grid need not be in the slice.
-        cut = ((in_slice(one, its), None) if its else (one, known) for one, known, its in levels)
+        # What is best in a whole grid need not be in the slice, whose own statistics are on the page of the grid.
+        cut = ((in_slice(one, its), None if its else known) for one, known, its in levels)
         sides = [(part, known) for part, known in cut if part is not None]
         every = [[axis.name for axis in one.axes] for one in listed.grids] or [[]]
         return {
@@ -109,6 +109,7 @@ def find(asked: Asked) -> Found:
             **_panels(sides, options, address),
             "levels_of": lambda name: slice_text(listed.selection.levels_of(name)[len(asked.wanted) :]),
             "outside": len(listed.grids) - len(sides),
+            "told_there": not selection.get("as_of") and any(known is None for _, known in sides),
             "total": listed.total,
             "first": listed.before + 1,
             "last": listed.before + len(listed.grids),
@@ -227,13 +228,15 @@ class Panel:
 
 
 def _panel(one: StoredGrid, known: Any, options: Options, address: Callable[..., str]) -> Panel:
-    """A grid marked by its statistics where there are those of its revision."""
+    """A grid marked by its statistics where there are those of its revision; a slice is not marked, which says nothing
+    of what else may be the best."""
     document = serializers.grid(one)
     ready = known is not None and known.document is not None and known.revision == one.revision
     stored = read(Statistics, known.document, PICTURED) if ready else None
     if options.span == "bounds" and one.grid.metric.range is None:  # a job may post a metric without its bounds
         options = Options(palette=options.palette)
     map_ = heatmap_of(document, stored, options) if fits(document) else None
+    map_ = replace(map_, marked="") if map_ and known is None else map_
     measured = [value for value in one.grid.values if value is not None]
     span = options.span if isinstance(options.span, str) else f"{options.span[0]},{options.span[1]}"
     data = partial(address, one, range=span)

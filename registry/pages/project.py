@@ -40,7 +40,15 @@ from registry.pages.responses import page
 from registry.pages.said import headline, ordered, shown_claim, tags_of_claims
 from registry.query import TARGETS, RankingQuery
 from registry.renderings.lines import listed
-from registry.renderings.ranking import mean_texts, over_fewer, scale_words, what_marks, without_mean
+from registry.renderings.ranking import (
+    beside_means,
+    has_holes,
+    mean_texts,
+    over_fewer,
+    scale_words,
+    what_marks,
+    without_mean,
+)
 from registry.renderings.verdicts.grid import grid_verdict
 from registry.renderings.verdicts.ranking import of_measured
 from registry.renderings.verdicts.targets import OfTarget, of_target, verdict_of_targets
@@ -231,6 +239,7 @@ def means_of(ranking: Ranking) -> Means | None:
         return None
     names = [(one.name, text.strip()) for one, text in zip(first, texts, strict=False)]
     notes = [
+        *beside_means(replace(ranking, ranking=first)),
         *without_mean(((one.name, one.mean) for one in first), ranking),
         *([what_marks(ranking.missing)] if any(over_fewer(ranking)) else []),
     ]
@@ -243,10 +252,15 @@ def means_on(ranking: Ranking, benchmark: str) -> Means | None:
     lower = bool(ranking.scale and ranking.scale.direction == "lower")
     best = sorted(scores.values(), key=lambda one: one.score, reverse=not lower)
     rows = {row.name: row for row in ranking.ranking}
-    own = [replace(rows[one.name], mean=one.score, mean_interval=one.interval, adjusted=None) for one in best]
-    found = means_of(replace(ranking, ranking=tuple(own)))
+    here = [
+        replace(rows[one.name], rank=None, mean=one.score, mean_interval=one.interval, adjusted=None) for one in best
+    ]
+    own = replace(ranking, ranking=tuple(here))
     without = [name for name in rows if name not in scores]
     told = [f"No mean on it, being set aside or not measured: {listed(without)}"] if without else []
+    if ranking.missing != "available" and has_holes(own):
+        told.append("Each mean is over the cells on it that all of these have.")
+    found = means_of(own)
     return found and replace(found, notes=[*found.notes, *told])
 
 

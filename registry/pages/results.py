@@ -196,7 +196,8 @@ def _changed(ranking: Ranking) -> Iterator[Part]:
 def _next(asked: Asked, ranking: Ranking) -> Iterator[tuple[str, str]]:
     """What to measure next, and the page that tells more: the cells that a name lacks, and those of an open pair."""
     rows, kept, project = ranking.ranking, [one for one in carried_on() if one[0] not in SIDES], asked.slug
-    lacking = [one.name for one in rows if one.mean is None or one.adjusted]
+    most = max((one.compared or 0 for one in rows), default=0)
+    lacking = [one.name for one in rows if one.mean is None or one.adjusted or (one.compared or most) < most]
     whole = [one.name for one in rows if one.name not in lacking]
     if lacking and whole:
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"

@@ -7,7 +7,7 @@ from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, interva
 from registry.renderings.ranking import MARK, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
-from registry.renderings.verdicts.ranking import all_share
+from registry.renderings.verdicts.ranking import compared_on
 from registry.renderings.words import (
     about,
     assumptions,
@@ -20,7 +20,7 @@ from registry.renderings.words import (
 )
 from registry.results.aggregates import Aggregates, DimensionLevels, Entry
 from registry.results.ranking import Ranking
-from registry.results.terms import Place
+from registry.results.terms import Place, is_apart
 
 AXIS = "axis:"
 _NAMED = 3
@@ -137,6 +137,8 @@ def left_out(found: Aggregates) -> Iterator[str]:
         kept = "The only slot was" if total == 1 else f"All {total:,} slots were"
         of = " that is not set aside" if found.set_aside else " that has cells" if left.empty else ""
         kept += f" measured for every entry{' of their column' if found.columns and total > 1 else ''}{of}"
+    elif is_apart(found.warnings):
+        kept = f"Each entry over its own of {counted(total, 'slot', 'slots')}"
     else:
         lost = f"{counted(left.slots, 'slot', 'slots')} with {counted(left.cells, 'measured cell', 'measured cells')}"
         kept = f"Compared on the {shared:,} of {total:,} slots that every entry{column} has; {lost} left out"
@@ -162,15 +164,13 @@ def beside_slots(
     """The same of anything below a ranking, of which all have the `shared` slots, `where` it has a slice of its own;
     None: each has its own."""
     compared = ranking.slots.compared if ranking.slots else 0
-    if compared == shared and not where:
+    if not compared or (compared == shared and not where):
         return
     if shared is None:
         below = f"each {one} of the {what} below is over its own"
     else:
         below = f"the {what} below is over the {shared:,}{where} that all its {many} have"
-    up_to = "the" if all_share(ranking) else "up to"
-    two = " that all have" if all_share(ranking) else ", two on those that both have"
-    yield f"This compares names on {up_to} {counted(compared, 'slot', 'slots')}{two}; {below}."
+    yield compared_on(ranking, below)
 
 
 def entry_name(at: Mapping[str, Place], labels: Mapping[str, Mapping[Place, str]]) -> str:

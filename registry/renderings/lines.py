@@ -23,6 +23,7 @@ from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.words import about, assumptions, counted, isolated, left_out_line, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines
+from registry.results.terms import is_apart
 from registry.results.trade_offs import TradeOff
 
 _FACTOR, _SPAN = 1.5, 16
@@ -157,7 +158,7 @@ def changes(lines: Lines) -> Iterator[str]:
     if len(lines.levels) < _ENDS:
         return
     first, last = (lines.levels[place].level for place in (0, -1))
-    alike = lines.missing == "matched" and all(one.code != "slots_vary" for one in lines.warnings)
+    alike = not _of_each(lines) and all(one.code != "slots_vary" for one in lines.warnings)
     found: dict[str, list[str]] = {}
     for line in lines.lines if alike and lines.kind != "nominal" else ():
         both = [(one.mean, one.interval) for one in line.points if one.level in (first, last) and one.interval]
@@ -183,7 +184,7 @@ def axis_range(which: str, span: Span) -> str:
 
 def policy(lines: Lines) -> str:
     """Over which slots the means are."""
-    if lines.missing == "available":
+    if _of_each(lines):
         return f"Each mean is over the slots that its {kind(lines.by)} has."
     shared = [level.shared for level in lines.levels]
     left = sum(level.left_out for level in lines.levels)
@@ -197,6 +198,11 @@ def policy(lines: Lines) -> str:
     return f"{told}{rest}{empty}."
 
 
+def _of_each(lines: Lines) -> bool:
+    """Whether each mean is over what its own name has."""
+    return lines.missing == "available" or is_apart(lines.warnings)
+
+
 def _range(found: Sequence[int]) -> str:
     if not found:
         return "slots"
@@ -208,7 +214,7 @@ def _gaps(lines: Lines) -> Iterator[str]:
     missing = sum(len(lines.levels) - len(line.points) for line in lines.lines)
     if missing:
         means = counted(missing, "mean is", "means are")
-        why = "for want of cells" if lines.missing == "available" else "for want of cells that others have too"
+        why = "for want of cells" if _of_each(lines) else "for want of cells that others have too"
         yield f"{means} missing {why}: lines are broken there, not drawn through."
 
 
@@ -276,7 +282,7 @@ def page(lines: Lines) -> Iterator[Block]:
 
 def table(lines: Lines) -> Table:
     """A row a level, a column a name; with the number of slots where all names have the same."""
-    matched = lines.missing == "matched"
+    matched = not _of_each(lines)
     points = [{point.level: point for point in line.points} for line in lines.lines]
     places = mean_places(lines)
     columns = [Column(lines.along, [level.label for level in lines.levels], lines.kind == "numeric")]

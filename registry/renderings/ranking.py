@@ -1,7 +1,7 @@
 """A ranking: the order with what the tests leave open, and the pairwise table that it comes from."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from operator import attrgetter
 
 from registry.renderings import sheet
@@ -20,7 +20,14 @@ from registry.renderings.policies import MOST_NAMED, friedman_blocks, method, po
 from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, tidy
-from registry.renderings.verdicts.ranking import group_word, of_measured, ranking_verdict, why_untested
+from registry.renderings.verdicts.ranking import (
+    all_share,
+    compared_on,
+    group_word,
+    of_measured,
+    ranking_verdict,
+    why_untested,
+)
 from registry.renderings.words import (
     about,
     assumptions,
@@ -234,6 +241,23 @@ def without_mean(means: Iterable[tuple[object, float | None]], answer: Aggregate
             yield f"no mean: {named}{more} {one if len(some) == 1 else many} {why}"
 
 
+def has_holes(ranking: Ranking) -> bool:
+    """Whether some name lacks a cell that another one has."""
+    total = ranking.slots.total if ranking.slots else 0
+    return any(row.cells < total for row in ranking.ranking)
+
+
+def beside_means(ranking: Ranking) -> Iterator[str]:
+    """That names are compared on other slots than the means are over, where the means are not in the order of the
+    ranks: a sentence."""
+    sign = -1 if ranking.scale and ranking.scale.direction == "lower" else 1
+    found = sorted((row.rank, -sign * row.mean) for row in ranking.ranking if row.rank and row.mean is not None)
+    ordered = all(a <= b for (_, a), (_, b) in pairwise(found))
+    if not ordered and has_holes(ranking) and len(ranking.components) == 1 and not all_share(ranking):
+        own = ranking.missing == "available"
+        yield compared_on(ranking, "each mean is over its own" if own else "the means are over those that all have")
+
+
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
     """The ranks that a name takes when one benchmark (or model) after the other is left out."""
     ranges = {one.name: rank_range(one.best, one.worst) for one in ranking.stability.leave_one_out}
@@ -269,6 +293,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         alike = f"each {group_word(ranking)} alike"
         over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all its names have"
         yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
+    yield from beside_means(ranking)
     yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking)
     if any(over_fewer(ranking)):
         yield what_marks(ranking.missing)

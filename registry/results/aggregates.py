@@ -199,7 +199,8 @@ class Aggregates(Aggregation):
     value: Annotated[Reduction, "How the cells of one level of `over` become a number."] = "mean"
     missing: Annotated[
         SlotPolicy,
-        "matched: only slots that every entry has, or, where the rows are names, every one of its column. available: "
+        "matched: only slots that every entry has, or, where the rows are names, every one of its column; "
+        "each its own where no two names share any, which a warning says. available: "
         "each entry over its own slots; entries are then not comparable.",
     ] = "matched"
     alpha: Annotated[float, "Intervals have the level 1 - alpha."] = 0.05

@@ -27,8 +27,8 @@ from registry.results.terms import (
 
 MissingRule = Annotated[
     SlotPolicy,
-    "`matched`: a mean is over the slots that all names share that have any. `available`: over those that the name "
-    "has, so that two means may be over different slots.",
+    "`matched`: a mean is over the slots that all names share that have any; where no two share any, over its own, "
+    "which a warning says. `available`: over those that the name has, so that two means may be over different slots.",
 ]
 Suite = Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED]
 ShownSlots = Annotated[Count, "Slots that the mean is over."]

@@ -206,6 +206,17 @@ def set_aside_warnings(found: Iterable[SetAside]) -> tuple[Warning, ...]:
     return (Warning("set_aside", f"{said} With nobody set aside they are compared too."),)
 
 
+def apart_warning(by: str) -> Warning:
+    """The warning that nothing compares what has its own cells side by side."""
+    detail = f"No two {by}s share a slot: each is over its own cells, and they are not compared."
+    return Warning("nothing_shared", detail)
+
+
+def is_apart(warnings: Iterable[Warning]) -> bool:
+    """Whether no two share a slot, so that each is over its own."""
+    return any(one.code == "nothing_shared" for one in warnings)
+
+
 def lacking_text(one: SetAside, places: Sequence[str] = ()) -> str:
     """Say which name is set aside and what it lacks, at each of these places."""
     at = f" at {_listed(places)}" if places else ""

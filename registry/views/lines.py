@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from registry.results.aggregates import Aggregates, DimensionLevels
 from registry.results.lines import HUES, Line, LineLevel, LinePoint, Lines
-from registry.results.terms import Place, Warning
+from registry.results.terms import Place, Warning, is_apart
 
 MOST_LINES = 12
 
@@ -84,7 +84,7 @@ def _doubts(table: Aggregates, lines: Sequence[Line]) -> Iterator[Warning]:
     if table.left_out.grids:
         yield Warning("no_axis", f"{table.left_out.grids} of the grids have no such axis, and are left out.")
     counts = sorted({one.set: one.shared for one in table.columns if one.shared}.values())
-    if table.missing == "matched" and len(counts) > 1:
+    if table.missing == "matched" and len(counts) > 1 and not is_apart(table.warnings):
         span = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
         told = f"The levels share different slots ({span} of them): where a line bends, it may be for the slots."
         yield Warning("slots_vary", told)

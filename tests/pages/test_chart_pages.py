@@ -42,17 +42,34 @@ def test_the_page_holds_the_picture_for_screen_phone_and_paper_and_its_downloads
 def test_lines_of_grids_that_share_no_slot_lead_to_heat_maps_and_what_a_name_lacks_to_the_table(
     public: Project, visitor: Browser
 ) -> None:
-    for model, benchmark in ("ax", "by", "cx", "cy"):
+    for model, benchmark in ("ax", "by", "cx", "cy", "dx", "ey"):
         public.published(experiment="e", model=model, benchmark=benchmark, trials=200)
     asked = f"/projects/{public.slug}/results?view=lines&experiment=e&metric=accuracy"
     page = visitor.computed(f"{asked}&model=a&model=b")
+    assert "2 models. Each grid by itself" in page.text
+    assert "No two models share a slot: each is over its own cells, and they are not compared." in page.text
+    page = visitor.computed(f"{asked}&model=a&model=b&model=d&model=e")
     assert "These grids share too few cells for lines. Heat maps show each by itself" in page.text
     assert "model=a&model=b" in page.links("view=heatmaps")[-1]
     assert not [one for one in page.all("svg") if one.get("aria-labelledby")]
     public.published(experiment="e", model="b", benchmark="x", trials=200)
-    page = visitor.computed(asked)
+    page = visitor.computed(f"{asked}&model=a&model=b&model=c")
     assert "Next: measure what a lacks: hatched in this table" in page.text
     assert page.links("#table")[0].startswith(f"/projects/{public.slug}/results?view=table&experiment=e")
+
+
+def test_who_lacks_a_level_everywhere_is_among_those_that_lack_something(public: Project, visitor: Browser) -> None:
+    """One level of six costs the others too little for c to be set aside, and d lacks a benchmark."""
+    axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5, 6]}
+    for model, last, benchmarks in (("a", 50, "xyz"), ("b", 40, "xyz"), ("c", None, "xyz"), ("d", 30, "xy")):
+        for benchmark in benchmarks:
+            values = [60, 60, 60, 60, 60, last]
+            public.published(experiment="e", model=model, benchmark=benchmark, axes=[axis], values=values, trials=200)
+    page = visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
+    assert "Next: measure what c and d lack: hatched in this table" in page.text
+    [table] = page.links("#table")[:1]
+    hatched = visitor.computed(table.partition("#")[0]).all("td", **{"class": "bare"})
+    assert len(hatched) == 3 + 6, "c on three benchmarks, d on one of six levels"
 
 
 def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Browser) -> None:

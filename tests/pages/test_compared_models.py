@@ -189,6 +189,16 @@ def test_two_models_that_are_as_good_over_all_and_differ_by_benchmark_are_said_t
     assert "The difference is not the same on all benchmarks (Cochran's Q, p 0.0113)." in visitor.computed(pair).text
 
 
+def test_the_pair_of_nothing_chosen_is_that_of_the_verdict(public: Project, visitor: Browser) -> None:
+    """60 % of 1,000 trials against 52 % of 10,000 is z 4.9; against 50 % of 30 it is 1.1."""
+    for model, value, trials in (("best", 60, 1000), ("second", 52, 10_000), ("third", 50, 30)):
+        public.published(experiment="e", benchmark="b", model=model, axes=[], values=value, trials=trials)
+    asked = f"/projects/{public.slug}/results?experiment=e&metric=accuracy"
+    assert "not separated from third; it leads third by 10" in visitor.computed(f"{asked}&view=ranking").text
+    page = visitor.computed(f"{asked}&view=compare")
+    assert "Whether best or third is better cannot be told" in page.text
+
+
 def test_without_two_models_that_share_cells_the_view_asks_for_them(demo: Demo, guest: Browser) -> None:
     """The models of Qwen were measured on a benchmark each."""
     address = "/projects/demo/results?view=compare&experiment=type-by-length&metric=accuracy"

@@ -37,6 +37,27 @@ def test_the_first_means_of_a_ranking_are_drawn_beside_its_verdict(public: Proje
     assert "and 2 more" in page.text
 
 
+def test_where_means_are_over_other_cells_than_ranks_both_pages_say_so(public: Project, visitor: Browser) -> None:
+    """A leads B by (4 * -1 + 20) / 5 = 3.2 on what both have, and is 1 below it on the four cells that C has too."""
+    axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5]}
+    for model, usual, last in (("A", 80, 60), ("B", 81, 40), ("C", 50, None)):
+        values = [usual] * 4 + [last]
+        public.published(experiment="e", model=model, benchmark="x", axes=[axis], values=values, trials=2000)
+    home, told = f"/projects/{public.slug}", "This compares names on up to 5 slots, two on those that both have; "
+    ranking = f"{home}/results?view=ranking&experiment=e&metric=accuracy"
+    own = visitor.computed(f"{ranking}&missing=available").text
+    assert told not in own, "each over its own: 76 and 72.8"
+    page = visitor.computed(ranking)
+    assert "A is first of 3 models" in page.text
+    told += "the means are over those that all have"
+    assert told in page.text
+    assert told in visitor.read(home).text
+    best = visitor.read(f"{home}/benchmarks/x").text
+    assert "Each mean is over the cells on it that all of these have." in best
+    assert told not in best
+    assert told not in visitor.computed(f"{ranking}&model=A&model=B").text
+
+
 def test_results_of_nothing_chosen_and_a_benchmark_show_what_its_rankings_say(
     public: Project, visitor: Browser
 ) -> None:
@@ -52,6 +73,7 @@ def test_results_of_nothing_chosen_and_a_benchmark_show_what_its_rankings_say(
     assert "The best on it e accuracy" in page.text
     assert "model 0 60.00 60.00, " in page.text
     assert "No mean on it, being set aside or not measured: late" in page.text
+    assert "Each mean is over" not in page.text
     assert "benchmark=Y" in page.links("view=ranking&experiment=e")[0]
     assert page.links("view=ranking&experiment=e")[-1].endswith("by=benchmark")
     public.published(experiment="other", values=[[1.0] * 3, [2.0] * 3])

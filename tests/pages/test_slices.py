@@ -51,6 +51,19 @@ def test_a_comparison_of_a_slice_shows_its_cells_alone_and_leads_to_its_grids_at
         assert "Only Local Window Size 2000, Ratio at most 0.3: nothing else is shown" in guest.read(link).text
 
 
+def test_heat_maps_of_a_slice_leave_what_else_may_be_best_to_the_pages_of_their_grids(
+    demo: Demo, guest: Browser
+) -> None:
+    maps = f"/projects/demo/results?view=heatmaps&{WINDOWS}"
+    there = "which others may be the best is on the page of each grid"
+    whole, cut = guest.computed(maps).text, guest.computed(f"{maps}&{PART}")
+    assert there not in whole
+    assert cut.text.count(there) == 1
+    assert "best is left open" not in cut.text
+    [grid] = {one for one in cut.links() if one.startswith(f"/grids/{demo.of_amc23['R1-Qwen']}?")}
+    assert "may be the best with 95 % confidence" in guest.computed(grid).text
+
+
 def test_another_experiment_is_asked_what_it_has_and_the_rest_is_named(public: Project, visitor: Browser) -> None:
     """The bar is sent as a browser sends it, with and without scripts: `was` is the experiment that it was about."""
     for experiment, levels in (("one", [4000, 64_000, 128_000]), ("other", [64_000, 128_000, 512_000])):

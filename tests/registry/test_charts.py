@@ -195,18 +195,37 @@ def test_a_name_without_a_label_is_said(growing: Project) -> None:
     ]
 
 
+def test_names_that_share_no_slot_have_their_own_lines_and_are_said_not_to_be_compared(project: Project) -> None:
+    published(project, "a", [[1, 2, 3], [4, 4, 4]])
+    published(project, "b", [[10, 20, None], [30, 40, None]], benchmark="b2")
+    found = lines(project, along="Length")
+    assert means(found) == {"a": {1: 2.5, 2: 3, 4: 3.5}, "b": {1: 20, 2: 30}}
+    assert [one["code"] for one in found["warnings"]] == ["nothing_shared"]
+    text = answered(project, f"projects/{project.slug}/lines.txt?experiment=e&metric=accuracy&along=Length").text
+    for said in (
+        "No two models share a slot: each is over its own cells, and they are not compared.",
+        "Each mean is over the slots that its model has.",
+        "1 mean is missing for want of cells: lines",
+    ):
+        assert said in text
+    asked = f"projects/{project.slug}/aggregates.txt?experiment=e&metric=accuracy&group_by=model,axis:Length"
+    assert "Each entry over its own of 10 slots; 1 entry has no cell." in answered(project, asked).text
+    published(project, "c", [[1, 2, 3], [4, 4, 4]])
+    assert means(lines(project, along="Length", set_aside="none")) == {"a": {4: 3.5}, "b": {}, "c": {4: 3.5}}
+
+
 def test_a_chart_of_nothing_says_so_in_every_form(project: Project) -> None:
-    published(project, "a", [[1, 2, 3], [None, None, None]])
-    published(project, "b", [[None, None, None], [1, 2, 3]])
+    for name in "abcd":  # of two halves that share no slot
+        published(project, name, [[1, 2, 3], [None, None, None]][:: 1 if name in "ab" else -1])
     assert (lines(project)["status"], lines(project)["lines"][0]["points"]) == ("insufficient", [])
     found = trade_off(project, x="label:params", y="metric:accuracy")
     assert (found["status"], found["points"]) == ("insufficient", [])
-    assert [one["reason"] for one in found["without"]] == ["has no label params"] * 2
+    assert [one["reason"] for one in found["without"]] == ["has no label params"] * 4
     forms = ("txt", "md", "csv", "svg", "png", "vl.json")
     for form in forms:
         for query in ("lines.{}?metric=accuracy", "trade-offs.{}?x=label:params&y=metric:accuracy"):
             answered(project, f"projects/{project.slug}/{query.format(form)}&experiment=e")
-    published(project, "c", [[1, 2, 3], [4, 5, 6]], metric={"name": "accuracy", "unit": "s"}, trials=None)
+    published(project, "e", [[1, 2, 3], [4, 5, 6]], metric={"name": "accuracy", "unit": "s"}, trials=None)
     assert lines(project)["status"] == "not_comparable"
     for form in forms:
         answered(project, f"projects/{project.slug}/lines.{form}?metric=accuracy&experiment=e")

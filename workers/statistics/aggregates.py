@@ -4,7 +4,8 @@
 An entry is a combination of levels of the dimensions that are grouped by. Its cells are first reduced within each level
 of `over` (their mean, best or number), and these are averaged, each level with the same weight. Entries are comparable
 over the slots that all of them have (`matched`), who has none at all aside: a slot is a combination of levels of all
-other dimensions. Where the rows, which are the levels of the first dimension, are names, this holds within each column.
+other dimensions. Where the rows, which are the levels of the first dimension, are names, this holds within each column;
+where no two of them share a slot in any, there is nothing to compare, and each entry is over its own slots.
 """
 
 import itertools
@@ -24,7 +25,16 @@ from registry.results.aggregates import (
     SharedSlots,
     Spread,
 )
-from registry.results.terms import NOBODY, Place, Reduction, SetAside, SlotPolicy, Warning, set_aside_warnings
+from registry.results.terms import (
+    NOBODY,
+    Place,
+    Reduction,
+    SetAside,
+    SlotPolicy,
+    Warning,
+    apart_warning,
+    set_aside_warnings,
+)
 from workers.statistics.means import (
     OF_COLUMNS,
     Found,
@@ -119,25 +129,27 @@ def _tabulated(
         found = replace(rest_of, slot=slot, slots=int(there.size))
         sharing = Sharing.of(found, sharing.columns)
     shared = int(np.count_nonzero(sharing.shared))
-    kept = found.kept(sharing.shared[found.slot]) if matched else found
+    apart = matched and bool(question.columns) and not sharing.meets
+    kept = found.kept(sharing.shared[found.slot]) if matched and not apart else found
     left = found.cells.values.size - kept.cells.values.size
     known = replace(
         empty,
         dimensions=tuple(DimensionLevels(name, tuple(found.cells.levels[name])) for name in question.group_by),
         slots=SharedSlots(found.slots, shared),
-        left_out=LeftOut(found.slots - shared if matched else 0, left, measured.count(0)),
+        left_out=LeftOut(found.slots - shared if matched and not apart else 0, left, measured.count(0)),
         set_aside=told,
         columns=tuple(_columns(sharing, question, rest)),
     )
     entries = tuple(_entries(kept, question, places, measured))
     if len(question.group_by) == OF_COLUMNS and question.columns and question.value != "count":
         known = replace(known, rows=tuple(_rows(table, question, entries)))
-    if matched and not shared:
+    if matched and not shared and not apart:
         doubts = set_aside_warnings(told)
         return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places), warnings=doubts)
     independent = ("independent_trials",) if question.value != "count" and kept.cells.independent else ()
     warnings = (
         *set_aside_warnings(told),
+        *([apart_warning(question.group_by[0])] if apart else ()),
         *_nothing_left(entries, question, {one.name for one in told}),
         *(() if matched or question.value == "count" else _own_slots(found, sharing, places)),
     )

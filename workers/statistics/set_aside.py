@@ -57,6 +57,11 @@ class Sharing:
         return np.asarray(self.held == self.wanted, dtype=np.bool_)
 
     @property
+    def meets(self) -> bool:
+        """Whether two rows have any slot in common, or there are no two."""
+        return bool(np.any(self.held > 1)) or np.unique(self.measured // self.columns).size < 2
+
+    @property
     def missing(self) -> IntArray:
         """Number of slots of its column that each entry lacks."""
         there = np.bincount(self.column, minlength=self.columns)

@@ -106,7 +106,8 @@ def _verdict(ranking: Ranking, turns: str) -> Verdict:
     ranking = of_measured(ranking)
     rows, several = ranking.ranking, plural_of(ranking.by)
     if len(rows) == 1:
-        return Verdict("none", f"Only {isolated(rows[0].name)} has results here: there is nothing to rank it against.")
+        name = isolated(rows[0].name) or f"one {ranking.by or 'model'}"
+        return Verdict("none", f"Only {name} has results here: there is nothing to rank it against.")
     if not rows or ranking.status not in (None, "ok"):
         return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))
     if len(ranking.components) > 1:
@@ -131,6 +132,13 @@ def group_word(ranking: Ranking) -> str:
 def all_share(ranking: Ranking) -> bool:
     """Whether many names are compared on the slots alone that all of them have."""
     return ranking.missing == "complete" and len(ranking.ranking) > 2
+
+
+def compared_on(ranking: Ranking, below: str) -> str:
+    """On how many slots names are compared, and over which ones something `below` is that has others: a sentence."""
+    up_to, two = ("the", " that all have") if all_share(ranking) else ("up to", ", two on those that both have")
+    slots = counted(ranking.slots.compared if ranking.slots else 0, "slot", "slots")
+    return f"This compares names on {up_to} {slots}{two}; {below}."
 
 
 def _word(ranking: Ranking) -> str:
@@ -348,12 +356,28 @@ def lead_of(ranking: Ranking) -> Iterator[str]:
         yield f"It {leads} {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
 
 
+def leading_pair(ranking: Ranking) -> tuple[str, str] | None:
+    """The first name and the one that the verdict sets it against; None where it shares slots with no other."""
+    ranking = of_measured(ranking)
+    rows = tuple(row for row in ranking.ranking if row.component == ranking.ranking[0].component)
+    if len(rows) < 2:
+        return None
+    best = [row for row in rows if row.rank == 1]
+    return rows[0].name, _rival(replace(ranking, ranking=rows), _not_separated(ranking, best))
+
+
+def _rival(ranking: Ranking, open_: Sequence[str]) -> str:
+    """The name that a first is set against: the second where it is first too, the first of those that are not separated
+    from it, or the second."""
+    second = ranking.ranking[1]
+    return second.name if second.rank == 1 else next(iter(open_), second.name)
+
+
 def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     """By how much a first that is not shown to be alone leads the next one: ` leads beta by 0.4 points (95 % interval
     -1.0 to 1.8)`; empty where the pair is not listed. `open_` are the names that are not separated from it."""
-    first, second = ranking.ranking[:2]
-    name = second.name if second.rank == 1 else next(iter(open_), second.name)
-    listed = pair_of(ranking, first.name, name)
+    name = _rival(ranking, open_)
+    listed = pair_of(ranking, ranking.ranking[0].name, name)
     if not listed or not listed[1]:
         return ""
     found = listed[1]

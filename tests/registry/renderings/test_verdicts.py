@@ -235,6 +235,7 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     ),
     "no order": (ranked([], [], status="undefined", reason="the metric has no better end"),),
     "one name": (ranked(TWO[:1], []),),
+    "one variant that has no name": (ranked([row(1, "", 1, 1, "A")], [], by="variant"),),
     "no common order": (ranked(TWO, [], components=[["R1-Qwen"], ["R1-Llama"]]),),
     "the first rank moves": (two(stability=UNSTABLE, policy_sensitivity=MOVED), 96.5),
     "one benchmark carries a claim": (two(stability={"without": [FIRM, WEAK]}),),

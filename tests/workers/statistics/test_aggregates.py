@@ -87,14 +87,21 @@ def slots(cells: Mapping[Place, float], question: Question) -> tuple[Slots, Slot
     return columns, held
 
 
+def rows_of(cells: Mapping[Place, float], question: Question) -> set[Place]:
+    return {part(at, question.group_by[:1]) for at in cells}
+
+
 def by_definition(cells: Mapping[Place, float], question: Question, direction: str) -> dict[Place, float]:
-    """The values of the entries that have any; none where matching leaves nothing."""
+    """The values of the entries that have any; none where matching leaves nothing, and all of its own where no two rows
+    that are names have a slot in common in any column."""
     column = column_of(question)
     rest = [name for name in DIMENSIONS if name not in question.group_by]
     columns, held = slots(cells, question)
+    apart = all(len({row[:1] for row in rows}) == 1 for rows in held.values()) and len(rows_of(cells, question)) > 1
+    own = question.missing == "available" or (apart and column != [])
     groups: dict[Place, dict[Place, list[float]]] = defaultdict(lambda: defaultdict(list))
     for at, value in cells.items():
-        if question.missing == "available" or held[part(at, [*column, *rest])] == columns[part(at, column)]:
+        if own or held[part(at, [*column, *rest])] == columns[part(at, column)]:
             groups[part(at, question.group_by)][part(at, question.over)].append(value)
     best = max if direction == "higher" else min
     how: Callable[[list[float]], float] = {"mean": fmean, "count": len, "best": best}[question.value]  # type: ignore

@@ -467,9 +467,9 @@ def test_coarsely_printed_values_still_take_their_trials_as_independent() -> Non
 
 
 def test_cells_of_unequal_trials_are_said_to_weigh_by_them() -> None:
-    """Mantel and Haenszel's weights are 5 and 500: one cell gains 1 point and the other loses 40, together +0.6."""
-    uneven = gap(line(90, 50, trials=(10, 1000)), line(50, 51, trials=(10, 1000)))
-    assert uneven["test"]["difference"] == pytest.approx((5 * -40 + 500 * 1) / 505)
+    """Mantel and Haenszel's weights are 5 and 50: one cell gains 1 point and the other loses 40."""
+    uneven = gap(line(90, 50, trials=(10, 100)), line(50, 51, trials=(10, 100)))
+    assert uneven["test"]["difference"] == pytest.approx((5 * -40 + 50 * 1) / 55)
     assert uneven["assumes"] == ["independent_trials", "weighed_by_trials"]
-    even = gap(line(90, 50, trials=1000), line(50, 51, trials=1000))
+    even = gap(line(90, 50, trials=100), line(50, 51, trials=100))
     assert even["assumes"] == ["independent_trials"]
