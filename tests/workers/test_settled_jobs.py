@@ -31,7 +31,7 @@ SHOWN = [
     "/grids/{grid}?revision=1",
     "/projects/{project}/experiments/type-by-length",
 ]
-_CHANGING = re.compile(r'nonce="[^"]*"|"ms":[0-9.]+')
+_CHANGING = re.compile(r'nonce="[^"]*"|"ms":[0-9.]+|<span id="printed">[^<]*')
 
 
 def of(project: Project) -> ColumnElement[bool]:
