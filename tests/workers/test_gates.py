@@ -506,3 +506,20 @@ def test_too_many_cells_are_said_to_be(large: House) -> None:
         put(project, model, 70.0)
     baseline(project, margin=3.0)
     assert gate(project)["reason"] == "too_large"
+
+
+def test_a_benchmark_whose_means_differ_otherwise_than_its_weighed_cells_says_both(project: Project) -> None:
+    """Of 20 and 1,000 trials a side, the first cell loses 40 points and the second gains 1: by Mantel and Haenszel's
+    weights, 10 and 500, that is +0.1961, and the means differ by -19.5. Of 1,000 trials everywhere nothing is said."""
+    for model, values in (("A", [90.0, 50.0]), ("B", [50.0, 51.0])):
+        put(project, model, values, trials=[20, 1_000], **TWO)
+        put(project, f"even {model}", values, trials=1_000, **TWO)
+    baseline(project, margin=5)
+    found = gate(project)
+    [warning] = [one for one in found["warnings"] if one["code"] == "weighed_by_trials"]
+    assert warning["detail"] == (
+        "On X cells weigh by their trials, which gives +0.1961; the means of its cells differ by -19.5."
+    )
+    assert found["sentence"].endswith(warning["detail"])
+    baseline(project, {"subject": {"model": "even A"}}, "even", margin=5)
+    assert gate(project, "even B", "even")["warnings"] == []

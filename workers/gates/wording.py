@@ -7,7 +7,7 @@ from typing import cast
 from registry.results.gates import Gate, GateUnit, NotComparable, PolicyKind, Verdict
 from registry.results.terms import At
 
-ONE_BENCHMARK, FEWER_CELLS = PARTS = ("one_benchmark", "fewer_cells")
+ONE_BENCHMARK, FEWER_CELLS, WEIGHED = PARTS = ("one_benchmark", "fewer_cells", "weighed_by_trials")
 """The codes of the warnings that a part of the baseline was judged, which the sentence says too."""
 MOST_NAMED = 3
 """Names that a sentence lists: what a contender lacks, what is not compared, what has unknown noise."""
