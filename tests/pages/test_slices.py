@@ -49,6 +49,9 @@ def test_a_comparison_of_a_slice_shows_its_cells_alone_and_leads_to_its_grids_at
     for link in links:
         assert dict(parse_qsl(urlsplit(link).query)) == {"at.Local Window Size": "2000", "at.Ratio": "<=0.3"}
         assert "Only Local Window Size 2000, Ratio at most 0.3: nothing else is shown" in guest.read(link).text
+    [by_name] = [link for link in cut.links() if "baseline_model=" in link and "/api/" not in link]
+    asked = {"baseline_model": "R1-Qwen", "contender_model": "R1-Llama", "at.Ratio": "<=0.3"}
+    assert asked.items() <= dict(parse_qsl(urlsplit(by_name).query)).items()
 
 
 def test_heat_maps_of_a_slice_leave_what_else_may_be_best_to_the_pages_of_their_grids(
