@@ -523,3 +523,5 @@ def test_a_benchmark_whose_means_differ_otherwise_than_its_weighed_cells_says_bo
     assert found["sentence"].endswith(warning["detail"])
     baseline(project, {"subject": {"model": "even A"}}, "even", margin=5)
     assert gate(project, "even B", "even")["warnings"] == []
+    baseline(project, name="floor", kind="floor", margin=40)
+    assert gate(project, name="floor")["warnings"] == [], "a floor is about no gap"

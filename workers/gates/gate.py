@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection
 
+from registry.grids.grid import Metric
 from registry.grids.protocol import Rules
 from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
@@ -17,11 +18,11 @@ from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of, unpublished_row
 from workers.answers.comparisons import framed, revision_row
 from workers.answers.repeat_noise import beyond_trials
-from workers.gates.units import Side, ZeroBaseline, judged, overall_unit, units_of, with_margin
+from workers.gates.units import Side, ZeroBaseline, judged, on_benchmark, overall_unit, units_of, with_margin
 from workers.gates.wording import FEWER_CELLS, MOST_NAMED, ONE_BENCHMARK, WEIGHED, first_few, sentence, where_of
 from workers.scope import Aliases, canonical_names, matches, scope_rows
 from workers.statistics.comparison import item_pairs
-from workers.statistics.margins import cell_noise, gap_of
+from workers.statistics.margins import cell_noise
 from workers.statistics.matching import matched
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
@@ -129,12 +130,11 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
         return _without(frame, "scale")
     if metrics[0].direction is None and frame.policy.kind != "equivalent":
         return _without(frame, "no_direction")
+    frame = replace(frame, warnings=(*frame.warnings, *_weighed(frame.policy, sides, metrics[0])))
     found = _measured(frame, [with_margin(frame.policy, side) for side in sides], metrics[0])
     # A posted standard error is not from trials, and neither is a gap of the same items.
     unsure = () if found.paired else tuple(_too_sure([side for side in sides if side.noisy.n.any()], both))
-    weighed = () if found.paired or found.policy.per == "cell" else tuple(_weighed(sides, metrics[0].proportion_of))
-    found = replace(found, warnings=(*found.warnings, *weighed, *unsure))
-    return replace(found, sentence=sentence(found)) if weighed else found
+    return replace(found, warnings=(*found.warnings, *unsure))
 
 
 def _lacked(both: Both, sides: Sequence[Side], apart: Mapping[str, str], count: int) -> str:
@@ -157,14 +157,12 @@ def _one_benchmark(both: Both) -> tuple[Warning, ...]:
     return (Warning(ONE_BENCHMARK, told),)
 
 
-def _weighed(sides: Sequence[Side], whole: float | None) -> Iterator[Warning]:
+def _weighed(policy: Policy, sides: Sequence[Side], metric: Metric) -> Iterator[Warning]:
     """What is said of benchmarks whose cells have unequal trials and gaps: their means differ by another number, beyond
-    the noise of the gap, than is judged."""
-    for side in sides:
-        cells = range(side.found.count)
-        judged = gap_of(side.found, side.noisy, whole, cells)
-        plain = float(side.found.gaps.mean()) / 10.0**side.found.decimals
-        if side.noisy.n.all() and abs(plain - judged.gap) > (judged.stderr or 0.0):
+    the noise of the gap, than is judged. A floor and single cells are about no such gap."""
+    for side in sides if policy.kind != "floor" and policy.per != "cell" else ():
+        judged, plain = on_benchmark(side, metric), float(side.found.gaps.mean()) / 10.0**side.found.decimals
+        if side.noisy.n.all() and not judged.paired and abs(plain - judged.gap) > (judged.stderr or 0.0):
             told = f"On {side.benchmark} cells weigh by their trials, which gives {judged.gap:+.4g}"
             yield Warning(WEIGHED, f"{told}; the means of its cells differ by {plain:+.4g}.")
 

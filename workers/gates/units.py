@@ -94,7 +94,7 @@ def overall_unit(policy: Policy, sides: Sequence[Side], metric: Metric, directio
         found = [(side.found, side.noisy) for side in sides]
         estimate = to_floor(found, policy.margin, metric.proportion_of, slice(None))
     else:
-        parts = [_on_benchmark(side, metric) for side in sides]
+        parts = [on_benchmark(side, metric) for side in sides]
         if not all(part.paired for part in parts):  # as comparisons take them: all by their items, or none
             parts = [gap_of(side.found, side.noisy, metric.proportion_of, range(side.found.count)) for side in sides]
         estimate = overall_gap(parts)
@@ -110,7 +110,8 @@ def units_of(policy: Policy, sides: Sequence[Side], metric: Metric, direction: D
     return [_cell_unit(policy, side, metric, direction, i) for side in sides for i in range(side.found.count)]
 
 
-def _on_benchmark(side: Side, metric: Metric) -> Estimate:
+def on_benchmark(side: Side, metric: Metric) -> Estimate:
+    """The gap on a benchmark, contender less baseline: by its items where they are paired."""
     cells = range(side.found.count)
     return paired_gap(side.pairs, side.noisy, cells) or gap_of(side.found, side.noisy, metric.proportion_of, cells)
 
@@ -119,7 +120,7 @@ def _benchmark_unit(policy: Policy, side: Side, metric: Metric, direction: Direc
     if policy.kind == "floor":
         estimate = to_floor([(side.found, side.noisy)], policy.margin, metric.proportion_of, slice(None))
     else:
-        estimate = _on_benchmark(side, metric)
+        estimate = on_benchmark(side, metric)
     margin = margin_of(policy, float(side.found.values[1].mean()))
     return Unit(_turned(estimate, direction), margin, side.trials, {"benchmark": side.benchmark})
 
