@@ -11,7 +11,7 @@ from bench.gates import ACCURACY, LOSS, Scene, drawn, judge, row_of, truth_of
 from bench.scenarios import Chance, Outcome, Scenario
 from registry.grids.grid import Axis, Grid, Level
 from registry.plans.closed_forms import Goal
-from registry.plans.estimated_errors import factor
+from registry.plans.noise import repeats_factor
 from registry.results.comparison import GapTest
 from registry.results.gates import Per, Policy
 from registry.views.trade_offs import Standing, places_of
@@ -120,7 +120,7 @@ def plan_of_repeats(repeats: int, effect: float, chance: Chance) -> Outcome:
     first = shown(repeats)
     if first is None or not first.stderr or not first.df:
         return 0, 0
-    test = shown(max(2, math.ceil(repeats * factor(first.stderr, effect, Goal(), first.df, repeats))))
+    test = shown(max(2, math.ceil(repeats * repeats_factor(first.stderr, effect, Goal(), first.df, repeats))))
     return int(test is not None and test.p is not None and test.p < 0.05), 1
 
 

@@ -16,8 +16,8 @@ from registry.plans.planning import Means, Measured, Stratum
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison, GapTest, ItemPairs, ModelComparison, WholeGap
 from registry.results.grid import PostedMetric
+from registry.results.parameters import error_under_equality
 from registry.results.plans import Plan
-from registry.results.power import error_under_equality
 from registry.storage.rows import metric_of
 
 

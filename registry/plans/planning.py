@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from registry.plans import closed_forms as forms
-from registry.plans import estimated_errors
 from registry.plans.closed_forms import Goal
+from registry.plans.noise import repeats_factor
 from registry.plans.paired_items import PairedItems
 from registry.results.parameters import POWER
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
@@ -105,7 +105,7 @@ def _scaled(found: Measured, effect: float, goal: Goal, trials: float | None) ->
         items = found.items.needed(effect, goal)
         return Needed(effect, None if items is None else items / found.items.count, items)
     if found.df:
-        factor = estimated_errors.factor(found.stderr or 0.0, effect, goal, found.df, found.repeats)
+        factor = repeats_factor(found.stderr or 0.0, effect, goal, found.df, found.repeats)
     else:
         factor = forms.factor(found.stderr or 0.0, effect, goal, found.null)
     if math.isinf(factor):

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
 from registry.plans.closed_forms import Goal, TwoSamples, score_interval
-from registry.plans.estimated_errors import factor
+from registry.plans.noise import repeats_factor
 from registry.renderings.numbers import rough
 from tests.house import ACCURACY, Project
 from tests.registry.test_items import bits
@@ -124,7 +124,7 @@ def test_repeats_are_planned_by_the_t_that_judges_them(project: Project) -> None
     pair = dict(zip(("baseline", "contender"), two(project, 10.0, 11.0, **cells), strict=True))
     for question in (SEPARATE, {"kind": "separate", **pair}):
         found = planned(project, question)
-        assert found["needed"]["factor"] == pytest.approx(factor(math.sqrt(2 / 3), 1.0, Goal(), 4, 3), rel=1e-6)
+        assert found["needed"]["factor"] == pytest.approx(repeats_factor(math.sqrt(2 / 3), 1.0, Goal(), 4, 3), rel=1e-6)
         assert 7 < found["needed"]["factor"] < 10
         assert "Student" in found["formula"]
         assert found["assumptions"] == ["independent_cells", "equal_scaling"]

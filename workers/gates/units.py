@@ -9,8 +9,8 @@ import numpy as np
 
 from registry.grids.grid import Direction, Metric
 from registry.plans import closed_forms as forms
-from registry.plans import estimated_errors
 from registry.plans.closed_forms import Goal
+from registry.plans.noise import repeats_factor
 from registry.results.gates import GateUnit, Policy, Verdict
 from registry.results.plans import Needed
 from workers.statistics.judging import Answer, Span, adjusted, all_of
@@ -225,7 +225,7 @@ def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
         elif isinstance(sample, Counts):
             factor = sample.factor(limit / unit.estimate.whole, policy.alpha, goal.power)
         elif math.isfinite(unit.estimate.df):
-            factor = estimated_errors.factor(stderr, distance, goal, unit.estimate.df, None)
+            factor = repeats_factor(stderr, distance, goal, unit.estimate.df, None)
         else:
             factor = forms.factor(stderr, distance, goal)
         if math.isinf(factor):

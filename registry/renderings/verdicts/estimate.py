@@ -9,8 +9,7 @@ from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
 from registry.renderings.numbers import fixed, level_at, places_of, rough, span
 from registry.renderings.words import isolated
-from registry.results.parameters import POWER, Parameters
-from registry.results.power import times_to_show
+from registry.results.parameters import POWER, Parameters, times_to_show
 from registry.results.terms import Interval, SliceDocument
 
 _MOST_TIMES = 100

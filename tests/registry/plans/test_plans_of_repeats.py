@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.plans import closed_forms
 from registry.plans.closed_forms import Goal
-from registry.plans.estimated_errors import factor
+from registry.plans.noise import repeats_factor
 from registry.results.gates import Policy
 from workers.gates.units import Unit, judged
 from workers.statistics.margins import Estimate
@@ -28,7 +28,7 @@ def test_a_plan_out_of_few_repeats_finds_the_effect_on_average(repeats: int, eff
     df = 2 * (repeats - 1)
     sd = np.sqrt(np.random.default_rng(1).chisquare(df, 2_000) / df)
     errors = sd * math.sqrt(2 / repeats)
-    found = np.array([factor(error, effect, Goal(), df, repeats) for error in errors.tolist()])
+    found = np.array([repeats_factor(error, effect, Goal(), df, repeats) for error in errors.tolist()])
     assert 0.78 < float(power(np.maximum(2, np.ceil(repeats * found - 1e-9)), effect).mean()) < 0.9
     normal = (closed_forms.detectable(1.0, Goal()) * errors / effect) ** 2
     assert float(power(np.maximum(2, np.ceil(repeats * normal)), effect).mean()) < 0.78
@@ -42,18 +42,20 @@ def test_a_gate_out_of_few_repeats_asks_for_as_many_as_its_t_decides() -> None:
     assert needed is not None
     assert needed.factor is not None
     assert 15 < 3 * needed.factor < 25
-    assert needed.factor == factor(math.sqrt(2 / 3), 1.0, Goal(one_sided=True), 4.0, None)
+    assert needed.factor == repeats_factor(math.sqrt(2 / 3), 1.0, Goal(one_sided=True), 4.0, None)
 
 
 @pytest.mark.parametrize("df", [2, 4, 8, 30])
 def test_what_is_detectable_takes_what_there_is(df: int) -> None:
     seen = float(by_student(df, 0.05))
-    assert factor(1.0, seen, Goal(), df, df / 2 + 1) == pytest.approx(1.0, rel=0.01)
-    assert factor(1.0, seen, Goal(), df, None) == pytest.approx(1.0, rel=0.01)
+    assert repeats_factor(1.0, seen, Goal(), df, df / 2 + 1) == pytest.approx(1.0, rel=0.01)
+    assert repeats_factor(1.0, seen, Goal(), df, None) == pytest.approx(1.0, rel=0.01)
 
 
 def test_of_many_it_is_the_normal_law_and_of_any_two_at_least() -> None:
-    assert factor(1.0, 0.5, Goal(), 10_000, 5_001) == pytest.approx(closed_forms.factor(1.0, 0.5, Goal()), rel=1e-3)
-    assert factor(1.0, 1e6, Goal(), 10, 6) == pytest.approx(2 / 6)
-    assert factor(1.0, 1e-6, Goal(), 10, 6) == math.inf
-    assert factor(1.0, 0.5, Goal(one_sided=True), 10, 6) < factor(1.0, 0.5, Goal(), 10, 6)
+    assert repeats_factor(1.0, 0.5, Goal(), 10_000, 5_001) == pytest.approx(
+        closed_forms.factor(1.0, 0.5, Goal()), rel=1e-3
+    )
+    assert repeats_factor(1.0, 1e6, Goal(), 10, 6) == pytest.approx(2 / 6)
+    assert repeats_factor(1.0, 1e-6, Goal(), 10, 6) == math.inf
+    assert repeats_factor(1.0, 0.5, Goal(one_sided=True), 10, 6) < repeats_factor(1.0, 0.5, Goal(), 10, 6)
