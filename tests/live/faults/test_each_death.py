@@ -40,6 +40,15 @@ class Ledger:
                 )
             )
 
+    def publish_until_leased(self) -> None:
+        """Publish until a worker is seen computing: one that keeps up has nothing under way after a fixed number."""
+
+        def more() -> int:
+            self.publish(10)
+            return leased(self.system)
+
+        awaited(more, why="a lease")
+
     def note(self, grid: dict[str, Any]) -> None:
         self.revisions[grid["id"]][grid["revision"]] = grid["digest"]
 
@@ -74,8 +83,7 @@ def leased(system: System) -> int:
 
 def test_kill_9_of_the_worker_and_its_children_while_they_compute(fragile: System) -> None:
     ledger = Ledger(fragile)
-    ledger.publish(60)
-    awaited(lambda: leased(fragile))
+    ledger.publish_until_leased()
     fragile.kill("worker")
     ledger.publish(5)
     fragile.start("worker")
@@ -85,8 +93,7 @@ def test_kill_9_of_the_worker_and_its_children_while_they_compute(fragile: Syste
 def test_kill_9_of_the_worker_for_good(fragile: System) -> None:
     """Nobody starts it again: the dispatcher computes."""
     ledger = Ledger(fragile)
-    ledger.publish(30)
-    awaited(lambda: leased(fragile))
+    ledger.publish_until_leased()
     fragile.kill("worker")
     ledger.publish(5)
     ledger.check()
@@ -94,8 +101,7 @@ def test_kill_9_of_the_worker_for_good(fragile: System) -> None:
 
 def test_kill_9_of_a_child_of_the_worker(fragile: System) -> None:
     ledger = Ledger(fragile)
-    ledger.publish(30)
-    awaited(lambda: leased(fragile))
+    ledger.publish_until_leased()
     started = children(fragile.running["worker"].pid)
     assert started
     for child in started:
@@ -173,8 +179,7 @@ def processes_of_stand_in(system: System) -> list[int]:
 
 def test_sigterm_ends_each_process_within_ten_seconds_and_loses_nothing(fragile: System) -> None:
     ledger = Ledger(fragile)
-    ledger.publish(60)
-    awaited(lambda: leased(fragile))
+    ledger.publish_until_leased()
     took = fragile.terminate("web", "worker", "dispatcher")
     assert max(took.values()) < 10, took
     assert processes(holding=f"REGISTRY_PORT={fragile.settings.port}") == []
