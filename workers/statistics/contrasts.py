@@ -149,18 +149,18 @@ class Meeting:
 
 def pairs_of(here: Meeting) -> Contrasts:
     """The pairs of a meeting."""
-    cells = here.cells
-    benchmarks = here.met.sum(axis=2)
-    # 1 where two names never meet, so that nothing is divided by 0.
+    cells, benchmarks = here.cells, here.met.sum(axis=2)
     several = np.maximum(benchmarks, 1).astype(np.float64)
     noisy = added(of_both(here, cells.variance), cells)
     known = np.all(np.isfinite(noisy) | ~here.met, axis=2) & (np.where(here.met, np.nan_to_num(noisy), 0).sum(2) > 0)
     pure = here.everywhere(cells.n > 0) & here.met & known[:, :, None]
     tables = np.all(pure | ~here.met, axis=2) & known
     within, uneven = slot_weights(here, pure)
-    by_benchmark = np.where(uneven, added(within * here.gaps, cells, exact_sum), here.plain)
+    by_benchmark = here.plain
+    if uneven.any():
+        by_benchmark = np.where(uneven, added(within * here.gaps, cells, exact_sum), by_benchmark)
     by_benchmark = np.where(here.met, by_benchmark, np.nan)
-    difference = exact_sum(np.nan_to_num(by_benchmark)) / several
+    difference = mean_over(by_benchmark)
     weight = within / several[:, :, None]
     variance, squares = variances(here, weight)
     deviate, plain = by_tables(here, weight, difference, tables)
@@ -190,6 +190,12 @@ def pairs_of(here: Meeting) -> Contrasts:
     )
 
 
+def mean_over(by_benchmark: FloatArray) -> FloatArray:
+    """The mean of differences over the benchmarks, the last axis, on which two names meet; 0 where they never do."""
+    several = np.maximum(np.isfinite(by_benchmark).sum(axis=-1), 1)
+    return np.asarray(exact_sum(np.nan_to_num(by_benchmark)) / several, dtype=np.float64)
+
+
 def of_both(here: Meeting, own: FloatArray) -> FloatArray:
     """R x M x S: the sum of what two names have in each shared slot, 0 in others."""
     mine, theirs = here.sides(own)
@@ -209,6 +215,8 @@ def slot_weights(here: Meeting, pure: BoolArray) -> tuple[FloatArray, BoolArray]
     least = np.minimum.reduceat(np.where(here.shared, heavy, np.inf), cells.starts, axis=2)
     # Slots of equal trials weigh the same, to the last bit.
     uneven = pure & (most != least)
+    if not uneven.any():
+        return here.shared / np.repeat(here.some, sizes, axis=2), uneven
     heavy = np.where(np.repeat(uneven, sizes, axis=2), heavy, here.shared)
     total = np.where(uneven, added(heavy, cells, exact_sum), here.some)
     return heavy / np.repeat(total, sizes, axis=2), uneven

@@ -19,7 +19,7 @@ from registry.results.ranking import Omission
 from registry.results.terms import Method, Missing, Target, Warning
 from workers.statistics.counted import blocks_of
 from workers.statistics.pairs import WORK, estimand_of, pair_table
-from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared
+from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared, without_each
 from workers.statistics.ranks import shared_ranks, tie_pattern, untied_pairs
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -182,12 +182,13 @@ def leave_one_out(standings: ScoreMatrix, method: Method, missing: Missing, own:
     size, slots = standings.values.shape
     if len(benchmarks) < 2 or size < 2 or size**2 * slots * len(benchmarks) > MOST_WORK:
         return ()
-    found = [shared_ranks(own.goodness)]
-    for benchmark in benchmarks:
-        scores = ordered(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), method, missing)
-        if scores is not None:
-            found.append(shared_ranks(scores.goodness))
-    return ranges(standings.names, np.vstack(found))
+    if method == "mean_difference":
+        orders = without_each(prepared(standings, missing))
+    else:
+        kept = (np.flatnonzero(standings.benchmarks != benchmark) for benchmark in benchmarks)
+        orders = (ordered(only(standings, slots), method, missing) for slots in kept)
+    found = [own, *(scores for scores in orders if scores is not None)]
+    return ranges(standings.names, np.vstack([shared_ranks(scores.goodness) for scores in found]))
 
 
 def ranges(names: Sequence[str], ranks: IntArray) -> tuple[LeaveOneOut, ...]:

@@ -144,7 +144,9 @@ def of(standings: ScoreMatrix, members: Sequence[int]) -> ScoreMatrix:
 
 def filled(standings: ScoreMatrix) -> ScoreMatrix:
     """Gaps replaced by the worst value that there could be, or by the slot's worst where that end is open; what is
-    filled has no noise that is known."""
+    filled has no noise that is known. The same standings where there are no gaps."""
+    if standings.present.all():
+        return standings
     bound = standings.upper if standings.direction == "lower" else standings.lower
     bounds = np.full(standings.values.shape[1], np.nan if bound is None else bound)
     bounds = bounds if standings.worst is None else standings.worst
