@@ -98,12 +98,18 @@ def ms(times: Sequence[float], share: float = 0.5) -> float:
     return 1000 * statistics.quantiles(times, n=1000, method="inclusive")[int(1000 * share) - 1]
 
 
+def waiting(found: System) -> int:
+    """How many grids have no statistics yet."""
+    with found.database.reading() as reading:
+        pending = select(func.count()).where(derivations.c.state == "pending")
+        return int(reading.scalar(pending) or 0)
+
+
 def drain(found: System, patience: float = 300.0) -> float:
     """Seconds until no statistics are pending; `RuntimeError` when that takes longer than somebody would wait."""
     begun = time.perf_counter()
     while (took := time.perf_counter() - begun) < patience:
-        with found.database.reading() as reading:
-            if not reading.scalar(select(func.count()).where(derivations.c.state == "pending")):
-                return took
+        if not waiting(found):
+            return took
         time.sleep(0.02)
     raise RuntimeError(f"statistics are pending after {patience:.0f} s")

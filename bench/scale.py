@@ -233,6 +233,8 @@ def with_trials(grids: int, kind: str, most: float) -> Iterator[Figure]:
         named = f"disk a cell with trials, first axis {kind}"
         yield Figure(f"{named}, without statistics", bare / grids / CELLS, "B", at_most=40.0)
         yield Figure(f"{named}, with statistics", sum(each.values()), "B", at_most=most, beside=beside)
+        _, anew = one_more(found, Size("experiment-0", 50, min(grids, 1_000)), 0)
+        yield Figure(f"{min(grids, 1_000):,} grids with trials, first axis {kind}: the ranking made anew", anew, "s")
 
 
 def _publish_with_trials(found: System, kind: str, numbers: Sequence[int], seed: int = 0) -> None:

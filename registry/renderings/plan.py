@@ -49,11 +49,11 @@ def _sentences(plan: Plan, within: str) -> Iterator[str]:
         decided = {True: ": shown to differ from 0", False: ": not told apart from 0", None: ""}[plan.decidable_now]
         yield f"measured: {plan.observed:+.4g}{error}{decided}"
     if plan.detectable:
-        yield f"with the present trials a difference of {rough(plan.detectable)} would be found"
+        yield f"with the present {_counted(plan)} a difference of {rough(plan.detectable)} would be found"
     if plan.needed is not None:
-        yield _takes(plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show", within)
+        yield _takes(plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show", within, _counted(plan))
     if plan.cautious is not None:
-        yield _takes(plan.cautious, "if it is as small as the interval leaves it,", within)
+        yield _takes(plan.cautious, "if it is as small as the interval leaves it,", within, _counted(plan))
     if plan.next_cells:
         more = f", and {plan.next_cells_left_out:,} more" if plan.next_cells_left_out else ""
         yield f"to be measured first, as the claim is about them: the cells below{more}"
@@ -69,14 +69,22 @@ def _sentences(plan: Plan, within: str) -> Iterator[str]:
         yield f"impossible: {plan.reason}"
 
 
-def _takes(needed: Needed, when: str, within: str) -> str:
+def _counted(plan: Plan) -> str:
+    """What the plan counts: an error estimated from repeats shrinks like others, and is not of the normal law."""
+    if "independent_items" in plan.assumptions:
+        return "items"
+    estimated = "equal_scaling" in plan.assumptions and "normal_law" not in plan.assumptions
+    return "repeats" if estimated else "trials"
+
+
+def _takes(needed: Needed, when: str, within: str, counted: str) -> str:
     parts = []
     if needed.factor is not None:
-        parts.append(f"{rough(needed.factor)} times the trials of every cell")
+        parts.append(f"{rough(needed.factor)} times the {counted} of every cell")
     if needed.trials is not None:
-        parts.append(f"{needed.trials:,} trials of each")
+        parts.append(f"{needed.trials:,} {counted} of each")
     effect = "" if needed.effect is None else f" {needed.effect:.4g}"
-    return f"{when}{effect}{within}: {', '.join(parts) or 'too many trials'}"
+    return f"{when}{effect}{within}: {', '.join(parts) or f'too many {counted}'}"
 
 
 def _of_gate(gate: GateNow) -> Iterator[str]:
