@@ -27,8 +27,8 @@ from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
 from workers.derive import derive_shift
-from workers.jobs.worker_process import NICENESS, Reporter, is_shutting_down, request_shutdown, wake_through
-from workers.queries import compute_due
+from workers.jobs.worker_process import NICENESS, Reporter, request_shutdown, wake_through
+from workers.queries import Turns
 
 _reporters: list[Reporter] = []
 """That of this process, once it is a child of the worker."""
@@ -42,6 +42,7 @@ app.conf.update(
     worker_consumer="workers.app:LastingConsumer",
 )
 database = Database(settings, name="worker", statement_timeout=settings.worker_statement_timeout)
+turns = Turns(database, settings)
 
 
 @setup_logging.connect
@@ -101,9 +102,7 @@ def derive(task: Any) -> None:
 def answer(task: Any) -> None:
     """Compute one due query; the dispatcher sends a wake-up for each. Statistics of grids come first."""
     with _turn(task):
-        derive_shift(database, settings)
-        if not is_shutting_down():
-            compute_due(database, settings)
+        turns.take()
 
 
 @contextmanager

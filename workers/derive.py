@@ -36,7 +36,7 @@ log = structlog.get_logger()
 
 Key = tuple[uuid.UUID, int]
 _WRITTEN_EVERY = 0.1
-_SHIFT_SECONDS = 3.0
+SHIFT_SECONDS = 3.0
 """Seconds for which one wake-up keeps a worker: far below Celery's time limits, and below the grace of a supervisor
 that stops it."""
 _LEAST_DIGITS, _MOST_DIGITS = 5, 9
@@ -50,7 +50,7 @@ def derive_shift(database: Database, settings: Settings) -> int:
 
     Other work that waits gets its turn between shifts.
     """
-    until = time.monotonic() + _SHIFT_SECONDS
+    until = time.monotonic() + SHIFT_SECONDS
     total = 0
     while time.monotonic() < until and not is_shutting_down() and (count := derive_due(database, settings)):
         total += count

@@ -48,9 +48,8 @@ class InlineWorker:
 
 def main() -> None:
     """Compute due jobs until none was due for a while."""
-    from workers.derive import derive_shift
     from workers.jobs.worker_process import NICENESS, Reporter
-    from workers.queries import compute_due
+    from workers.queries import Turns
 
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
@@ -61,9 +60,10 @@ def main() -> None:
     reporter = Reporter(database, "inline-worker")
     reporter.start()
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
+    turns = Turns(database, settings)
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:
-        if derive_shift(database, settings) + compute_due(database, settings):
+        if turns.take():
             idle_since = time.monotonic()
         else:
             time.sleep(settings.dispatch_seconds)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal, cast
@@ -49,12 +49,13 @@ from workers.answers.comparisons import (
 from workers.answers.repeat_noise import repeat_noise_document
 from workers.claims.answer import MOST_CELLS, claim_plan_document, claims_document
 from workers.claims.stored import judge_part, judge_turn, record_judgements
-from workers.derive import statistics_asked_document, thresholds_document
+from workers.derive import SHIFT_SECONDS, derive_shift, statistics_asked_document, thresholds_document
 from workers.gates.alerts import record_judging
 from workers.gates.contenders import SHIFT, Judging, judge_contenders
 from workers.gates.gate import MOST_LISTED, gate_of, read_sides, too_large
+from workers.jobs.invalidation import IDLE_SHARE, READ_LATELY
 from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
-from workers.jobs.worker_process import cpu_limit, wake_dispatcher
+from workers.jobs.worker_process import cpu_limit, is_shutting_down, wake_dispatcher
 from workers.jobs.worker_process import done as jobs_done
 from workers.protocols import Screen, rules_of, screen_of, with_left_out
 from workers.rankings.change import Side, facts_told, facts_untold, record_ranking, with_change
@@ -98,9 +99,38 @@ _RECORDERS: Mapping[type[Query], Callable[[Connection, Any, Any], None]] = {
 transaction that settles it, and only for a result of the current inputs."""
 
 
-def compute_due(database: Database, settings: Settings) -> int:
-    """Compute one due query, if there is one; return how many there were."""
-    claimed = claim(database, settings, cached_results, 1)
+@dataclass
+class Turns:
+    """What a process computes in turn: statistics for a shift, then one query.
+
+    While more is published than is described, rankings that nobody reads, of experiments that fill up, take a fifth of
+    its time: they rest four times as long as a query took. What people ask and read, gates and claims go on.
+    """
+
+    database: Database
+    settings: Settings
+    rests_until: float = 0.0
+
+    def take(self) -> int:
+        """Compute; return how many grids and queries."""
+        began = time.monotonic()
+        described = derive_shift(self.database, self.settings)
+        if is_shutting_down():
+            return described
+        ended = time.monotonic()
+        behind = ended - began >= SHIFT_SECONDS
+        answered = compute_due(self.database, self.settings, asked=behind and ended < self.rests_until)
+        if answered:
+            now = time.monotonic()
+            self.rests_until = now + IDLE_SHARE * (now - ended)
+        return described + answered
+
+
+def compute_due(database: Database, settings: Settings, *, asked: bool = False) -> int:
+    """Compute one due query, if there is one, or one that somebody `asked`; return how many there were."""
+    unread = and_(cached_results.c.is_default, cached_results.c.read_at <= func.now() - READ_LATELY)
+    only = ~and_(unread, cached_results.c.query["kind"].astext == RankingQuery.kind) if asked else None
+    claimed = claim(database, settings, cached_results, 1, only)
     for row in claimed.rows:
         began, computed, failed = time.perf_counter(), False, False
         try:

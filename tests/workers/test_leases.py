@@ -321,7 +321,7 @@ def test_a_shift_ends_when_nothing_is_due_or_its_time_is_over(
     several(project, 7)
     two = replace(house.settings, batch_promises=2)
     with monkeypatch.context() as patched:
-        patched.setattr(derive, "_SHIFT_SECONDS", 0.0)
+        patched.setattr(derive, "SHIFT_SECONDS", 0.0)
         assert derive.derive_shift(house.database, two) == 0
     assert [derive.derive_shift(house.database, two) for _ in range(2)] == [7, 0]
-    assert derive._SHIFT_SECONDS < 8, "the supervisor kills a worker that takes longer to stop"
+    assert derive.SHIFT_SECONDS < 8, "the supervisor kills a worker that takes longer to stop"

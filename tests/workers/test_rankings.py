@@ -16,7 +16,7 @@ from registry.query import METHODS, MISSING, RankingQuery
 from registry.storage.tables import cached_results, invalidations
 from tests.house import ACCURACY, House, Project
 from tests.workers.asking import computed, described, faults_of, join
-from workers import queries
+from workers import derive, queries
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import claim
 from workers.queries import compute_due
@@ -362,6 +362,36 @@ def test_an_answer_for_inputs_that_changed_while_it_was_computed_stays_pending(
         assert compute_due(house.database, house.settings) == 1
     assert ask(project).status_code == 202
     assert set(records(answered(project))) == {"A", "B"}
+
+
+def test_while_grids_wait_rankings_that_nobody_reads_take_a_share_and_questions_go_on(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = queries.Turns(house.database, house.settings)
+    with monkeypatch.context() as patched:
+        for module in (derive, queries):
+            patched.setattr(module, "SHIFT_SECONDS", 0.0)  # a shift in which no grid is described
+        score(project, "A", 60.0)
+        apply_invalidations(house.database, house.settings)
+        assert [turns.take(), turns.take()] == [1, 0]
+        score(project, "B", 70.0)
+        apply_invalidations(house.database, house.settings)
+        due(project)
+        turns.rests_until += 3_600
+        assert turns.take() == 0
+        ask(project, method="borda")
+        assert turns.take() == 1
+        assert set(records(ask(project, method="borda").get_json())) == {"A", "B"}
+        turns.rests_until = 0.0
+        due(project)
+        assert turns.take() == 1
+        score(project, "C", 80.0)
+        ask(project)  # from now on somebody reads it
+        apply_invalidations(house.database, house.settings)
+        due(project)
+        turns.rests_until += 3_600
+        assert turns.take() == 1
+    assert turns.take() >= 3, "the grids, as nothing stops the shift"
 
 
 def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house: House) -> None:

@@ -11,7 +11,7 @@ processor time. The others follow when they are read (`registry.operations.healt
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -61,6 +61,8 @@ from workers.scope import Aliases, alias_map, conditions, names_of
 APPLIED_AT_ONCE = 200
 """Invalidations applied by one transaction: each may name the five hundred grids of a batch."""
 READ_LATELY = timedelta(days=1)
+NEVER_READ = datetime(1970, 1, 1, tzinfo=UTC)
+"""When a default ranking was read before anybody has read it."""
 KEPT_CURRENT = 20
 """Recently read results of a scope that are computed again after every change, besides the default one."""
 _BATCHES_SECONDS = 2.0
@@ -85,7 +87,7 @@ _PAST = func.coalesce(
     false(),
 )
 """Condition for answers about an instant so long before they were computed that no act on grids changes them."""
-_IDLE_SHARE = 4
+IDLE_SHARE = 4
 """Under constant publication a result is computed at most a fifth of the time: it rests four times as long."""
 _IDLE_SHARE_OF_VERDICTS = 1
 """Of claims that are kept and of baselines, whose verdicts somebody waits for: half of the time."""
@@ -217,7 +219,7 @@ def _queue_pair_sums(connection: Connection, taken: Sequence[Any]) -> None:
 def _requeued(settings: Settings) -> dict[str, Any]:
     """Column values of a requeued result: due after the debounce, or later if it took long to compute last time."""
     judges = cached_results.c.query["kind"].astext.in_([StoredClaimsQuery.kind, BaselineQuery.kind])
-    share = case((judges, _IDLE_SHARE_OF_VERDICTS), else_=_IDLE_SHARE)
+    share = case((judges, _IDLE_SHARE_OF_VERDICTS), else_=IDLE_SHARE)
     idle = func.least(cached_results.c.seconds * share, LONGEST_PAUSE.seconds / 2)
     # LEAST: the database's clock may have run ahead when the result was computed.
     busy = func.least(cached_results.c.computed_at, func.now()) + func.make_interval(0, 0, 0, 0, 0, 0, idle)
@@ -243,7 +245,7 @@ def _request_default(connection: Connection, project_id: Any, query: Query) -> N
         "query": query.document(),
         "query_key": query.key,
     }
-    request = insert(cached_results).values(values | {"is_default": True})
+    request = insert(cached_results).values(values | {"is_default": True, "read_at": NEVER_READ})
     key = ["project_id", "query_key"]
     # A client may have requested it before the first publication was applied: then it becomes the default one, of which
     # nothing was told.

@@ -99,8 +99,11 @@ def _is_past(instant: ColumnElement[Any]) -> ColumnElement[bool]:
     return or_(instant <= func.now(), instant > func.now() + LONGEST_PAUSE)
 
 
-def claim(database: Database, settings: Settings, table: Table, most: int) -> Claim:
-    """Claim up to `most` jobs that were never attempted, or else one that was and has attempts left.
+def claim(
+    database: Database, settings: Settings, table: Table, most: int, only: ColumnElement[bool] | None = None
+) -> Claim:
+    """Claim up to `most` jobs that were never attempted, or else one that was and has attempts left; of those for which
+    `only` holds.
 
     A job that was attempted before may be slow rather than poisonous: each lease is twice as long as the one before.
     Return a claim without rows if nothing is due.
@@ -111,7 +114,8 @@ def claim(database: Database, settings: Settings, table: Table, most: int) -> Cl
         # A claim that a crash of the server loses leaves the job due: nothing but one attempt's count is lost.
         quietly_committed(connection)
         # New jobs first, so that those which fail again and again delay no other.
-        for condition, limit in ((table.c.attempts <= 0, most), (tried, 1)):
+        for state, limit in ((table.c.attempts <= 0, most), (tried, 1)):
+            condition = state if only is None else and_(state, only)
             rows = connection.execute(_claim_statement(table, condition, limit, lease, settings.lease_seconds)).all()
             if rows:
                 return Claim(table, lease, rows)
