@@ -11,7 +11,7 @@ processor time. The others follow when they are read (`registry.operations.healt
 
 import time
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -61,8 +61,6 @@ from workers.scope import Aliases, alias_map, conditions, names_of
 APPLIED_AT_ONCE = 200
 """Invalidations applied by one transaction: each may name the five hundred grids of a batch."""
 READ_LATELY = timedelta(days=1)
-NEVER_READ = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a default ranking was read before anybody has read it."""
 KEPT_CURRENT = 20
 """Recently read results of a scope that are computed again after every change, besides the default one."""
 _BATCHES_SECONDS = 2.0
@@ -245,7 +243,8 @@ def _request_default(connection: Connection, project_id: Any, query: Query) -> N
         "query": query.document(),
         "query_key": query.key,
     }
-    request = insert(cached_results).values(values | {"is_default": True, "read_at": NEVER_READ})
+    # Nobody has read it lately, but whoever made the experiment will.
+    request = insert(cached_results).values(values | {"is_default": True, "read_at": func.now() - READ_LATELY})
     key = ["project_id", "query_key"]
     # A client may have requested it before the first publication was applied: then it becomes the default one, of which
     # nothing was told.
