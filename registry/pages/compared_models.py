@@ -20,7 +20,7 @@ from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
 from registry.pages.responses import state_of, tags_of
 from registry.pages.sharing import cited_answer
-from registry.pages.targets import by_target, rankings_of, rows_by_target
+from registry.pages.targets import by_target, rankings_of, rows_of_targets
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS
@@ -72,7 +72,7 @@ def find(asked: Asked) -> Found:
         return Found()
     row = ask(models_asked({**asked.query, **sides}, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [one for one in sides.items() if one[0] not in asked.query]
-    rows = rows_by_target(asked)
+    rows = rows_of_targets(asked)
     tags = [tag for one in rows.values() for tag in tags_of(one)]
 
     def shown() -> dict[str, Any]:
@@ -93,7 +93,7 @@ def sides_of(asked: Asked) -> dict[str, str]:
     models, variants = asked.bar.choices["model"], [one for one in asked.bar.choices["variant"].names if one]
     if models.total == 1 and len(variants) > 1 and not any(asked.query.get(side) for side in VARIANTS_OF_SIDES):
         return {**dict.fromkeys(MODEL_SIDES, models.names[0]), **dict(zip(VARIANTS_OF_SIDES, variants, strict=False))}
-    rankings = [*rankings_of(rows_by_target(asked)).values()]
+    rankings = [*rankings_of(rows_of_targets(asked)).values()]
     pair = leading_pair(rankings[speaking([of_target(one) for one in rankings])]) if rankings else None
     return dict(zip(MODEL_SIDES, pair, strict=True)) if pair else {}
 

@@ -46,7 +46,7 @@ from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
 from registry.pages.prose import prose_of
 from registry.pages.responses import page, state_of, tags_of
-from registry.pages.targets import by_target, rankings_of, rows_by_target, who_is_best
+from registry.pages.targets import by_target, rankings_of, rows_of_targets, who_is_best
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import TARGETS
 from registry.renderings.ranking import scale_words
@@ -107,7 +107,7 @@ def results(project: str) -> Response:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     if found.best is None and not faults:
-        found = replace(found, best=rows_by_target(asked, found.row if view.name == "ranking" else None))
+        found = replace(found, best=rows_of_targets(asked, found.row if view.name == "ranking" else None))
     best = found.best or {}
     noted = [note.tag, note.rules.tag] if note else []
     stand = [tag for one in (found.row, *best.values()) for tag in tags_of(one)]

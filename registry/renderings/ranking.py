@@ -25,10 +25,10 @@ from registry.renderings.verdicts.ranking import (
     compared_on,
     group_word,
     of_measured,
-    ranking_verdict,
     why_untested,
 )
 from registry.renderings.words import (
+from registry.renderings.verdicts.targets import verdict_alone
     about,
     assumptions,
     counted,
@@ -58,9 +58,10 @@ _LISTED = 12
 """Pairs that never met, as far as they are written out."""
 
 
-def ranking_latex(ranking: Ranking) -> str:
+def ranking_latex(ranking: Ranking, others: Sequence[Ranking] = ()) -> str:
     """The order for LaTeX, and as comments what it leaves open."""
-    return sheet.latex(takewhile(lambda block: not isinstance(block, Heading) or block.level == 1, page(ranking)))
+    blocks = page(ranking, others)
+    return sheet.latex(takewhile(lambda block: not isinstance(block, Heading) or block.level == 1, blocks))
 
 
 def ranking_csv(ranking: Ranking) -> str:
@@ -82,14 +83,15 @@ def ranking_csv(ranking: Ranking) -> str:
     return tidy([*_POLICY, *fields, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
-def page(ranking: Ranking) -> Iterator[Block]:
-    """The ranking's page: the order first, then what it comes from."""
+def page(ranking: Ranking, others: Sequence[Ranking] = ()) -> Iterator[Block]:
+    """The ranking's page: the order first, then what it comes from. `others` are the rankings of its other targets, as
+    far as they are computed."""
     ranking = of_measured(ranking)
     by = ranking.by or "model"
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
     yield Heading(f"Ranking of {who} — {about(ranking)}", 1)
     if ranking.ranking:
-        yield ranking_verdict(ranking).sentence
+        yield verdict_alone(ranking, others).sentence
     if changed := change_sentence(ranking):
         yield changed
     yield from order_blocks(ranking)
