@@ -14,6 +14,7 @@ from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
 from registry.operations.plans import plan_of_models
+from registry.pages.bar import KEPT, carried_on
 from registry.pages.blocks import Part, parts_of, sections_of, shown, with_first
 from registry.pages.choices import Field, select
 from registry.pages.drawings import whiskers_of
@@ -61,8 +62,9 @@ class _Parameters(EitherComparisonParameters):
 
 
 def asks_by_name() -> bool:
-    """Whether the address of a comparison is about models and not about grids."""
-    return any(request.args.get(name) for name in _FIELDS)
+    """Whether the address of a comparison is about models and not about grids, beside which a selection stays."""
+    asked = {name for name, text in request.args.items(multi=True) if text}
+    return not asked.isdisjoint(_FIELDS if asked.isdisjoint(_IDS) else MODEL_SIDES)
 
 
 def find(asked: Asked) -> Found:
@@ -159,7 +161,8 @@ def _linked(part: Part, found: ModelComparison, project: str) -> Part:
     part = with_first(part, part.keys, ("difference", "interval"))
     shown, whole = found.by_benchmark[:_MOST_ROWS], found.whole
     home = f"/projects/{quote(project)}/comparisons"
-    links = [carried(home, parse_qsl(urlsplit(one.href).query)) if one.href else "" for one in shown]
+    kept = [one for one in carried_on() if one[0] in KEPT]
+    links = [carried(home, [*parse_qsl(urlsplit(one.href).query), *kept]) if one.href else "" for one in shown]
     rows = [*part.rows[:_MOST_ROWS]]
     sizes = [(one.test.difference, one.test.interval) if one.test else (None, None) for one in shown]
     if whole is not None and whole.difference is not None:
