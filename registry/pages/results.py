@@ -57,6 +57,7 @@ from registry.renderings.verdicts.ranking import (
     open_pair,
 )
 from registry.results.ranking import Ranking
+from registry.renderings.words import moment
 from registry.selection import KINDS, Selection
 
 VIEWS: Mapping[str, View] = {
@@ -265,7 +266,8 @@ def _narrowed(query: Mapping[str, Any]) -> str:
 def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
     """The selection in words, as far as it is made."""
     asked: dict[str, Any] = {kind: tuple(query.get(kind, ())) for kind in KINDS}
-    asked |= {name: query.get(name) or "" for name in ("experiment", "metric", "suite", "as_of")}
+    asked |= {name: query.get(name) or "" for name in ("experiment", "metric", "suite")}
+    asked["as_of"] = moment(query["as_of"]) if query.get("as_of") else ""
     return Selection(**asked, at=wanted).sentence()
 
 

@@ -1,5 +1,6 @@
 """Slices on pages: chosen in the form, kept in the links, said above the answer, cut out of the pictures."""
 
+from datetime import datetime
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
@@ -174,6 +175,10 @@ def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, vi
         assert [one for one in ("11.25", "22.75", "33.5", "55.25") if one in page] == shown
     page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | {'as_of': then})}")
     assert ["revision=1" in link for link in page.links("/grids/")] == [True, False]
+    written = f"{datetime.fromisoformat(then):%-d %b %Y, %H:%M} UTC"  # as all instants on pages
+    assert f"As of {written}: what was published later" in page.text
+    assert page.text.startswith(f"Heat maps of type-by-length by accuracy, as of {written}")
+    assert f"s of {then[:4]}" not in page.text
     assert not page.links("/grids?"), "a list of grids has those of now"
 
 
