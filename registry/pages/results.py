@@ -9,6 +9,7 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
+from registry.api.rankings import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
@@ -56,8 +57,8 @@ from registry.renderings.verdicts.ranking import (
     is_tested,
     open_pair,
 )
-from registry.results.ranking import Ranking
 from registry.renderings.words import moment
+from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
 
 VIEWS: Mapping[str, View] = {
@@ -82,6 +83,7 @@ def results(project: str) -> Response:
     foreign = dict(_foreign(view))
     also = (*(_KNOWN - view.fields), *foreign)
     query, faults = salvaged(view.schema, also, ("experiment", "metric", *view.optional), view.families)
+    faults += _faults_of_since(view)
     wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -116,6 +118,13 @@ def results(project: str) -> Response:
     return page(
         "results.html", made_of, lambda: _context(asked, found, best, faults, note, name) | _of_all(told), status=status
     )
+
+
+def _faults_of_since(view: View) -> list[Fault]:
+    """What is wrong with the instant before, where the view itself knows none."""
+    others = tuple({*request.args} - {"since", "as_of"})
+    wrong = salvaged(RankingParameters, others, ("experiment", "metric"), (PARAMETER,))[1]
+    return [one for one in wrong if one.pointer == "/since" and "since" not in view.fields]
 
 
 def _of_all(told: Sequence[Experiment]) -> dict[str, Any]:
@@ -273,10 +282,14 @@ def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
 
 def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
     """The fields of the bar, those of the view, and those that are folded."""
-    first, folded = fields_of(asked.bar, asked.view.fields, {**asked.query, **asked.foreign}, asked.wanted)
+    # The ranking above a view says what changed, whether or not the view itself knows of another instant.
+    since = {"since": request.args.get("since", "")} if asked.view.name != "compare" else {}
+    query = {**since, **asked.query, **asked.foreign}
+    first, folded = fields_of(asked.bar, asked.view.fields | since.keys(), query, asked.wanted)
     beside, more = [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
     if asked.view.name in ("table", "lines"):  # their rows, columns and axes suit most, and the data come first
-        return first, [], [*beside, *more]
+        before = [one for one in first if one.parameter == "since"]
+        return [one for one in first if one not in before], [], [*before, *beside, *more]
     dates = [one for one in first if beside and one.parameter in ("as_of", "since")]
     return [one for one in first if one not in dates], beside, [*dates, *more]
 

@@ -230,6 +230,22 @@ def test_the_bar_takes_an_hour_and_shows_it_again(public: Project, visitor: Brow
     assert page.all("input", name="as_of")[0]["value"] == "2026-01-02T14:30:05.000001Z"
 
 
+def test_every_view_with_a_ranking_above_it_says_what_changed_since(public: Project, visitor: Browser) -> None:
+    axes = [{"name": "x", "kind": "numeric", "levels": [1, 2]}]
+    for model, values in (("old", [80.0, 81.0]), ("other", [60.0, 61.0])):
+        then = public.published(model=model, axes=axes, values=values, trials=300)["updated_at"]
+    public.published(model="new", axes=axes, values=[90.0, 91.0], trials=300)
+    scope = {"experiment": "type-by-length", "metric": "accuracy"}
+    for view in ("ranking", "table", "lines", "heatmaps"):
+        address = f"/projects/{public.slug}/results?{urlencode({'view': view} | scope)}"
+        assert [one["value"] for one in visitor.computed(address).all("input", name="since")] == [""], view
+        page = visitor.computed(f"{address}&{urlencode({'since': then})}")
+        assert "What changed" in page.text, view
+        assert "new is new, " in page.text, view
+        assert "must be before as_of" in visitor.read(f"{address}&since={then[:19]}Z&as_of={then[:19]}Z", 422).text
+    assert not visitor.computed(address.replace("heatmaps", "compare")).all("input", name="since")
+
+
 def test_the_grids_of_a_suite_are_listed_by_its_benchmarks(public: Project, visitor: Browser) -> None:
     for benchmark in ("A", "B", "C"):
         public.published(benchmark=benchmark)
