@@ -1,17 +1,22 @@
 """Routes of rankings: names in order over the slots that they share, and the noise floor beside them, which is how much
 a value varies when nothing was changed."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from flask import Response
 from marshmallow import INCLUDE, ValidationError, validates_schema
 
-from registry.api.answers import answer_to, part_asked
+from registry.api.answers import Renderers, answer_to, answered, ask, part_asked, settled, unanswered
 from registry.api.charts import PICTURES, forests
 from registry.api.fields import AsOf, Choice, Name, Share
-from registry.api.responses import of_values, wanted_form
+from registry.api.long_poll import preference, usual_wait
+from registry.api.responses import of_values, rendered, wanted_form
 from registry.api.schemas import (
     SelectedParameters,
     SharedSlotsParameters,
@@ -21,11 +26,13 @@ from registry.api.schemas import (
 )
 from registry.api.selections import selected, slice_of_request
 from registry.api.smorest import Blueprint, ready, reply
+from registry.errors import Invalid, NotFound, TryLater
 from registry.grids.slices import Slice
 from registry.query import METHODS, MISSING, TARGETS, RankingQuery, RepeatNoiseQuery
 from registry.renderings.charts.forest import forest_of_ranking
 from registry.renderings.ranking import page, ranking_csv, ranking_latex
 from registry.renderings.sheet import forms
+from registry.results.codec import from_bytes, read
 from registry.results.ranking import Ranking
 from registry.results.terms import unordered
 
@@ -94,16 +101,24 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
 blp = Blueprint("rankings", "Who is better, how surely, and over what.")
 
 _FORMS = ("json", "txt", "md", "csv", "tex", *PICTURES)
-_RENDERERS = of_values(
-    Ranking,
-    {
-        **forms(page),
-        "csv": ranking_csv,
-        "tex": ranking_latex,
-        **forests(Ranking, forest_of_ranking),
-    },
-    {"csv": ("pairs",)},
-)
+_WITHOUT_SENTENCE = ("json", "csv")
+
+
+def _renderers(others: Sequence[Ranking]) -> Renderers:
+    """What writes a ranking whose sentence also says what those of its other targets show."""
+    return of_values(
+        Ranking,
+        {
+            **forms(partial(page, others=others)),
+            "csv": ranking_csv,
+            "tex": partial(ranking_latex, others=others),
+            **forests(Ranking, partial(forest_of_ranking, others=others)),
+        },
+        {"csv": ("pairs",)},
+    )
+
+
+_RENDERERS = _renderers(())
 
 
 @blp.in_forms(
@@ -124,7 +139,37 @@ def read_ranking(query: dict[str, Any], project: str, suffix: str | None = None)
     """
     question = ranking_asked(query, project, slice_of_request(query, RankingParameters))
     form = wanted_form(suffix, _FORMS)
-    return answer_to(question, project, form, _RENDERERS, part_asked(query, Ranking, form))
+    part = part_asked(query, Ranking, form)
+    if form in _WITHOUT_SENTENCE:
+        return answer_to(question, project, form, _RENDERERS, part)
+    until = time.monotonic() + (preference() or usual_wait(form))
+    meant, row = ask(question, project, patience=usual_wait(form))
+    if not answered(row):
+        return unanswered(meant, row, form)
+    others = [one for one in [*rows_by_target(question, project, row, until).values()][1:] if answered(one)]
+    mark = sha256(" ".join(one.etag for one in others).encode()).hexdigest()[:8]
+    renderers = _renderers([read(Ranking, one.document) for one in others])
+    return rendered(form, from_bytes(row.document), renderers, f"{row.etag}-{mark}")
+
+
+def rows_by_target(question: RankingQuery, project: str, own: Any = None, until: float = 0.0) -> dict[str, Any]:
+    """The rows of a ranking, which may be its `own`, and of those of its other targets, from the narrowest on; fewer
+    where one is no question, or has to wait, or while the first is not computed. `until` then the others are awaited.
+    """
+    wanted, rows = question.target, {}
+    others = [one for one in TARGETS if one != wanted and question.by != "benchmark"]
+    asked = {one: replace(question, target=one, pairs_of="") for one in others}
+    try:
+        rows[wanted] = ask(question, project)[1] if own is None else own
+        if answered(rows[wanted]):
+            for one in asked:
+                rows[one] = ask(asked[one], project, most=0.0)[1]
+            for one in asked:
+                if not settled(rows[one]) and (left := until - time.monotonic()) > 0:
+                    rows[one] = ask(asked[one], project, patience=left, most=left)[1]
+    except (Invalid, NotFound, TryLater):
+        pass
+    return rows
 
 
 def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:

@@ -13,11 +13,11 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, union_all
+from sqlalchemy import Connection, Select, func, select, tuple_, union_all
 
 from registry.errors import CursorExpired, Fault, Invalid
 from registry.storage.arrivals import is_told
-from registry.storage.tables import claims, event_heads, events, grids, projects, shares, tokens
+from registry.storage.tables import claims, event_heads, events, grids, projects, shares, stored_revisions, tokens
 
 MOST_SCANNED = 20_000
 """Events that one reading looks at; the next one goes on behind them."""
@@ -212,3 +212,26 @@ def still_there(connection: Connection, project_id: uuid.UUID, ids: Collection[u
         claims.c.id.in_(ids), claims.c.project_id == project_id, claims.c.archived_at.is_(None)
     )
     return {str(one) for one in connection.scalars(union_all(of_grids, of_claims))}
+
+
+_BESIDE = ("number", "digest", "created_at", "labels", "token_id", "warnings", "source")
+"""Columns of a revision that no number is read from."""
+
+
+def relabelled(
+    connection: Connection, project_id: uuid.UUID, revised: Collection[tuple[uuid.UUID, int]]
+) -> set[tuple[str, int]]:
+    """Those of these revisions, each its grid's id and its number, that have other labels than the one before and are
+    the same else."""
+    if not revised:
+        return set()
+    now, before = stored_revisions.alias("now").c, stored_revisions.alias("before").c
+    same = (now[one.name].is_not_distinct_from(before[one.name]) for one in now if one.name not in _BESIDE)
+    query = select(now.grid_id, now.number).where(
+        now.project_id == project_id,
+        tuple_(now.grid_id, now.number).in_(list(revised)),
+        before.number == now.number - 1,
+        now.labels.is_distinct_from(before.labels),
+        *same,
+    )
+    return {(str(row.grid_id), row.number) for row in connection.execute(query)}

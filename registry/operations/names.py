@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -114,6 +115,42 @@ def names_in_use(
         {"name": row.name, "grids": row.grids, "alias_of": joined.get(row.name), "updated_at": row.updated_at}
         for row in counted
     ]
+
+
+def names_together(
+    connection: Connection, project_id: uuid.UUID, kind: str, after: str | None, limit: int, words: Sequence[str]
+) -> tuple[list[dict[str, Any]], int]:
+    """Names in use as `names_in_use` has them, but each once: with what it is also `called`, and the grids of all
+    these; and how many there are."""
+    total = count_names(connection, project_id, kind, words)
+    targets = sorted({*joined_of_kind(connection, project_id, kind).values()})
+    if not targets:
+        rows = names_in_use(connection, project_id, kind, after, limit, words)
+        return [{**row, "called": []} for row in rows], total
+    of_targets: Any = {kind: targets}
+    read = partial(names_in_use, connection, project_id, kind, filters=Filters(**of_targets))
+    known, listed = _by_target(read()), _by_target(read(words=words))
+    hidden = {row["name"] for each in listed.values() for row in each[1:]}
+    rows = names_in_use(connection, project_id, kind, after, limit + len(hidden), words)
+    shown = [row for row in rows if row["name"] not in hidden][:limit]
+    return [_together(row, known.get(row["alias_of"] or row["name"], [row])) for row in shown], total - len(hidden)
+
+
+def _by_target(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Names by the name that they stand for, which is the first of them if it is in use."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(rows, key=lambda one: (one["alias_of"] is not None, one["name"])):
+        found.setdefault(row["alias_of"] or row["name"], []).append(row)
+    return found
+
+
+def _together(row: dict[str, Any], alike: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    names = {one["name"] for one in alike} | {row["alias_of"] or row["name"]}
+    return row | {
+        "called": sorted(names - {row["name"]}),
+        "grids": sum(one["grids"] for one in alike),
+        "updated_at": max(one["updated_at"] for one in alike),
+    }
 
 
 def axes_in_use(

@@ -29,6 +29,8 @@ NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside",
 """Parameters of the bar beside the levels of axes: every link from view to view carries them."""
 SIDES = ("contender_model", "baseline_model", "contender_variant", "baseline_variant")
 """The pair that one view compares: the links of the others keep it."""
+KEPT = tuple(one for one in NAMES if one not in ("experiment", "metric", "alpha"))
+"""What of the selection stays beside two grids, which say the rest."""
 _KINDS = ("model", "benchmark", "variant")
 _ALPHAS = ("0.1", "0.05", "0.01", "0.001")
 _AGO = ((7, "a week"), (30, "a month"), (90, "three months"), (365, "a year"))

@@ -14,13 +14,14 @@ from registry.api.answers import ask
 from registry.api.comparisons import VARIANTS_OF_SIDES, EitherComparisonParameters, models_asked
 from registry.api.context import parts
 from registry.operations.plans import plan_of_models
+from registry.pages.bar import KEPT, carried_on
 from registry.pages.blocks import Part, parts_of, sections_of, shown, with_first
 from registry.pages.choices import Field, select
 from registry.pages.drawings import whiskers_of
 from registry.pages.links import carried
 from registry.pages.responses import state_of, tags_of
 from registry.pages.sharing import cited_answer
-from registry.pages.targets import by_target, rankings_of, rows_by_target
+from registry.pages.targets import by_target, rankings_of, rows_of_targets
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.plans.closed_forms import Goal
 from registry.query import TARGETS
@@ -61,8 +62,9 @@ class _Parameters(EitherComparisonParameters):
 
 
 def asks_by_name() -> bool:
-    """Whether the address of a comparison is about models and not about grids."""
-    return any(request.args.get(name) for name in _FIELDS)
+    """Whether the address of a comparison is about models and not about grids, beside which a selection stays."""
+    asked = {name for name, text in request.args.items(multi=True) if text}
+    return not asked.isdisjoint(_FIELDS if asked.isdisjoint(_IDS) else MODEL_SIDES)
 
 
 def find(asked: Asked) -> Found:
@@ -72,7 +74,7 @@ def find(asked: Asked) -> Found:
         return Found()
     row = ask(models_asked({**asked.query, **sides}, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
     meant = [one for one in sides.items() if one[0] not in asked.query]
-    rows = rows_by_target(asked)
+    rows = rows_of_targets(asked)
     tags = [tag for one in rows.values() for tag in tags_of(one)]
 
     def shown() -> dict[str, Any]:
@@ -93,7 +95,7 @@ def sides_of(asked: Asked) -> dict[str, str]:
     models, variants = asked.bar.choices["model"], [one for one in asked.bar.choices["variant"].names if one]
     if models.total == 1 and len(variants) > 1 and not any(asked.query.get(side) for side in VARIANTS_OF_SIDES):
         return {**dict.fromkeys(MODEL_SIDES, models.names[0]), **dict(zip(VARIANTS_OF_SIDES, variants, strict=False))}
-    rankings = [*rankings_of(rows_by_target(asked)).values()]
+    rankings = [*rankings_of(rows_of_targets(asked)).values()]
     pair = leading_pair(rankings[speaking([of_target(one) for one in rankings])]) if rankings else None
     return dict(zip(MODEL_SIDES, pair, strict=True)) if pair else {}
 
@@ -159,7 +161,8 @@ def _linked(part: Part, found: ModelComparison, project: str) -> Part:
     part = with_first(part, part.keys, ("difference", "interval"))
     shown, whole = found.by_benchmark[:_MOST_ROWS], found.whole
     home = f"/projects/{quote(project)}/comparisons"
-    links = [carried(home, parse_qsl(urlsplit(one.href).query)) if one.href else "" for one in shown]
+    kept = [one for one in carried_on() if one[0] in KEPT]
+    links = [carried(home, [*parse_qsl(urlsplit(one.href).query), *kept]) if one.href else "" for one in shown]
     rows = [*part.rows[:_MOST_ROWS]]
     sizes = [(one.test.difference, one.test.interval) if one.test else (None, None) for one in shown]
     if whole is not None and whole.difference is not None:

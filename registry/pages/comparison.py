@@ -19,6 +19,7 @@ from registry.operations.find_grids import Filters
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.scope_options import search_grids
 from registry.operations.stored_grids import StoredGrid, stored_grid
+from registry.pages.bar import KEPT
 from registry.pages.blocks import ShownVerdict, parts_of, sections_of, shown
 from registry.pages.choices import cut, slice_lists, slice_of_page
 from registry.pages.compared_models import asks_by_name
@@ -88,7 +89,7 @@ def comparison(project: str) -> Response:
     """Contender less baseline; without both in the address, the form alone. By names, two models."""
     if asks_by_name():
         return moved(project, "compare")
-    query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES, families=(PARAMETER,))
+    query, faults = salvaged(ComparisonParameters, also=(*LOOK, *KEPT, FIND), optional=SIDES, families=(PARAMETER,))
     wanted, options = slice_of_page(), look()
     with parts().database.reading() as connection:
         asked = _asked(connection, enter(connection, project, "reader"), query, wanted, faults)
@@ -97,7 +98,7 @@ def comparison(project: str) -> Response:
     state = state_of(found)
 
     path, asked_for = f"/projects/{project}/comparisons", [one for one in request.args.items(multi=True) if one[1]]
-    given = [one for one in asked_for if one[0] not in (*LOOK, FIND)]
+    given = [one for one in asked_for if one[0] not in (*LOOK, *KEPT, FIND)]
 
     def context() -> dict[str, Any]:
         document = read(Comparison, found.document) if state == "ready" else None
@@ -109,7 +110,8 @@ def comparison(project: str) -> Response:
             "offer": asked.offer,
             "faults": asked.faults,
             "find": " ".join(asked.words),
-            "kept": [one for one in asked_for if one[0] in LOOK],
+            "kept": [one for one in asked_for if one[0] in (*LOOK, *KEPT)],
+            "selection": [one for one in asked_for if one[0] in KEPT or one[0].startswith(PARAMETER)],
             "state_word": state,
             "reason": found.reason if state == "failed" else None,
             "slice_text": slice_text(wanted),

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from registry.api.context import enter, parts
 from registry.api.events import KINDS
 from registry.errors import Fault, Invalid
-from registry.operations.events import Wanted, latest_events, still_there
+from registry.operations.events import Wanted, latest_events, relabelled, still_there
 from registry.pages.front import pages
 from registry.pages.links import data_path, to
 from registry.pages.live import live_on
@@ -67,12 +67,22 @@ def latest(
     connection: Connection, project_id: uuid.UUID, limit: int, types: Sequence[str] = NEWS, before: int | None = None
 ) -> Told:
     """The last events of these types, of none all types, that readers may see; with `before` those before a position.
+    A revision that changed labels alone is no news.
 
     The connection sees one state of the database.
     """
     found = latest_events(connection, project_id, limit, Wanted(types, OF_ADMINISTRATION), before)
-    subjects = {uuid.UUID(one) for event in found.events for one in _subject(event)}
-    return Told(found.events, still_there(connection, project_id, subjects), found.older)
+    told = found.events
+    if types == NEWS:
+        revised = {_revision(one) for one in told if one.type == _REVISED and "grid" in one.data}
+        alike = relabelled(connection, project_id, {(uuid.UUID(grid), number) for grid, number in revised})
+        told = [one for one in told if one.type != _REVISED or _revision(one) not in alike]
+    subjects = {uuid.UUID(one) for event in told for one in _subject(event)}
+    return Told(told, still_there(connection, project_id, subjects), found.older)
+
+
+def _revision(event: Any) -> tuple[str, int]:
+    return event.data.get("grid", ""), event.data.get("revision", 0)
 
 
 @pages.get("/projects/<project>/events")

@@ -15,7 +15,7 @@ from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.cached_results import find_result
 from registry.operations.find_grids import FILTERED, Filters
-from registry.operations.names import count_names, names_akin, names_in_use
+from registry.operations.names import names_akin, names_together
 from registry.operations.overview import (
     MOST_SCOPES,
     Entry,
@@ -54,8 +54,7 @@ def names(project: str, kinds: str) -> Response:
     after, words = read_text(query["cursor"]) if "cursor" in query else None, query.get("q", ())
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        found = names_in_use(connection, row.id, kind, after, _LISTED + 1, words=words)
-        total = count_names(connection, row.id, kind, words)
+        found, total = names_together(connection, row.id, kind, after, _LISTED + 1, words)
     shown = found[:_LISTED]
     given = [(name, text) for name, text in request.args.items(multi=True) if text]
 

@@ -24,7 +24,7 @@ from registry.pages.links import here, name_page, results_page, search_path, to,
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
 from registry.pages.sharing import needs_signing_in, printed_address, sharing_of
-from registry.renderings.words import label, said
+from registry.renderings.words import label, moment, said
 
 
 def page(
@@ -73,6 +73,7 @@ def furniture() -> dict[str, Any]:
     return {
         "asset": asset,
         "label": label,
+        "moment": moment,
         "field_of": field_of,
         "said": said,
         "here": here,

@@ -9,6 +9,7 @@ from flask import Response, g, redirect, request
 from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
+from registry.api.rankings import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
@@ -46,7 +47,7 @@ from registry.pages.parameters import salvaged
 from registry.pages.project import Experiment, experiments_told
 from registry.pages.prose import prose_of
 from registry.pages.responses import page, state_of, tags_of
-from registry.pages.targets import by_target, rankings_of, rows_by_target, who_is_best
+from registry.pages.targets import by_target, rankings_of, rows_of_targets, who_is_best
 from registry.pages.view import Asked, Found, View
 from registry.renderings.policies import TARGETS
 from registry.renderings.ranking import scale_words
@@ -56,6 +57,7 @@ from registry.renderings.verdicts.ranking import (
     is_tested,
     open_pair,
 )
+from registry.renderings.words import moment
 from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
 
@@ -81,6 +83,7 @@ def results(project: str) -> Response:
     foreign = dict(_foreign(view))
     also = (*(_KNOWN - view.fields), *foreign)
     query, faults = salvaged(view.schema, also, ("experiment", "metric", *view.optional), view.families)
+    faults += _faults_of_since(view)
     wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -107,7 +110,7 @@ def results(project: str) -> Response:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     if found.best is None and not faults:
-        found = replace(found, best=rows_by_target(asked, found.row if view.name == "ranking" else None))
+        found = replace(found, best=rows_of_targets(asked, found.row if view.name == "ranking" else None))
     best = found.best or {}
     noted = [note.tag, note.rules.tag] if note else []
     stand = [tag for one in (found.row, *best.values()) for tag in tags_of(one)]
@@ -115,6 +118,13 @@ def results(project: str) -> Response:
     return page(
         "results.html", made_of, lambda: _context(asked, found, best, faults, note, name) | _of_all(told), status=status
     )
+
+
+def _faults_of_since(view: View) -> list[Fault]:
+    """What is wrong with the instant before, where the view itself knows none."""
+    others = tuple({*request.args} - {"since", "as_of"})
+    wrong = salvaged(RankingParameters, others, ("experiment", "metric"), (PARAMETER,))[1]
+    return [one for one in wrong if one.pointer == "/since" and "since" not in view.fields]
 
 
 def _of_all(told: Sequence[Experiment]) -> dict[str, Any]:
@@ -265,16 +275,21 @@ def _narrowed(query: Mapping[str, Any]) -> str:
 def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
     """The selection in words, as far as it is made."""
     asked: dict[str, Any] = {kind: tuple(query.get(kind, ())) for kind in KINDS}
-    asked |= {name: query.get(name) or "" for name in ("experiment", "metric", "suite", "as_of")}
+    asked |= {name: query.get(name) or "" for name in ("experiment", "metric", "suite")}
+    asked["as_of"] = moment(query["as_of"]) if query.get("as_of") else ""
     return Selection(**asked, at=wanted).sentence()
 
 
 def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
     """The fields of the bar, those of the view, and those that are folded."""
-    first, folded = fields_of(asked.bar, asked.view.fields, {**asked.query, **asked.foreign}, asked.wanted)
+    # The ranking above a view says what changed, whether or not the view itself knows of another instant.
+    since = {"since": request.args.get("since", "")} if asked.view.name != "compare" else {}
+    query = {**since, **asked.query, **asked.foreign}
+    first, folded = fields_of(asked.bar, asked.view.fields | since.keys(), query, asked.wanted)
     beside, more = [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
     if asked.view.name in ("table", "lines"):  # their rows, columns and axes suit most, and the data come first
-        return first, [], [*beside, *more]
+        before = [one for one in first if one.parameter == "since"]
+        return [one for one in first if one not in before], [], [*before, *beside, *more]
     dates = [one for one in first if beside and one.parameter in ("as_of", "since")]
     return [one for one in first if one not in dates], beside, [*dates, *more]
 

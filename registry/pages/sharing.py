@@ -13,7 +13,7 @@ from registry.api.smorest import API_PREFIX
 from registry.operations.stored_grids import GridSummary
 from registry.pages.embedding import EMBEDDABLE
 from registry.pages.links import EMBED, LOOKS, Query, here, located
-from registry.renderings.words import counted, title
+from registry.renderings.words import counted, moment, title
 from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
 
@@ -57,8 +57,8 @@ def cited_ranking(ranking: Ranking, etag: str) -> Cited:
 
 def cited_answer(computed_at: str | None, told: str, etag: str) -> Cited:
     """What was computed, by its time, what it is from, and the entity tag of its JSON."""
-    at = str(computed_at or "")
-    return at[:4], f"computed {at[:10]} {at[11:16]} UTC from {told}, ETag {etag}"
+    at = computed_at or ""
+    return at[:4], " ".join(filter(None, ("computed", at and moment(at), f"from {told}, ETag {etag}")))
 
 
 def sharing_of(heading: str, picture: str | None, cited: Cited | None) -> list[tuple[str, str]]:

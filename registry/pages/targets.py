@@ -7,15 +7,12 @@ from typing import Any
 
 from flask import request
 
-from registry.api.answers import ask
-from registry.api.rankings import RankingParameters, ranking_asked
-from registry.errors import Invalid, NotFound, TryLater
+from registry.api.rankings import RankingParameters, ranking_asked, rows_by_target
 from registry.grids.slices import PARAMETER
 from registry.pages.blocks import ShownVerdict, shown
 from registry.pages.parameters import salvaged
 from registry.pages.responses import state_of
 from registry.pages.view import Asked
-from registry.query import TARGETS
 from registry.renderings.numbers import typeset
 from registry.renderings.policies import DRAWN
 from registry.renderings.policies import TARGETS as WORDS
@@ -25,7 +22,7 @@ from registry.results.codec import read
 from registry.results.ranking import Ranking
 
 
-def rows_by_target(asked: Asked, own: Any = None) -> dict[str, Any]:
+def rows_of_targets(asked: Asked, own: Any = None) -> dict[str, Any]:
     """The rows of the rankings of a selection, that of the wanted target first, which may be the view's `own`; none
     where the question is none for it, or has to wait."""
     others = tuple({*request.args} - {*RankingParameters().fields})
@@ -34,16 +31,7 @@ def rows_by_target(asked: Asked, own: Any = None) -> dict[str, Any]:
         return {}
     if asked.view.name == "compare":
         query |= {"by": "model", "since": ""}
-    wanted, rows = query["target"], {}
-    for target in [wanted] if query["by"] == "benchmark" else sorted(TARGETS, key=lambda one: one != wanted):
-        question = ranking_asked({**query, "target": target, "pairs_of": ""}, asked.slug, asked.wanted)
-        try:
-            rows[target] = own if own is not None and target == wanted else ask(question, asked.slug)[1]
-        except (Invalid, NotFound, TryLater):
-            break
-        if state_of(rows[wanted]) != "ready":
-            break  # the others are asked for once this one is worth it
-    return rows
+    return rows_by_target(ranking_asked({**query, "pairs_of": ""}, asked.slug, asked.wanted), asked.slug, own)
 
 
 def rankings_of(rows: Mapping[str, Any]) -> dict[str, Ranking]:

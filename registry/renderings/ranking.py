@@ -25,13 +25,15 @@ from registry.renderings.verdicts.ranking import (
     compared_on,
     group_word,
     of_measured,
-    ranking_verdict,
     why_untested,
+    yardstick_of,
 )
+from registry.renderings.verdicts.targets import verdict_alone
 from registry.renderings.words import (
     about,
     assumptions,
     counted,
+    isolated,
     left_out_and_warnings,
     said,
     slice_line,
@@ -58,9 +60,10 @@ _LISTED = 12
 """Pairs that never met, as far as they are written out."""
 
 
-def ranking_latex(ranking: Ranking) -> str:
+def ranking_latex(ranking: Ranking, others: Sequence[Ranking] = ()) -> str:
     """The order for LaTeX, and as comments what it leaves open."""
-    return sheet.latex(takewhile(lambda block: not isinstance(block, Heading) or block.level == 1, page(ranking)))
+    blocks = page(ranking, others)
+    return sheet.latex(takewhile(lambda block: not isinstance(block, Heading) or block.level == 1, blocks))
 
 
 def ranking_csv(ranking: Ranking) -> str:
@@ -82,14 +85,15 @@ def ranking_csv(ranking: Ranking) -> str:
     return tidy([*_POLICY, *fields, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
-def page(ranking: Ranking) -> Iterator[Block]:
-    """The ranking's page: the order first, then what it comes from."""
+def page(ranking: Ranking, others: Sequence[Ranking] = ()) -> Iterator[Block]:
+    """The ranking's page: the order first, then what it comes from. `others` are the rankings of its other targets, as
+    far as they are computed."""
     ranking = of_measured(ranking)
     by = ranking.by or "model"
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
     yield Heading(f"Ranking of {who} — {about(ranking)}", 1)
     if ranking.ranking:
-        yield ranking_verdict(ranking).sentence
+        yield verdict_alone(ranking, others).sentence
     if changed := change_sentence(ranking):
         yield changed
     yield from order_blocks(ranking)
@@ -280,6 +284,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     against = any(one.code == "order_contradicts_pair" for one in ranking.warnings)
     but = "; a pair that is shown to be the other way round than this order has it narrows none" if against else ""
     yield f"rank range: the ranks that the tests leave open{sure}{but}"
+    yield from _beside_pairs(ranking)
     if (reason := why_untested(ranking)) is not None:
         yield f"no pair was tested, so every rank is left open: {reason or 'no noise'}"
     else:
@@ -302,6 +307,25 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     parts = len(ranking.components)
     if parts > 1:
         yield f"the names fall into {parts} parts that share no slot; ranks count within a part"
+
+
+def _beside_pairs(ranking: Ranking) -> Iterator[str]:
+    """Neighbours whose own difference is the other way round than the order, which other names decide too; those that
+    are shown to be so have a warning."""
+    if (ranking.method, ranking.missing) != ("mean_difference", "matched") or ranking.scale is None:
+        return
+    rows, sign = ranking.ranking, yardstick_of(ranking).sign
+    follows = {(a.name, b.name) for a, b in pairwise(rows) if a.component == b.component and a.rank != b.rank}
+    found = []
+    for pair in ranking.pairs:
+        turned = pair.difference and not (pair.p_holm is not None and pair.p_holm < ranking.alpha)
+        better, worse = (pair.a, pair.b) if sign * (pair.difference or 0) > 0 else (pair.b, pair.a)
+        if turned and (worse, better) in follows:
+            found.append(f"{isolated(better)} is ahead of {isolated(worse)}")
+    if found:
+        more = f", and {len(found) - _LETTERS:,} more neighbours are so" if len(found) > _LETTERS else ""
+        told = f"{', '.join(found[:_LETTERS])}{more}"
+        yield f"order: the differences of all pairs are solved together; on the cells that both have {told}"
 
 
 def _groups(ranking: Ranking) -> Iterator[str]:

@@ -18,7 +18,7 @@ from registry.renderings.numbers import (
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, sentence
-from registry.renderings.words import counted, isolated, said
+from registry.renderings.words import counted, isolated, moment, said
 from registry.results.ranking import NameChange, Ranking, RankingChange
 
 CHANGE_COLUMNS = ("since", "rank_then", "verdict", "change", "change_low", "change_high", "change_p_holm")
@@ -30,7 +30,7 @@ def change_sentence(ranking: Ranking) -> str:
     """Who is new, gone and moved, and who is better or worse than itself was; "" where nobody asked."""
     if ranking.change is None:
         return ""
-    names, since = ranking.change.names, f"Since {_spoken(ranking.change.since)}"
+    names, since = ranking.change.names, f"Since {moment(ranking.change.since)}"
     if not any(map(_differs, names)):
         return sentence(f"{since} nothing changed")
     by = {word: [one for one in names if one.verdict == word] for word in ("new", "gone", "open")}
@@ -96,11 +96,6 @@ def _rank(rank: int | None, low: int | None, high: int | None) -> str:
     if rank is None:
         return UNDEFINED
     return str(rank) if low is None or low == high else f"{rank} ({rank_range(low, high)})"
-
-
-def _spoken(instant: str) -> str:
-    """A day as it is, another instant to the minute."""
-    return instant[:10] + ("" if instant[10:] == "T00:00:00Z" else f" {instant[11:16]} UTC")
 
 
 def _moved(names: Sequence[NameChange]) -> list[str]:

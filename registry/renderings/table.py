@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.grids.slices import slice_of, slice_text
-from registry.renderings.numbers import UNDEFINED
+from registry.renderings.numbers import MISSING, UNDEFINED
 
 WIDTH = 120
 """Columns of a terminal that a table tries to stay within."""
@@ -29,6 +29,8 @@ _LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 )
+_SIGNS = str.maketrans({MISSING: r"$\cdot$", UNDEFINED: "---", "–": "--"})
+"""What is written in place of signs that not every font of LaTeX has, once hyphens beside each other are parted."""
 _DASH = re.compile("-(?=-)")
 _MINUS = re.compile(r"(?<![\w)])-(?=[\d.])")
 _BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
@@ -128,7 +130,7 @@ def latex(table: Table) -> str:
 
 
 def _latex(cell: str) -> str:
-    return _MINUS.sub("$-$", _DASH.sub("-{}", one_line(cell).translate(_LATEX)))
+    return _MINUS.sub("$-$", _DASH.sub("-{}", one_line(cell).translate(_LATEX))).translate(_SIGNS)
 
 
 def _names(table: Table) -> list[str]:

@@ -139,8 +139,12 @@ def without(found: TradeOff) -> Iterator[str]:
     why = dict[str, list[str]]()
     for one in found.without:
         why.setdefault(one.reason, []).append(one.name or "(none)")
-    for reason, names in itertools.islice(why.items(), _MOST_REASONS):
-        yield f"Not drawn: {listed(names)} ({'each: ' * (len(names) > 1)}{reason})."
+    told = [
+        f"{listed(names)} ({'each: ' * (len(names) > 1)}{reason})"
+        for reason, names in itertools.islice(why.items(), _MOST_REASONS)
+    ]
+    if told:
+        yield f"Not drawn: {'; '.join(told)}."
     if more := sum(map(len, [*why.values()][_MOST_REASONS:])):
         yield f"{more} more {'is' if more == 1 else 'are'} not drawn for want of one of the two."
     yield from left_out(found)

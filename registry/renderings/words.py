@@ -7,6 +7,7 @@ Numbers are written in `numbers.py`, what an answer adds below in `notes.py`, th
 import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, time
 from typing import Any
 
 from registry.grids.protocol import Protocol, written
@@ -78,6 +79,12 @@ def protocol_line(protocol: Protocol | None) -> Iterator[str]:
     if protocol:
         told = (f"{isolated(key)} {isolated(written(value))}" for key, value in sorted(protocol.items()))
         yield f"Protocol: {' · '.join(told)}"
+
+
+def moment(instant: str | datetime) -> str:
+    """A day as it is, `2 Nov 2026`; another instant to the minute, `2 Nov 2026, 12:34 UTC`."""
+    at = (datetime.fromisoformat(instant) if isinstance(instant, str) else instant).astimezone(UTC)
+    return f"{at:%-d %b %Y}" if at.time() == time.min else f"{at:%-d %b %Y, %H:%M} UTC"
 
 
 def place(at: Mapping[str, Any], without: str | None = None) -> str:

@@ -163,7 +163,7 @@ def test_a_table_is_models_by_benchmarks_unless_other_dimensions_are_named(
     latex = person.says(*command, *asked[2], "--latex")
     assert [line for line in latex.splitlines() if not line.startswith("% ")][:6] == [
         r"\begin{tabular}{lrrr}", r"\toprule", r"Type / Length & 0 & 1 & 2 \\", r"\midrule",
-        r"1 & 99.3 & 96.7 & 98.3 \\", r"2 & · & 100.0 & 99.7 \\",
+        r"1 & 99.3 & 96.7 & 98.3 \\", r"2 & $\cdot$ & 100.0 & 99.7 \\",
     ]  # fmt: skip
     scope = {"experiment": "type-by-length", "metric": "accuracy", "missing": "available"}
     scope |= {"group_by": "model,axis:Type,axis:Length"}

@@ -81,8 +81,8 @@ class Outline(HTMLParser):
         found: list[list[tuple[str, bool]]] = []
         inside = False
         for tag, given in self.attributes:
-            if tag == "select":
-                inside = given.get("name") == name
+            if tag in ("select", "datalist"):
+                inside = tag == "select" and given.get("name") == name
                 found += [[]] if inside else []
             elif tag == "option" and inside:
                 found[-1].append((given.get("value") or "", "selected" in given))

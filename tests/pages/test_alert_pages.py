@@ -51,6 +51,12 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     order = [policy.index(f"{model} is ") for model in ("C", "B", "D")]
     assert order == sorted(order)
     assert [policy.count(f"{model} is ") for model in ("B", "C", "D")] == [1, 1, 1]
+    # A phone shows how all stand at once: the sentences, and the rules of the policy, are folded.
+    shown = re.sub(r"<details.*?</details>", "", reader.get(f"{home}/baselines/main").text, flags=re.DOTALL)
+    assert all(f'models/{model}"' in shown for model in "BCD")
+    for folded in ("is worse than the baseline", "is better than the baseline", "Each one-sided test has the level"):
+        assert folded in policy
+        assert folded not in shown
     reader.read(f"{home}/baselines/other", 404)
 
     settings = f"{home}/settings/alerts"

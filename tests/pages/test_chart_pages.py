@@ -105,6 +105,20 @@ def test_as_of_an_instant_the_usual_quantity_is_one_that_there_was(public: Proje
     assert "Choose a horizontal quantity" in visitor.read(f"{address}&{urlencode({'as_of': then})}").text
 
 
+def test_who_has_no_point_is_said_once_and_small(public: Project, visitor: Browser) -> None:
+    """Of five models one has no latency, and one no accuracy."""
+    latency = {"name": "Latency", "unit": "s", "direction": "lower"}
+    for model in "abcde":
+        if model != "e":
+            public.published(model=model)
+        if model != "d":
+            public.published(model=model, trials=None, metric=latency)
+    address = f"/projects/{public.slug}/results?{OPENED}"
+    assert visitor.computed(address).text.count("Not drawn") == 1
+    told = re.findall(r'<p class="notes">Not drawn: ([^<]*)</p>', visitor.get(address).text)
+    assert told == ["d (has no cell of Latency); e (has no cell of accuracy)."]
+
+
 def test_labels_are_offered_after_metrics_and_those_that_say_nothing_of_a_model_last(
     public: Project, visitor: Browser
 ) -> None:

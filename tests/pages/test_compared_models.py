@@ -94,7 +94,28 @@ def test_a_ranking_and_a_comparison_of_grids_lead_to_it(guest: Browser) -> None:
     asked = [query_of(link) for link in ranking.links("contender_model=") if "/api/" not in link]
     assert SLICED | {"view": "compare"} in asked
     assert all(one in (SLICED | {"view": "compare"}, TURNED | {"view": "compare"}) for one in asked)
-    assert guest.read(BASE).links("/comparisons?experiment=")
+    assert guest.read(BASE).links("view=compare&experiment=")
+
+
+def test_two_grids_keep_the_suite_and_the_instant_of_the_selection(public: Project, visitor: Browser) -> None:
+    for model, value in (("a", 80.0), ("b", 60.0)):
+        for benchmark in ("x", "y", "z"):
+            public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=300)
+    suite = public.call("PUT", f"projects/{public.slug}/suites/core", json={"benchmarks": ["x", "y"]})
+    assert suite.status_code == 201
+    kept = {"suite": "core", "since": "2026-01-02T00:00:00Z"}
+    both = {"experiment": "e", "metric": "accuracy", "baseline_model": "b", "contender_model": "a"}
+    page = visitor.computed(f"/projects/{public.slug}/results?{urlencode({'view': 'compare'} | both | kept)}")
+    asked = to_grids(page)
+    assert [{name: one.get(name) for name in kept} for one in asked] == [kept, kept]
+    grids = visitor.computed(f"/projects/{public.slug}/comparisons?{urlencode(asked[0])}")
+    assert "a is better than b by 20.0 points" in grids.text
+    assert {one["name"]: one["value"] for one in grids.all("input", type="hidden") if one["name"] in kept} == kept
+    on = [query_of(link) for link in grids.links("since=") if "/api/" not in link]
+    assert all(kept.items() <= one.items() for one in on)
+    assert [one for one in on if both.items() <= one.items()], "two models by name"
+    assert [one for one in on if "view" not in one and one.get("experiment") == "e"], "the results"
+    assert not any({"since", "suite"} & query_of(link).keys() for link in grids.links("/api/"))
 
 
 def test_every_view_keeps_the_pair_on_the_way_back(guest: Browser) -> None:
@@ -253,4 +274,4 @@ def test_of_one_model_its_first_two_variants_are_compared_and_cited_with_their_t
     assert "sampled is better than greedy by 20.0 points" in page.text
     for side, chosen in (("contender_variant", "sampled"), ("baseline_variant", "greedy")):
         assert (chosen, True) in page.options(side)[0]
-    assert re.search(r"computed 20\d\d-\d\d-\d\d \d\d:\d\d UTC from 6 grids, ETag", page.text)
+    assert re.search(r"computed \d+ [A-Z][a-z]+ 20\d\d, \d\d:\d\d UTC from 6 grids, ETag", page.text)

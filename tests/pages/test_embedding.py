@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import datetime
 from html import unescape
 
 import pytest
@@ -95,7 +96,10 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
     stored = answered.house.call("GET", DATA)
     at, tag = stored.get_json()["computed_at"], stored.headers["ETag"].strip('"')
     assert f"year = {{{at[:4]}}}" in cited["BibTeX"]
-    assert f"computed {at[:10]} {at[11:16]} UTC from 32 of 80 slots of 8 grids, ETag {tag}}}" in cited["BibTeX"]
+    assert (
+        f"computed {datetime.fromisoformat(at):%-d %b %Y, %H:%M} UTC from 32 of 80 slots of 8 grids, ETag {tag}}}"
+        in cited["BibTeX"]
+    )
 
 
 def test_titles_of_sliced_pages_say_the_slice_wherever_they_are_copied(

@@ -1,6 +1,7 @@
 """What happened in a project, as people read it, and how a page is told that something happened."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,6 +12,7 @@ from registry.pages.live import Live
 from tests.house import House, Project
 from tests.pages.conftest import Browser, Outline, browser, share
 from tests.told import tell
+from workers.jobs.upkeep import sequence_arrivals
 
 GONE = "00000000-0000-4000-8000-000000000000"
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
@@ -51,6 +53,20 @@ def test_revised_grids_are_news_though_no_rank_moves_and_beyond_five_they_are_fo
     assert page.text.count("more grid") == 1
     assert not visitor.read(f"{home}/events?type=grid.revised").all("summary")
     assert visitor.read(home).text.count("1 more grid has a new revision") == 1, "the overview folds them to one"
+
+
+def test_a_revision_that_changed_labels_alone_is_no_news(public: Project, visitor: Browser) -> None:
+    """The second revision has other labels, the third another value, the fourth again other labels."""
+    for value, sha in ((1.0, "a"), (1.0, "b"), (2.0, "b"), (2.0, "c")):
+        public.published(axes=[], values=value, labels={"git_sha": sha})
+    sequence_arrivals(public.house.database)
+    home = f"/projects/{public.slug}"
+
+    def told(path: str) -> list[str]:
+        return sorted(set(re.findall(r"now has revision (\d)", visitor.read(path).text)))
+
+    assert told(home) == told(f"{home}/events") == ["3"]
+    assert told(f"{home}/events?type=*") == told(f"{home}/events?type=grid.revised") == ["2", "3", "4"]
 
 
 def test_the_overview_tells_other_orders_first_and_leaves_room_for_the_rest(public: Project, visitor: Browser) -> None:

@@ -122,6 +122,16 @@ def test_aliases_and_names_that_look_alike_lead_to_each_other(project: Project) 
     assert "2 grids" in page.text
     assert "alias of AIME'24" in visitor.read(f"{home}/AIME24").text
     assert "looks like" not in visitor.read(f"{home}/AIME25").text
+    # A list has a name once, with what it is also called and the grids of both.
+    page = visitor.read(home)
+    assert "3 names of benchmarks" in page.text
+    assert "Also called Last change AIME'24 2 AIME24 " in page.text
+    assert [len(page.links(f"/benchmarks/{name}")) for name in ("AIME%2724", "AIME24", "aime%2724", "AIME25")] == [
+        1
+    ] * 4
+    found = visitor.read(f"{home}?q=AIME24")
+    assert "1 name of benchmarks with these words" in found.text
+    assert "AIME'24 2 AIME24 " in found.text
 
 
 def test_a_name_that_no_grid_has_is_not_found(guest: Browser) -> None:

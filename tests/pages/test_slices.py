@@ -1,5 +1,6 @@
 """Slices on pages: chosen in the form, kept in the links, said above the answer, cut out of the pictures."""
 
+from datetime import datetime
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
@@ -174,6 +175,10 @@ def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, vi
         assert [one for one in ("11.25", "22.75", "33.5", "55.25") if one in page] == shown
     page = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | {'as_of': then})}")
     assert ["revision=1" in link for link in page.links("/grids/")] == [True, False]
+    written = f"{datetime.fromisoformat(then):%-d %b %Y, %H:%M} UTC"  # as all instants on pages
+    assert f"As of {written}: what was published later" in page.text
+    assert page.text.startswith(f"Heat maps of type-by-length by accuracy, as of {written}")
+    assert f"s of {then[:4]}" not in page.text
     assert not page.links("/grids?"), "a list of grids has those of now"
 
 
@@ -223,6 +228,22 @@ def test_the_bar_takes_an_hour_and_shows_it_again(public: Project, visitor: Brow
     exact = urlencode(scope | {"as_of": "2026-01-02T14:30:05.000001Z"})
     page = visitor.read(f"/projects/{public.slug}/results?{exact}", 404)
     assert page.all("input", name="as_of")[0]["value"] == "2026-01-02T14:30:05.000001Z"
+
+
+def test_every_view_with_a_ranking_above_it_says_what_changed_since(public: Project, visitor: Browser) -> None:
+    axes = [{"name": "x", "kind": "numeric", "levels": [1, 2]}]
+    for model, values in (("old", [80.0, 81.0]), ("other", [60.0, 61.0])):
+        then = public.published(model=model, axes=axes, values=values, trials=300)["updated_at"]
+    public.published(model="new", axes=axes, values=[90.0, 91.0], trials=300)
+    scope = {"experiment": "type-by-length", "metric": "accuracy"}
+    for view in ("ranking", "table", "lines", "heatmaps"):
+        address = f"/projects/{public.slug}/results?{urlencode({'view': view} | scope)}"
+        assert [one["value"] for one in visitor.computed(address).all("input", name="since")] == [""], view
+        page = visitor.computed(f"{address}&{urlencode({'since': then})}")
+        assert "What changed" in page.text, view
+        assert "new is new, " in page.text, view
+        assert "must be before as_of" in visitor.read(f"{address}&since={then[:19]}Z&as_of={then[:19]}Z", 422).text
+    assert not visitor.computed(address.replace("heatmaps", "compare")).all("input", name="since")
 
 
 def test_the_grids_of_a_suite_are_listed_by_its_benchmarks(public: Project, visitor: Browser) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -297,7 +298,8 @@ def test_every_form_tells_it(measured: Project) -> None:
     put(measured, "A", 70.0, 71.0, 72.0)
     put(measured, "D", 95.0, 95.0, 95.0)
     put(measured, "C", 10.0, 11.0, 12.0)
-    spoken = f"Since {then[:10]} {then[11:16]} UTC: D is new, C went from 1 to 4, A went from 3 to 2, 1 more moved"
+    at = f"{datetime.fromisoformat(then):%-d %b %Y, %H:%M} UTC"
+    spoken = f"Since {at}: D is new, C went from 1 to 4, A went from 3 to 2, 1 more moved"
     sentence = (
         f"{spoken}; on the cells measured at both instants C is worse by 30.0 points (95 % interval 28.8 to 31.2), A is"
         " better by 10.0 points (95 % interval 8.8 to 11.2)."

@@ -3,7 +3,6 @@
 import re
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 from flask import Response, after_this_request, g, redirect, request
@@ -19,6 +18,7 @@ from registry.operations.idempotency import claim_form, note_location
 from registry.pages.administration.blueprint import FORM, KEY, administration, settings_page
 from registry.pages.parameters import ID, argument
 from registry.pages.visitors import is_secure
+from registry.renderings.words import moment
 
 Again = Callable[[Connection, Any, str], str]
 """What a form does that was carried out before, and led there."""
@@ -246,7 +246,7 @@ def details(told: Mapping[str, Any]) -> str:
 
 def _value(name: str, told: Any) -> str:
     if name.endswith("_at") and isinstance(told, str):
-        return f"{datetime.fromisoformat(told):%-d %b %Y, %H:%M} UTC"
+        return moment(told)
     if isinstance(told, Mapping):
         known = {key: _value(key, one) for key, one in told.items() if one not in ("", None, [], {})}
         return ", ".join(one if name == "names" else f"{key.replace('_', ' ')} {one}" for key, one in known.items())

@@ -13,7 +13,8 @@ from registry.renderings.numbers import fixed, level_of, places_of
 from registry.renderings.ranking import MARK, over_fewer, what_marks, without_mean
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Yardstick
-from registry.renderings.verdicts.ranking import of_measured, ranking_verdict, yardstick_of
+from registry.renderings.verdicts.ranking import of_measured, yardstick_of
+from registry.renderings.verdicts.targets import verdict_alone
 from registry.renderings.words import about, counted, with_unit
 from registry.results.comparison import ModelComparison
 from registry.results.ranking import Ranking
@@ -69,8 +70,9 @@ class Forest:
         return f"{row.name or '(none)'}: {fixed(row.value, places)}{around}"
 
 
-def forest_of_ranking(ranking: Ranking) -> Forest:
-    """The means of the names in the order of the ranking; their scores where there are no means."""
+def forest_of_ranking(ranking: Ranking, others: Sequence[Ranking] = ()) -> Forest:
+    """The means of the names in the order of the ranking; their scores where there are no means. `others` are the
+    rankings of its other targets, as far as they are computed."""
     ranking = of_measured(ranking)
     means = any(one.mean is not None for one in ranking.ranking)
     unit = ranking.scale.unit if ranking.scale else None
@@ -90,7 +92,7 @@ def forest_of_ranking(ranking: Ranking) -> Forest:
     )
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
     better = ", lower is better ↓" if means and yardstick_of(ranking).sign < 0 else ""
-    sentence = ranking_verdict(ranking).sentence
+    sentence = verdict_alone(ranking, others).sentence
     return Forest(f"Ranking: {about(ranking)}", sentence, quantity + better, found, zero=not means, doubts=doubts)
 
 

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from sys import float_info
 
 import orjson
@@ -280,5 +281,6 @@ def chart_png(kind: type[Result], found: Result, draw: Callable[[Result], str], 
     svg = draw(found)
     if names := absent_glyphs(svg):
         document = orjson.loads(orjson.dumps(to_document(found)).decode().translate(names))
-        svg = draw(from_document(kind, document))
+        # What is drawn may say more than the document does.
+        svg = draw(from_document(kind, document)).translate({one: escape(name) for one, name in names.items()})
     return png_of(svg, zoom)

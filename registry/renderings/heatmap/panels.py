@@ -109,8 +109,8 @@ MOST_ROWS, MOST_COLUMNS = 300, 400
 MOST_PANELS = 60
 MOST_NUMBERED_COLUMNS = 100
 _LONGEST_ROW = 24
-_LARGE = 10_000
-"""The number from which on levels are written by thousands, if all of them can."""
+_LARGE = 1_000_000
+"""The number from which on levels are written short, if all of them can; below it they are as sentences have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def _labels(axis: PostedAxis | None, joined: int) -> tuple[str, ...]:
 
 
 def short_labels(levels: Sequence[Any]) -> list[str]:
-    """Levels as their labels; large numbers by thousands, `256k`, where that is all of each."""
+    """Levels as their labels; large numbers short, `7B`, where that is all of each."""
     numbers = [float(one) for one in levels if isinstance(one, (int, float))]
     exact = all(math.isclose(float(f"{one:.4g}"), one) for one in numbers)
     large = len(numbers) == len(levels) and exact and max(map(abs, numbers), default=0.0) >= _LARGE

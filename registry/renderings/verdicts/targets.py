@@ -1,15 +1,20 @@
 """The one verdict on a question over its targets, from these cells run again to other benchmarks: overviews, results
 and comparisons tell the same."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from registry.renderings.verdicts.estimate import Only, Verdict
+from registry.renderings.verdicts.estimate import Only, Verdict, sentence
 from registry.renderings.verdicts.ranking import is_tested, of_measured, only_of, pair_of, ranking_verdict
 from registry.results.ranking import Ranking
 
 _WIDTH: tuple[Only, ...] = ("", "benchmarks", "cells")
 """What is shown, from the widest claim to the narrowest."""
+_WIDER: Mapping[Only, str] = {
+    "": "this is shown for other benchmarks of the kind too",
+    "benchmarks": "this is shown for other questions of these benchmarks too",
+}
+"""What is said of a difference of a narrower target that a wider one shows too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +34,26 @@ def of_target(ranking: Ranking) -> OfTarget:
     )
 
 
-def verdict_of_targets(told: Sequence[OfTarget]) -> Verdict:
+def verdict_of_targets(told: Sequence[OfTarget], *, alone: bool = False) -> Verdict:
     """The verdict of that which speaks, shown for no more than the widest of them shows. They are that which was asked
-    for, and then the others from the narrowest on, as far as they are computed."""
+    for, and then the others from the narrowest on, as far as they are computed. Unless it stands `alone`, a list of
+    the targets says what that which was asked for is about."""
     place = speaking(told)
-    verdict = told[place].verdict if place or len(told) == 1 else told[0].bare
-    if verdict.answer != "shown":
-        return verdict
-    return replace(verdict, only=widest(one.about for one in told if one.verdict.answer == "shown"))
+    own, is_first_of_several = told[place], not place and len(told) > 1
+    if own.verdict.answer != "shown":
+        return own.bare if is_first_of_several and not alone else own.verdict
+    only = widest(one.about for one in told if one.verdict.answer == "shown")
+    if is_first_of_several and not alone:
+        return replace(own.bare, only=only)
+    if only == own.about:
+        return replace(own.verdict, only=only)
+    return replace(own.bare, sentence=sentence(f"{own.bare.sentence.rstrip('.')}; {_WIDER[only]}"), only=only)
+
+
+def verdict_alone(ranking: Ranking, others: Iterable[Ranking] = ()) -> Verdict:
+    """The verdict over the targets where nothing beside it says what it is about: `others` are the rankings of the
+    other targets, from the narrowest on, as far as they are computed."""
+    return verdict_of_targets([of_target(one) for one in (ranking, *others)], alone=True)
 
 
 def speaking(told: Sequence[OfTarget]) -> int:

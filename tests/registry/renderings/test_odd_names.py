@@ -133,3 +133,11 @@ def test_a_line_break_in_a_name_does_not_break_a_table() -> None:
 
 def test_display_width_counts_columns() -> None:
     assert [display_width(text) for text in ("abc", "日本", "e\u0301", "🦙", "a\u200db", "نموذج")] == [3, 4, 1, 2, 2, 5]
+
+
+def test_latex_has_no_sign_that_its_fonts_lack() -> None:
+    """What is missing and what is undefined have signs of LaTeX's own; two hyphens of a name are no dash."""
+    made = sheet.latex([Table([Column("a · b", ["·", "—", "x--y"]), Column("mean", ["-1.0", "—", "2.0"], True)])])
+    rows = [line for line in made.splitlines() if line.endswith(r"\\")]
+    assert rows == [r"a $\cdot$ b & mean \\", r"$\cdot$ & $-$1.0 \\", r"--- & --- \\", r"x-{}-y & 2.0 \\"]
+    assert made.isascii()

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from registry.renderings.ranking import page
+from registry.renderings.sheet import Lines, text
 from registry.renderings.verdicts.estimate import Estimate, Yardstick
 from registry.renderings.verdicts.ranking import open_pair, ranking_verdict
 from registry.results.ranking import RankedScale, Ranking
@@ -107,3 +109,18 @@ def test_two_that_do_not_differ_lead_neither() -> None:
     found = ranked([[60.0, 60.0], [60.0, 60.0], [59.0, 59.0]], trials=np.full((3, 2), 800))
     assert " leads " not in ranking_verdict(found).sentence
     assert open_pair(found) is None
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_neighbours_whose_own_difference_is_the_other_way_round_than_the_order_are_told(direction: str) -> None:
+    """Of three pairs with one slot each m1 leads m0 by 1, m0 leads m2 by 20 and m1 leads m2 by 5: least squares part
+    the 16 points by which these disagree, and leave m0 ahead of m1 by 16 / 3 - 1 = 4.3."""
+    none = np.nan
+    values = np.array([[50.0, 60.0, none], [51.0, none, 45.0], [none, 40.0, 40.0]])
+    values = values if direction == "higher" else 100 - values
+    found = ranked(values, trials=np.full((3, 3), 100), direction=direction)
+    assert [row.name for row in found.ranking] == ["m0", "m1", "m2"]
+    told = "order: the differences of all pairs are solved together; on the cells that both have m1 is ahead of m0"
+    assert told in [line for one in page(found) if isinstance(one, Lines) for line in one.lines]
+    whole = ranked(np.nan_to_num(values, nan=50.0), trials=np.full((3, 3), 100), direction=direction)
+    assert "solved together" not in text(page(whole))

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from registry.renderings import comparison, ranking
+from registry.renderings.charts.forest import forest_of_ranking
 from registry.renderings.numbers import count_of, interval_of, student
 from registry.renderings.sheet import markdown, text
 from registry.renderings.verdicts.comparison import comparison_verdict
@@ -386,6 +387,19 @@ def test_a_ranking_is_shown_for_these_cells_alone_where_the_widest_target_does_n
     # Without noise nothing is tested of the cells: the narrowest target that is speaks.
     untested = [of_target(of("rerun", None)), *map(of_target, cases["benchmarks"][1:])]
     assert verdict_of_targets(untested).only == "benchmarks"
+    # Text and pictures, which have no list of the targets, say in the sentence how far what is shown goes.
+    for only, end in {
+        "cells": "this is about these cells, run again",
+        "": "this is shown for other benchmarks of the kind too",
+        "benchmarks": "this is shown for other questions of these benchmarks too",
+    }.items():
+        first, *others = cases[only]
+        said = verdict_of_targets([of_target(one) for one in cases[only]]).sentence
+        whole = f"{said.removesuffix('.')}; {end}."
+        assert whole in [*ranking.page(first, others)]
+        assert forest_of_ranking(first, others).sentence == whole
+    first, *others = of("rerun", None), *cases[""][1:]
+    assert verdict_of_targets([of_target(one) for one in (first, *others)]).sentence in [*ranking.page(first, others)]
 
 
 def test_the_interval_of_a_cell_is_that_of_its_trials_else_of_its_repeats_else_of_its_error() -> None:
