@@ -51,7 +51,9 @@ def _sentences(plan: Plan, within: str) -> Iterator[str]:
     if plan.detectable:
         yield f"with the present {_counted(plan)} a difference of {rough(plan.detectable)} would be found"
     if plan.needed is not None:
-        yield _takes(plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show", within, _counted(plan))
+        yield _takes(
+            plan.needed, "to decide it" if plan.kind in ("claim", "gate") else "to show", within, _counted(plan)
+        )
     if plan.cautious is not None:
         yield _takes(plan.cautious, "if it is as small as the interval leaves it,", within, _counted(plan))
     if plan.next_cells:
