@@ -67,7 +67,7 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
         decidable_now=found.near > 0,
         observed=found.gap,
         stderr=found.stderr,
-        assumptions=("independent_items",) if found.items else SCALED[:-1] if found.df else SCALED,
+        assumptions=_assumed(found),
     )
     wanted = abs(found.gap if effect is None else effect)
     if found.exact:
@@ -89,6 +89,12 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
 
 def _formula(found: Measured, goal: Goal) -> str:
     return _ENUMERATED if found.items else _ESTIMATED if found.df else _SCALED.format(1 if goal.one_sided else 2)
+
+
+def _assumed(found: Measured) -> tuple[str, ...]:
+    if found.items or (found.df and not found.repeats):
+        return ("independent_items",) if found.items else ("independent_items", "equal_scaling")
+    return SCALED[:-1] if found.df else SCALED
 
 
 def _detectable(found: Measured, goal: Goal) -> float | None:

@@ -9,6 +9,8 @@ from scipy import stats
 from registry.plans import closed_forms
 from registry.plans.closed_forms import Goal
 from registry.plans.noise import repeats_factor
+from registry.plans.planning import Means, Measured, plan_of_gap
+from registry.renderings.plan import _sentences
 from registry.results.gates import Policy
 from workers.gates.units import Unit, judged
 from workers.statistics.margins import Estimate
@@ -50,6 +52,16 @@ def test_what_is_detectable_takes_what_there_is(df: int) -> None:
     seen = float(by_student(df, 0.05))
     assert repeats_factor(1.0, seen, Goal(), df, df / 2 + 1) == pytest.approx(1.0, rel=0.01)
     assert repeats_factor(1.0, seen, Goal(), df, None) == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(("repeats", "counted"), [(5.0, "repeats"), (None, "items")])
+def test_a_plan_says_what_it_multiplies(repeats: float | None, counted: str) -> None:
+    """An error is estimated from repeats, or from the scores of items; trials have nothing to do with either."""
+    found = Measured(1.0, 0.5, 0.0, (), df=8.0, repeats=repeats)
+    told = " ".join(_sentences(plan_of_gap("comparison", found, Goal(), Means(), None), ""))
+    assert f"with the present {counted} a difference of" in told
+    assert f"times the {counted} of every cell" in told
+    assert "trials" not in told
 
 
 def test_of_many_it_is_the_normal_law_and_of_any_two_at_least() -> None:
