@@ -161,7 +161,7 @@ def _context(
         "slices": _folded_slices(fields),
         "beside": beside,
         "folded": folded,
-        "folded_asked": list(_unusual(folded)),
+        "folded_asked": list(_unusual(folded, query)),
         "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
         "kept": list(_kept(view, [*fields, *beside, *folded])),
         "foreign": asked.foreign,
@@ -300,11 +300,12 @@ def _folded_slices(fields: Sequence[Field]) -> list[Field]:
     return slices if len({one.parameter for one in slices}) > _MOST_AXES else []
 
 
-def _unusual(fields: Sequence[Field]) -> Iterator[str]:
+def _unusual(fields: Sequence[Field], query: Mapping[str, Any]) -> Iterator[str]:
     """What the folded fields ask for, where the address says it."""
     for one in fields:
         if text := request.args.get(one.parameter):
-            yield f"{one.label} {', '.join(option.text for option in one.options if option.chosen) or text}"
+            said = moment(text) if one.parameter == "as_of" and query.get("as_of") else text
+            yield f"{one.label} {', '.join(option.text for option in one.options if option.chosen) or said}"
 
 
 def _takes(view: View, name: str, text: str) -> bool:

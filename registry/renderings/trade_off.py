@@ -13,7 +13,7 @@ from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.estimate import slice_words
-from registry.renderings.words import assumptions, counted, isolated, with_unit
+from registry.renderings.words import assumptions, counted, isolated, of_selection, with_unit
 from registry.results.lines import Estimate
 from registry.results.ranking import Ranking
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
@@ -35,7 +35,7 @@ RULE = (
 
 def title(found: TradeOff) -> str:
     """`accuracy (%) against latency (s) in serving, suite reasoning`."""
-    scope = found.selection.sentence if found.selection else found.experiment
+    scope = of_selection(found.selection) if found.selection else found.experiment
     return f"{named(found.y)} against {named(found.x)} in {isolated(scope)}"
 
 

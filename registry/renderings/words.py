@@ -19,7 +19,7 @@ from registry.results.comparison import GapTest, ModelComparison
 from registry.results.courses import Onset, Series
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranking
-from registry.results.terms import Incomparable, Interval, ProtocolDifference, SliceDocument
+from registry.results.terms import Incomparable, Interval, ProtocolDifference, Selected, SliceDocument
 
 
 def title(document: Mapping[str, Any]) -> str:
@@ -67,11 +67,20 @@ def about(found: Any, *, metric_is_said: bool = False) -> str:
     where that is said before."""
     if found.selection is not None:
         said_before = f"{found.selection.metric} in " if metric_is_said else ""
-        return isolated(found.selection.sentence.removeprefix(said_before))
+        return isolated(of_selection(found.selection).removeprefix(said_before))
     # Of a server of an older version, which may know less.
     metric = found.metric["name"] if isinstance(found.metric, Mapping) else found.metric
     told = [None if metric_is_said else metric, found.experiment]
     return with_slice(" in ".join(filter(None, told)), slice_of(found.slice or {}))
+
+
+def of_selection(found: Selected) -> str:
+    """A selection as its sentence has it, with its instant as people read it."""
+    return (
+        found.sentence.replace(f"as of {found.as_of}", f"as of {moment(found.as_of)}")
+        if found.as_of
+        else found.sentence
+    )
 
 
 def protocol_line(protocol: Protocol | None) -> Iterator[str]:

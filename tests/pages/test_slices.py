@@ -179,6 +179,12 @@ def test_heat_maps_of_an_instant_have_the_grids_as_they_were(public: Project, vi
     assert f"As of {written}: what was published later" in page.text
     assert page.text.startswith(f"Heat maps of type-by-length by accuracy, as of {written}")
     assert f"s of {then[:4]}" not in page.text
+    table = visitor.computed(f"/projects/{public.slug}/results?{urlencode(scope | {'view': 'table', 'as_of': then})}")
+    assert f"as of, in UTC {then[:4]}" not in table.text
+    text = public.get(
+        f"projects/{public.slug}/rankings.txt?{urlencode(scope | {'as_of': then})}".replace("view=heatmaps&", "")
+    )
+    assert f"accuracy in type-by-length, as of {written}\n" in text.text
     assert not page.links("/grids?"), "a list of grids has those of now"
 
 
