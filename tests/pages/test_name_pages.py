@@ -181,12 +181,18 @@ def test_a_model_and_its_line_say_how_its_only_grid_falls_in_one_sentence(public
     assert told in visitor.computed(lines).text
 
 
-def test_a_model_says_from_which_level_on_its_series_decline(public: Project, visitor: Browser) -> None:
+@pytest.mark.parametrize("own_labels", [False, True])
+def test_a_model_says_from_which_level_on_its_series_decline(
+    public: Project, visitor: Browser, own_labels: bool
+) -> None:
     """A fall from 90 % to 40 % of 400 trials is 16 of its standard errors, and one of 1 point none."""
-    axes = [{"name": "Type", "levels": ["late", "soon"]}, {"name": "Length", "levels": [1, 2, 4, 8, 16, 32]}]
+    lengths: list[Any] = [1, 2, 4, 8, 16, 32]
+    if own_labels:
+        lengths = [{"label": f"{length}k", "number": length} for length in lengths]
+    axes = [{"name": "Type", "levels": ["late", "soon"]}, {"name": "Length", "levels": lengths}]
     values = [[90, 90, 90, 90, 40, 40], [90, 89, 40, 40, 40, 40]]
-    public.published(model="m", axes=axes, values=values, trials=400)
+    grid = public.published(model="m", axes=axes, values=values, trials=400)["id"]
     public.house.compute()
     told = "Type soon is below its first value by more than 2 points from Length 4 on"
-    text = visitor.read(f"/projects/{public.slug}/models/m").text
-    assert f"{told} and Type late from 16 on." in text
+    for page in (f"/projects/{public.slug}/models/m", f"/grids/{grid}"):
+        assert f"{told} and Type late from 16 on." in visitor.read(page).text

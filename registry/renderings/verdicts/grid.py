@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from registry.renderings.grid import carried, decimals_shown, flat, noise_of_cells, whole_of
 from registry.renderings.numbers import (
@@ -215,7 +216,7 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
 def _declines(document: GridDocument, along: str, series: Sequence[Series]) -> Iterator[str]:
     """From which level on the series lastingly decline that do, the earliest first."""
     levels = next(axis["levels"] for axis in document["axes"] if axis["name"] == along)
-    order = {label(level): at for at, level in enumerate(levels)}
+    order = {label(told): at for at, level in enumerate(levels) for told in (level, _number(level))}
     found = [(one, onset) for one in series if (onset := lasting(one, document["metric"]))]
     found.sort(key=lambda pair: order[label(pair[1].by)])
     if found:
@@ -223,6 +224,11 @@ def _declines(document: GridDocument, along: str, series: Sequence[Series]) -> I
         begins = f"{place(first.at)} is {decline(first, onset, Yardstick.of(document['metric']))}"
         more = [f"{place(one.at)} from {spoken(other.by)} on" for one, other in others]
         yield sentence(joined([begins, *more], _MOST_DECLINES))
+
+
+def _number(level: Any) -> Any:
+    """What statistics call a level with a label of its own."""
+    return level["number"] if isinstance(level, dict) and level.get("number") is not None else level
 
 
 def _course(document: GridDocument, one: Series) -> str:
