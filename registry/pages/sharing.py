@@ -1,6 +1,7 @@
 """Texts and addresses with which people share, embed and cite a page."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from html import escape, unescape
 from typing import Any
@@ -104,11 +105,12 @@ def _markdown(text: str) -> str:
 def _bibtex(title: str, link: str, cited: Cited | None) -> str:
     """An entry without an author, whom the registry does not know; its key is the same for the same link."""
     written = "".join(_TEX.get(character, character) for character in title)
-    year, note = cited or ("", "")
+    seen = datetime.now(UTC).date()
+    year, note = cited or (str(seen.year), f"seen {seen}")
     fields = [
         f'  title = "{{{written}}}"',
         f"  howpublished = {{\\url{{{link}}}}}",
-        *([f"  year = {{{year}}}"] if cited else []),
+        f"  year = {{{year}}}",
         f"  note = {{{', '.join(filter(None, ('Results registry', note)))}}}",
     ]
     return f"@misc{{registry-{sha256(link.encode()).hexdigest()[:8]},\n" + ",\n".join(fields) + "\n}"

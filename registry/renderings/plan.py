@@ -66,9 +66,15 @@ def _sentences(plan: Plan, within: str) -> Iterator[str]:
         ]
         split = ", split as below" if plan.allocation and plan.affordable is not False else ""
         instead = "in place of one multiple for all, " if len(plan.allocation) > 1 else ""
-        yield f"{instead}in all: {plan.total:,} trials{split}{enough}"
+        yield f"{instead}{_anew(plan.allocation)}in all: {plan.total:,} trials{split}{enough}"
     if plan.impossible is not None:
         yield f"impossible: {plan.reason}"
+
+
+def _anew(shares: Sequence[PlannedShare]) -> str:
+    """What is measured counts for nothing where a share is smaller than that."""
+    less = any(one.trials is not None and one.trials < (one.trials_now or 0.0) for one in shares)
+    return "measured anew, " if less else ""
 
 
 def _counted(plan: Plan) -> str:

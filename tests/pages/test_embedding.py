@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
@@ -90,6 +90,10 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
     assert f"revision {grid['revision']}, {grid['digest']}" in found["BibTeX"]
     assert r"accuracy (\%)" in found["BibTeX"]
     assert found["BibTeX"].count("{") == found["BibTeX"].count("}")
+    # What is shown as it is now is cited by the day.
+    table, today = copied(guest, "/projects/demo/results?view=table")["BibTeX"], datetime.now(UTC).date()
+    assert f"year = {{{today.year}}}" in table
+    assert f"note = {{Results registry, seen {today}}}" in table
     # The citation of a ranking says when and from what it was computed.
     cited = copied(guest, RANKING)
     assert guest.get(cited["Picture"].removeprefix(site)).data.startswith(b"\x89PNG")
