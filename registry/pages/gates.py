@@ -181,12 +181,14 @@ def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> lis
     for one in sorted(verdicts, key=worst_first):
         alert, name = alerts_by.get((one.contender, _WHOLE)), one.contender
         found.append(Stands(name, one, WORDS[one.passes], typeset(one.sentence), one.against or "", alert=alert))
-        places = ((where(failing), failing) for failing in one.failing[:_PLACES])
+        places = [(where(failing), failing) for failing in one.failing]
+        shown = [(there, failing) for there, failing in places if there != _WHOLE][:_PLACES]
         found += [
             Stands(name, failing, _FAILS, "", place=there, alert=alerts_by.get((name, there)))
-            for there, failing in places
-            if there != _WHOLE
+            for there, failing in shown
         ]
+        if shown and (more := one.failed - len(shown)) > 0:
+            found[-1] = replace(found[-1], place=f"{found[-1].place}, and {more:,} more")
     return found
 
 

@@ -74,6 +74,19 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     assert "Of 1 answered alerts, 0 were right: 0 %" in admin.browser.get(f"{home}/baselines/main").text
 
 
+def test_of_many_benchmarks_that_fail_the_first_are_named_and_the_others_counted(project: Project) -> None:
+    for model, value in (("A", 70.0), ("B", 40.0)):
+        for number in range(8):
+            put(project, model, value, benchmark=f"benchmark {number}")
+        if model == "A":
+            baseline(project, margin=3.0, per="benchmark")
+    project.house.compute()
+    path = f"/projects/{project.slug}/baselines/main"
+    page = browser(project.house, project.tokens["reader"]).read(path)
+    assert re.search(r"benchmark \d, and 3 more", page.text)
+    assert "8 do not" in page.text
+
+
 def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project, admin: Administrator, page: str) -> None:
     for model, value in (("A", 70.0), ("B", 60.0)):
         put(project, model, value)
