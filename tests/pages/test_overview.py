@@ -152,7 +152,7 @@ def test_what_fails_a_gate_is_told(project: Project) -> None:
     put(project, "B", 60.0)
     project.house.compute()
     page = browser(project.house, project.tokens["reader"]).read(f"/projects/{project.slug}")
-    assert "What fails a gate B is worse than the baseline main by more than 3 points" in page.text
+    assert "Open alerts B is worse than the baseline main by more than 3 points" in page.text
     assert f"/projects/{project.slug}/alerts" in page.links()
 
 
