@@ -46,7 +46,7 @@ def who_is_best(rankings: Iterable[Ranking], beside: Callable[[Ranking], Iterabl
     verdict = verdict_of_targets([of_target(one) for one in (ranking, *others)])
     size = [*lead_of(ranking)] if others and len(ranking.ranking) > 1 else []
     more = (*(line for line in verdict.more if line not in size), *(beside(ranking) if beside else ()))
-    return shown(replace(verdict, more=more), "Who is best")
+    return shown(replace(verdict, more=more), "What is easiest" if ranking.by == "benchmark" else "Who is best")
 
 
 def by_target(rows: Mapping[str, Any], rankings: Mapping[str, Ranking]) -> list[tuple[str, str, str, str]]:

@@ -75,7 +75,9 @@ def test_results_of_nothing_chosen_and_a_benchmark_show_what_its_rankings_say(
     assert "No mean on it, being set aside or not measured: late" in page.text
     assert "Each mean is over" not in page.text
     assert "benchmark=Y" in page.links("view=ranking&experiment=e")[0]
-    assert page.links("view=ranking&experiment=e")[-1].endswith("by=benchmark")
+    easiest = page.links("view=ranking&experiment=e")[-1]
+    assert easiest.endswith("by=benchmark")
+    assert "What is easiest: " in visitor.computed(easiest).text
     public.published(experiment="other", values=[[1.0] * 3, [2.0] * 3])
     page = visitor.read(f"{home}/results")
     assert "model 0 75.00 75.00, " in page.text
