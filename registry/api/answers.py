@@ -93,9 +93,16 @@ def unanswered(question: Query, row: Any, form: str) -> Response:
 
 
 def ask(
-    question: Query, project: str, known: Sequence[str] = (), patience: float = 0.0, *, most: float = math.inf
+    question: Query,
+    project: str,
+    known: Sequence[str] = (),
+    patience: float = 0.0,
+    *,
+    most: float = math.inf,
+    beside: bool = False,
 ) -> tuple[Query, Any]:
-    """The question without aliases and the row of its answer, which is promised when nobody asked before.
+    """The question without aliases and the row of its answer, which is promised when nobody asked before. What is asked
+    `beside` another question leaves half of the room to others.
 
     Waits as long as the caller prefers, or for `patience` seconds if that is longer, but for `most` seconds at most.
     The document is left out when its etag is among the `known` ones.
@@ -115,10 +122,10 @@ def ask(
             question = _resolved(row.project_id, asked)
             row = look()
         if row.id is None:
-            _promise(row.project_id, question)
+            _promise(row.project_id, question, beside)
         elif row.unread or asleep(row):
             with parts().database.transaction() as connection:
-                note_read(connection, row.project_id, row.id, _room(connection))
+                note_read(connection, row.project_id, row.id, _room(connection, beside))
         if not settled(row):
             parts().notifier.notify()
             row = waited(look, settled, patience, most)
@@ -154,20 +161,20 @@ def settled(row: Any) -> bool:
     return answered(row) or (row.id is not None and not row.invalidated and row.state == "failed")
 
 
-def _promise(project_id: Any, question: Query) -> None:
+def _promise(project_id: Any, question: Query, beside: bool) -> None:
     """Promise an answer; `NotFound` or `Invalid` when no grid could be its input: typing errors store nothing."""
     with parts().database.transaction() as connection:
         experiments = with_aliases(connection, project_id, "experiment", [question.experiment])
         if question.experiment:
             check_names(connection, project_id, question, experiments)
-        request_result(connection, project_id, question, _room(connection))
-        if caller(connection).is_anyone and not is_usual(question):
+        request_result(connection, project_id, question, _room(connection, beside))
+        if caller(connection).is_anyone and not is_usual(question) and not beside:
             parts().policy.note_question()
 
 
-def _room(connection: Connection) -> int:
+def _room(connection: Connection, beside: bool) -> int:
     """The questions that may be open at once for this caller: without a token a fifth of all."""
-    most = parts().settings.max_open_questions
+    most = parts().settings.max_open_questions // (1 + beside)
     return max(1, most // _FOR_ANYONE) if caller(connection).is_anyone else most
 
 

@@ -163,10 +163,10 @@ def rows_by_target(question: RankingQuery, project: str, own: Any = None, until:
         rows[wanted] = ask(question, project)[1] if own is None else own
         if answered(rows[wanted]):
             for one in asked:
-                rows[one] = ask(asked[one], project, most=0.0)[1]
+                rows[one] = ask(asked[one], project, most=0.0, beside=True)[1]
             for one in asked:
                 if not settled(rows[one]) and (left := until - time.monotonic()) > 0:
-                    rows[one] = ask(asked[one], project, patience=left, most=left)[1]
+                    rows[one] = ask(asked[one], project, patience=left, most=left, beside=True)[1]
     except (Invalid, NotFound, TryLater):
         pass
     return rows

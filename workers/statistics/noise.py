@@ -204,7 +204,7 @@ def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Gr
     count too: 100 percent alone shows nothing of its printing.
 
     A step d adds d^2 / 12 where cells vary by more than it, and at most d^2 / 4, half of them on either side (Popoviciu
-    1935); the variance is the mean over the cells.
+    1935); the variance is the mean over the cells, of shares half a step from the ends at least.
     """
     if whole is None or trials is None:
         return 0.0
@@ -217,7 +217,9 @@ def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Gr
     if not step and beside is not None and beside.trials is not None:
         others = _by_trials(beside.values, beside.trials)
         step = _printed_step(np.append(y, others[0]), np.append(n, others[1]), whole, variance)
-    return step**2 / (12 if variance > step**2 else 4) / variance
+    # A printed 100 may be half a step less: what rounding adds is many times the variance of a share nearer to the end.
+    share = np.clip(share, step / 2, 1 - step / 2)
+    return step**2 / (12 if variance > step**2 else 4) / float(np.mean(share * (1 - share) / n))
 
 
 def _by_trials(values: Any, trials: Any) -> tuple[FloatArray, FloatArray]:

@@ -62,7 +62,8 @@ def test_the_effect_is_that_of_the_world_also_near_the_ends_of_the_scale(share: 
 @pytest.mark.parametrize(
     ("values", "trials", "effect"),
     [
-        ([99.0, 100.0, 99.0, 100.0], 1000, 5.596),  # 1 + .005 ** 2 over the mean of p q / n at 990.5, 1000.5 of 1001
+        # 1 + .005 ** 2 over the mean of p q / n at 990.5 of 1001 and at .995, half a step below 100.
+        ([99.0, 100.0, 99.0, 100.0], 1000, 4.2565),
         ([50.0, 51.0, 52.0], 1000, 1.0334),  # 1 + .01 ** 2 / 12 over .2498 / 1000
         ([50.1, 51.0, 52.0], 1000, None),
         ([50.0], 1000, 1.0334),  # one in ten scores of 1000 trials is a whole percent
@@ -82,13 +83,39 @@ def test_what_stands_beside_a_saturated_cell_shows_how_it_was_printed() -> None:
     axes = (Axis("Task", "nominal", (Level("a", None),)),)
     full, near = (Grid(PERCENT, axes, (value,), 1000) for value in (100.0, 99.0))
     assert effect_of(full) is None
-    # .005 ** 2 over p q / n at 1000.5 of 1001.
-    assert effect_of(full, near) == pytest.approx(1 + 0.005**2 / (0.5 * 1000.5 / 1001**2 / 1000), rel=1e-9)
+    # .005 ** 2 over p q / n at .995, half a step below 100.
+    assert effect_of(full, near) == pytest.approx(1 + 0.005**2 / (0.995 * 0.005 / 1000), rel=1e-9)
     assert without_library(full, near) == pytest.approx(effect_of(full, near), rel=1e-9)
     found = gap(full, near)
     assert found.test is not None
     assert (found.test.p or 0.0) > 0.05
     assert ROUNDED in found.assumes
+
+
+@pytest.mark.parametrize("trials", [400, 1_000, 20_000])
+def test_a_printed_100_is_at_most_half_a_step_less(trials: int) -> None:
+    """However many trials: 90 against 100 cannot be 8.9 points apart or 11.1, plus what so many trials leave open."""
+    axes = (Axis("Task", "nominal", (Level("a", None),)),)
+    full, ninety, near = (Grid(PERCENT, axes, (value,), trials) for value in (100.0, 90.0, 98.0))
+    found = gap(ninety, full).test
+    assert found is not None
+    assert found.interval is not None
+    noise = 100 * stats.norm.isf(0.025) * np.sqrt(0.1 * 0.9 / trials + 0.01**2 / 4)
+    assert 10 - noise - 2.5 < found.interval.low < 9.0
+    assert 11.0 < found.interval.high < 10 + noise + 1
+    assert gap(near, full).test.interval.high < 4.6  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("trials", [400, 1_000, 5_000])
+def test_what_is_printed_in_whole_percents_near_100_is_rarely_told_apart_where_it_is_equal(trials: int) -> None:
+    """Of true rates of 99.5 %, which print as 99 and as 100."""
+    random, alarms = np.random.default_rng(3), 0
+    axes = (Axis("Task", "nominal", (Level("a", None),)),)
+    for k1, k2 in random.binomial(trials, 0.995, (200, 2)).tolist():
+        sides = (Grid(PERCENT, axes, (float(round(100 * k / trials)),), trials) for k in (k1, k2))
+        found = gap(*sides).test
+        alarms += found is not None and found.p is not None and found.p < 0.05
+    assert alarms <= 200 * 0.05 + 4 * np.sqrt(200 * 0.05 * 0.95)
 
 
 @given(
