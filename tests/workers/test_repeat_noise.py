@@ -30,7 +30,9 @@ def test_each_benchmark_has_both_spreads_their_intervals_and_a_sentence(project:
     shares = (100 * np.array([0.7, 0.6, 0.5, 0.4]) * 5 + 0.5) / 501
     variances = 100**2 * shares * (1 - shares) / 100
     assert x["within"]["value"] == pytest.approx(np.sqrt(variances.mean()), rel=1e-6)
-    assert x["ratio"]["value"] == pytest.approx(6.25 / variances.mean(), rel=1e-6)
+    plain = np.array([0.7, 0.6, 0.5, 0.4])
+    unbiased = 100**2 * plain * (1 - plain) / 100 * 500 / 499
+    assert x["ratio"]["value"] == pytest.approx(6.25 / unbiased.mean(), rel=1e-6)
     assert x["excess"] == "less"
     assert "repeats vary less than independent trials would" in x["sentence"]
     assert (y["between"], y["ratio"], y["status"]) == (None, None, "ok")
@@ -67,6 +69,31 @@ def test_intervals_hold_the_spread_and_the_ratio_as_often_as_they_say(extra: flo
     assert held["ratio"] >= stats.binom.isf(1 - 1e-4, 400, 0.94)
 
 
+@pytest.mark.parametrize(
+    ("cells", "share", "repeats", "trials"), [(20, 0.99, 2, 40), (40, 0.98, 3, 30), (20, 0.95, 2, 40), (20, 0.5, 2, 40)]
+)
+def test_binomial_repeats_are_rarely_said_to_vary_by_less_or_more(
+    cells: int, share: float, repeats: int, trials: int
+) -> None:
+    """Of rare failures a quarter was, by the smoothed variance and the chi-squared law of normal values."""
+    random, outside = np.random.default_rng(11), np.zeros(2)
+    for _ in range(400):
+        runs = random.binomial(trials, share, (cells, repeats)) / trials
+        n = np.full(cells, float(trials * repeats))
+        found = ratio(RepeatedCells(runs.std(axis=1, ddof=1), np.full(cells, repeats), runs.mean(axis=1), n, 1.0), 0.05)
+        outside += [found is not None and found.high < 1, found is not None and found.low > 1]
+    assert outside.max() <= stats.binom.isf(1e-4, 400, 0.025)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5, 30])
+def test_a_drop_that_is_said_to_fail_fails_four_times_of_five(runs: int) -> None:
+    """Of 2 runs 69 % did, where their spread counted as known."""
+    learnt = np.random.default_rng(8).normal(size=(20_000, runs))
+    found = [next_run(one.mean(), one.std(ddof=1), runs, 1) for one in learnt]
+    limit, drop = np.array(found).T
+    assert stats.norm.cdf(limit + drop).mean() == pytest.approx(0.8, abs=0.01)
+
+
 RERUNS = np.repeat(np.arange(0.84, 0.8801, 0.005), [2, 3, 7, 13, 12, 10, 7, 5, 2])
 """GSM8K of DeepSeek-Coder-V2-Lite, 61 runs of the same 200 questions (sgl-project/sglang-jax, pull request 1333)."""
 
@@ -86,7 +113,7 @@ def test_a_floor_is_told_of_each_cell_with_runs_of_the_model_that_is_asked_for(p
     limit = mean - stats.t.ppf(0.99, 60) * sd * np.sqrt(1 + 1 / 61)
     assert floor["limit"] == pytest.approx(limit)
     assert limit < 84.0
-    assert floor["finds"] == pytest.approx(mean - limit + stats.norm.ppf(0.8) * sd)
+    assert floor["finds"] == pytest.approx(mean - limit + stats.t.ppf(0.8, 60) * sd * np.sqrt(1 + 1 / 61))
     assert floor["questions_sd"] == pytest.approx(100 * np.sqrt(0.86 * 0.14 / 200), rel=0.01)
     put(project, "C", [1234.567, 50.0], repeats=[5, 5], sd=[0.01, 0.0], **TWO, metric=OPEN, trials=None, experiment="o")
     [fine] = noise(project, model="C", experiment="o")["floors"]

@@ -170,10 +170,11 @@ def region_of(kind: PolicyKind, margin: float) -> Region:
 
 
 def p_allowed(kind: PolicyKind, margin: float, estimate: Estimate) -> float | None:
-    """One-sided p of the hypothesis that the gap is allowed."""
+    """The p of the hypothesis that the gap is allowed: one-sided; of `equivalent` of both tails, where the gap is as
+    large as the margin."""
     if kind == "equivalent":
         both = estimate.p_below(-margin), estimate.turned().p_below(-margin)
-        return None if both[0] is None or both[1] is None else min(both[0], both[1])
+        return None if both[0] is None or both[1] is None else min(both[0], both[1]) + 1 - max(both[0], both[1])
     return estimate.p_below(limit_of(kind, margin))
 
 

@@ -17,9 +17,9 @@ The variance between repeats of one cell, the one that their trials explain, and
 
 Between: the sample variances of the repeats, pooled over cells by their degrees of freedom. Within: the binomial
 variance of the trials of one repeat at (k + 1/2) / (n + 1), with the weights of the former; its degrees of freedom by
-Satterthwaite (1946), from the variance of p (1 - p) by the delta method. Ratio: the one over the other; the variance of
-the trials counts as known in its interval. All intervals are those of a variance of normal values (Wilks 1962, 8.4): nu
-s^2 over the quantiles of the chi-squared law.
+Satterthwaite (1946), from the variance of p (1 - p) by the delta method. Ratio: the one over the unbiased estimate of
+the other, which counts as known in its interval; its degrees of freedom from the kurtosis of binomial shares. All
+intervals are those of a variance of normal values (Wilks 1962, 8.4): nu s^2 over the quantiles of the chi-squared law.
 """
 
 import math
@@ -262,10 +262,11 @@ def next_run(mean: float, sd: float, runs: int, direction: int) -> tuple[float, 
 
     The prediction limit of a normal value by others of its kind, mean - t sd sqrt(1 + 1 / runs) with runs - 1 degrees
     of freedom (Hahn and Meeker 1991, Statistical Intervals, 4.8): the rate holds on average over what was learnt from.
-    The change is the distance of mean and limit and z(POWER) sd.
+    The change is that distance and the same for `POWER`: on average over what was learnt from, it is found so often.
     """
-    reach = float(stdtrit(runs - 1, 1 - FALSE_ALARM)) * sd * math.sqrt(1 + 1 / runs)
-    return mean - direction * reach, reach + float(ndtri(POWER)) * sd
+    error = sd * math.sqrt(1 + 1 / runs)
+    reach, more = (float(stdtrit(runs - 1, one)) * error for one in (1 - FALSE_ALARM, POWER))
+    return mean - direction * reach, reach + more
 
 
 @dataclass(frozen=True)
@@ -327,14 +328,20 @@ _MOST_DF = 1e9
 
 
 def ratio(cells: RepeatedCells, alpha: float) -> RepeatSpread | None:
-    """The variance of repeats over the explained one."""
-    variance = cells.explained
-    free = np.where(np.isfinite(variance) & (variance > 0), cells.repeated, 0.0)
-    df = float(free.sum())
-    if df == 0:
+    """The variance of repeats over the explained one without its smoothing, which near an end is most of it; None where
+    all trials came out the same."""
+    used = (cells.repeated > 0) & (cells.trials > 1)
+    free, share, trials = cells.repeated[used], cells.share[used], cells.trials[used]
+    of_one = share * (1 - share) * trials / cells.repeats[used]  # successes times failures of a repeat over its trials
+    variance = share * (1 - share) * cells.whole**2 * cells.repeats[used] / (trials - 1)
+    explained = float(np.sum(free * variance))
+    if explained <= 0:
         return None
-    used = free > 0
-    found = float(np.sum(free[used] * cells.sd[used] ** 2) / np.sum(free[used] * variance[used]))
+    found = float(np.sum(free * cells.sd[used] ** 2)) / explained
+    # The variance of a sample variance is s^4 (2 / (r - 1) + kurtosis / r): rare failures have a large one.
+    kurtosis = np.maximum((1 - 6 * share * (1 - share)) / np.maximum(of_one, 1e-300), 0.0)
+    spread = float(np.sum((free * variance) ** 2 * (2 / free + kurtosis / cells.repeats[used])))
+    df = min(2 * explained**2 / spread, float(free.sum()))
     low, high = _ends(df, alpha)
     return RepeatSpread(found, found * low, found * high, df, int(used.sum()))
 

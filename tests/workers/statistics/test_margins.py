@@ -31,6 +31,14 @@ def test_a_floor_passes_and_fails_a_contender_at_it_no_more_often_than_alpha(sub
             assert max(passed, failed) <= 0.05
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.2, 0.5, 1.0, 4.0])
+def test_a_gap_as_large_as_the_margin_is_found_not_to_be_equivalent_no_more_often_than_alpha(margin: float) -> None:
+    """An error of 1: by the smaller of both one-sided p a margin of 0 failed in 10 %."""
+    gaps = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000, margin)
+    failed = np.mean([(p_allowed("equivalent", margin, Estimate(gap, 1.0)) or 0.0) < 0.05 for gap in gaps.tolist()])
+    assert failed == pytest.approx(0.05, abs=0.0005)
+
+
 def contradicted(estimate: Estimate, margin: float, alpha: float) -> bool:
     """Whether a contender is found to be worse, which it is if and only if p is below alpha."""
     p, [span] = p_allowed("non_inferior", margin, estimate), spans([estimate], alpha)
