@@ -75,9 +75,9 @@ def twice(scene: Scene, chance: Chance, loss: float = 0.0) -> tuple[Any, Any]:
     return drawn(scene, truth, chance), drawn(scene, truth - loss, chance)
 
 
-def false_alarm(scene: Scene, per: Per, chance: Chance) -> Outcome:
-    """Whether a contender that is the baseline fails a margin of 0."""
-    return int(judge(Policy(per=per), *twice(scene, chance)).passes is False), 1
+def false_alarm(scene: Scene, policy: Policy, chance: Chance) -> Outcome:
+    """Whether a contender that is the baseline fails."""
+    return int(judge(policy, *twice(scene, chance)).passes is False), 1
 
 
 def wrong_pass(scene: Scene, per: Per, loss: float, chance: Chance) -> Outcome:
@@ -161,7 +161,11 @@ def _scenarios() -> Iterator[Scenario]:
         yield Scenario("the only cell of equal grids is shown to differ", setting, "at_most", 0.06, told)
     for benchmarks, n, p in ((12, 20, 0.5), (12, 30, 0.4), (20, 50, 0.5)):
         setting = f"{benchmarks} benchmarks of one cell, each by itself, n {n}, p {p:g}"
-        run = partial(false_alarm, Scene(benchmarks, 1, n, (p, p)), "benchmark")
+        run = partial(false_alarm, Scene(benchmarks, 1, n, (p, p)), Policy(per="benchmark"))
+        yield Scenario("a gate raises a false alarm", setting, "at_most", 0.05, run)
+    for margin in (0.0, 0.2, 1.0):
+        run = partial(false_alarm, Scene(1, 5, 100, (0.6, 0.6)), Policy(kind="equivalent", margin=margin))
+        setting = f"equivalent within {margin:g} points, 5 cells, n 100, p 0.6"
         yield Scenario("a gate raises a false alarm", setting, "at_most", 0.05, run)
     for per, cells, n in (("overall", 4, 10), ("cell", 6, 20)):
         setting = f"3 benchmarks of {cells} cells, {per}, n {n}, p .3 to .9"
