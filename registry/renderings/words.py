@@ -195,7 +195,7 @@ def unlike_a_line(one: Series) -> Iterator[str]:
     if "creasing" not in one.direction or one.end_change is None:
         return
     if one.fitted_change is None:
-        yield "not along a line"
+        yield "not along a line on the logit scale" if one.logit else "not along a line"
     if one.end_change.value * (-1 if "decreasing" in one.direction else 1) < 0:
         yield UNLIKE_ENDS
 
