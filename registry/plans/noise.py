@@ -90,6 +90,8 @@ def _effect_of_rounding(known: list[tuple[float, float]], whole: float, beside: 
     shares = [((value / whole * n + 0.5) / (n + 1), n) for value, n in known]
     variance = math.fsum(share * (1 - share) / n for share, n in shares) / len(shares)
     step = _printed_step(known, whole, variance) or _printed_step(known + beside, whole, variance)
+    if not step:
+        return 0.0
     # As workers.statistics.noise has it: no share is nearer to an end than half a step.
     far = [(min(max(share, step / 2), 1 - step / 2), n) for share, n in shares]
     within = math.fsum(share * (1 - share) / n for share, n in far) / len(far)

@@ -217,6 +217,8 @@ def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Gr
     if not step and beside is not None and beside.trials is not None:
         others = _by_trials(beside.values, beside.trials)
         step = _printed_step(np.append(y, others[0]), np.append(n, others[1]), whole, variance)
+    if not step:
+        return 0.0
     # A printed 100 may be half a step less: what rounding adds is many times the variance of a share nearer to the end.
     share = np.clip(share, step / 2, 1 - step / 2)
     return step**2 / (12 if variance > step**2 else 4) / float(np.mean(share * (1 - share) / n))
