@@ -58,7 +58,7 @@ def page(document: ModelComparison) -> Iterator[Block]:
     yield Heading(f"{_title(document)} — {measure(document.metric)}", 1)
     yield model_comparison_verdict(document).sentence
     yield Lines(tuple(_scope(document)))
-    if document.whole:
+    if document.whole and document.whole.benchmarks:
         yield Lines(tuple(_whole(document.whole)))
     yield from _benchmarks(document)
     if alone := tuple(_alone(document)):
@@ -97,7 +97,7 @@ def _whole(whole: WholeGap) -> Iterator[str]:
         sure = f"beyond noise (Holm) it wins {whole.significant_wins} and loses {whole.significant_losses}"
         yield f"benchmarks: the contender wins {won}, ties {tied}, loses {lost}; {sure}"
         yield f"slots: the contender wins {whole.wins}, ties {whole.ties}, loses {whole.losses}"
-    if whole.heterogeneity:
+    if whole.heterogeneity and whole.benchmarks > 1:
         yield _differing(whole.heterogeneity)
 
 

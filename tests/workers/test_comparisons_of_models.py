@@ -273,6 +273,19 @@ def test_one_benchmark_without_noise_has_the_verdict_of_its_two_grids(models: Pr
     assert verdict.sentence.endswith("; this is about other cells of the kind, for the noise of these is not known.")
 
 
+def test_what_nobody_could_ask_is_not_answered(project: Project) -> None:
+    """Whether one benchmark differs from others, and who wins on none."""
+    others = [{"name": "Length", "kind": "numeric", "levels": [5, 6, 7, 8]}]
+    for model, axes in (("A", LENGTHS), ("B", LENGTHS), ("C", others)):
+        put(project, model, "X", [52.0, 61.0, 40.0, 33.0], axes=axes)
+    for contender, left_out in (("B", "between benchmarks"), ("C", "the contender wins")):
+        answered(project, contender=contender)
+        told = ask(project, ".txt", contender=contender)
+        assert told.status_code == 200
+        assert left_out not in told.text
+        assert "over 0 benchmarks" not in told.text
+
+
 def test_it_is_kept_and_computed_again_when_a_grid_changes(models: Project, house: House) -> None:
     pending = ask(models)
     assert (pending.status_code, pending.headers["Retry-After"]) == (202, "1")
