@@ -41,7 +41,7 @@ def _legend(axes: Mapping[str, AxisShare], *, is_raised: bool) -> Iterator[str]:
     if is_raised and any(axis.p is not None for axis in axes.values()):
         said = "no less than the p at which anything is said along the axis; of an interaction at most 20 times its own"
         yield f"adjusted p: {said}"
-    yield "raw: mean of the level's cells, its interval from their noise if that is known, else their scatter"
+    yield "raw: mean of the level's cells, its interval from their noise if known of all cells, else their scatter"
     if any(level.mean is not None for axis in axes.values() for level in axis.levels):
         yield "adjusted: as if the level had every cell, by the additive model"
     if any(level.logit_mean is not None for axis in axes.values() for level in axis.levels):
