@@ -79,7 +79,7 @@ def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdi
     if first or best.answer == "shown":
         best = replace(best, more=(*together, *best.more))
     else:
-        first = together
+        first = together or list(_differing(document, statistics))
     if first:
         return Verdict("shown", " ".join(first), (*left, best.sentence, *best.more))
     return Verdict("open", " ".join(left), (best.sentence, *best.more)) if left else best
@@ -173,6 +173,17 @@ def _interaction(document: GridDocument, statistics: Statistics) -> Iterator[str
         axes = [isolated(axis["name"]) for axis in document["axes"] if len(axis["levels"]) > 1]
         along = f"{axes[0]} depends on {axes[1]}" if len(axes) == 2 else "one axis depends on the others"
         yield f"How {isolated(document['metric']['name'])} differs along {along} (p {p_value(p)})."
+
+
+def _differing(document: GridDocument, statistics: Statistics | None) -> Iterator[str]:
+    """Between the levels of which axes without an order the metric is shown to differ."""
+    if statistics is None or statistics.sensitivity is None:
+        return
+    for axis in document["axes"]:
+        found = (statistics.sensitivity.axes or {}).get(axis["name"])
+        if axis["kind"] == "nominal" and found and found.p is not None and found.p < statistics.params.alpha:
+            name, axis_name = isolated(document["metric"]["name"]), isolated(axis["name"])
+            yield f"Between the levels of {axis_name} {name} differs (p {p_value(found.p)})."
 
 
 def _together(statistics: Statistics, along: str) -> Iterator[str]:

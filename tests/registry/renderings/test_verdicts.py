@@ -340,6 +340,17 @@ def test_axes_of_which_one_depends_on_the_other_are_told_where_that_is_shown() -
         assert found.answer == ("open" if place is None else "shown")
 
 
+@pytest.mark.parametrize(("p", "said"), [(1e-9, "Between the levels of T accuracy differs (p <0.0001)."), (0.2, None)])
+def test_levels_without_an_order_that_differ_are_the_headline_where_nothing_else_is(p: float, said: str | None) -> None:
+    axes = [{"name": name, "kind": "nominal", "unit": None, "levels": ["a", "b"]} for name in ("T", "L")]
+    shares = {name: {"share": 0.5, "df": 1, "levels": [], "p": p if name == "T" else None} for name in "TL"}
+    document = {"grid": "1", "peaks": PEAKED | {"best_set": {"level": 0.95, "size": 4, "at": []}}, "series": []}
+    sensitivity = {"status": "ok", "method": "functional_anova", "axes": shares}
+    statistics = from_document(Statistics, document | {"sensitivity": sensitivity})
+    found = grid_verdict(grid([[90.0, 90.0], [50.0, 50.0]], axes=axes), statistics)
+    assert (found.answer, found.sentence if said else None) == ("shown" if said else "open", said)
+
+
 def test_a_grid_says_its_best_cell_its_trend_and_its_holes(subtests, snapshot) -> None:
     """99.3 % of 300 are 297.9, and 298 of 300 are 99.33 %. Of 437 of 990, Wilson's interval is 41.0 to 47.2."""
     alone: dict[str, Any] = {"axes": [], "values": 44.1}
