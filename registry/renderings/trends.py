@@ -23,7 +23,17 @@ from registry.renderings.sheet import Block, Lines
 from registry.renderings.statistics_columns import MEASURED
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.estimate import Yardstick
-from registry.renderings.words import direction, isolated, label, lasting, measure, slope_per, times_interval
+from registry.renderings.words import (
+    UNLIKE_LINE,
+    direction,
+    isolated,
+    label,
+    lasting,
+    measure,
+    slope_per,
+    times_interval,
+    unlike_a_line,
+)
 from registry.results.courses import Series
 from registry.results.parameters import Parameters
 from registry.results.statistics import Statistics
@@ -293,6 +303,8 @@ def _deciding(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
     if many:
         opens = ", no less than the p at which anything is said along this axis" if document.opened else ""
         yield f"q: that p after Benjamini–Hochberg over {_family(document, series)}{opens}{needs}"
+    if any(one.logit and UNLIKE_LINE in unlike_a_line(one, scale="") for one in series):
+        yield f"{UNLIKE_LINE}: on the logit scale, on which trials are fitted"
     words = {one.direction for one in series}
     if "flat" in words and margin is not None:
         yield f"flat: any two cells are shown to differ by less than {fixed(margin, decimals_of([margin]))}"

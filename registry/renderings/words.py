@@ -180,22 +180,22 @@ def direction(one: Series, alpha: float) -> str:
     word = said(found)
     if found == "insufficient_points":
         word = "too many ties" if 2 / math.factorial(min(one.count, 20)) < alpha else "too few points"
-    if oddities := ", ".join(unlike_a_line(one)):
+    if oddities := ", ".join(unlike_a_line(one, scale="")):
         return f"{word}, {oddities}"
     seen = one.detectable
     return f"{word} (could have shown {rough(seen)})" if found == "inconclusive" and seen is not None else word
 
 
-UNLIKE_ENDS = "though not from end to end"
+UNLIKE_LINE, UNLIKE_ENDS = "not along a line", "though not from end to end"
 
 
-def unlike_a_line(one: Series) -> Iterator[str]:
-    """How a series that is shown to move does not do so along a line: its cells miss one by more than their noise, or
-    its two ends, as of few trials, go the other way."""
+def unlike_a_line(one: Series, scale: str = " on the logit scale") -> Iterator[str]:
+    """How a series that is shown to move does not do so along a line: its cells miss one by more than their noise, of
+    trials on the logit `scale`, or its two ends, as of few trials, go the other way."""
     if "creasing" not in one.direction or one.end_change is None:
         return
     if one.fitted_change is None:
-        yield "not along a line on the logit scale" if one.logit else "not along a line"
+        yield UNLIKE_LINE + (scale if one.logit else "")
     if one.end_change.value * (-1 if "decreasing" in one.direction else 1) < 0:
         yield UNLIKE_ENDS
 

@@ -254,7 +254,7 @@ SAID = {
     ),
     "a course of one trial at each end is told apart from its ends": (
         Grid(HIGHER, (kinds("a"), steps(6)), (100.0, 10.0, 20.0, 60.0, 90.0, 0.0), (1, 200, 200, 200, 200, 1)),
-        ["not along a line on the logit scale, though not from end to end"], [],
+        ["not along a line, though not from end to end", "not along a line: on the logit scale"], [],
     ),
     "an interval is not written as a point": (  # 1.96 errors
         Grid(FREE, (), (1e-7,), stderr=(1e-12,)), ["0.000000099998 to 0.000000100002"], ["0.0000001 to 0.0000001"],
