@@ -181,8 +181,6 @@ class PairTable:
         low, high = (found.difference[at] + sign * reach * self.evidence.stderr[at] for sign in (-1, 1))
         strict = self.alpha / max(1, self.tested)
         seen = by_student(self.evidence.df[at], strict) * self.evidence.stderr[at]
-        if self.standings.lower is not None and self.standings.upper is not None:
-            seen = np.where(seen < self.standings.upper - self.standings.lower, seen, np.nan)
         rows = np.flatnonzero(found.of_tables[at] & (self.target == "rerun"))
         if rows.size:
             met, difference = found.benchmarks[at][rows], found.difference[at][rows]
