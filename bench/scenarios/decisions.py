@@ -159,6 +159,23 @@ def _scenarios() -> Iterator[Scenario]:
         setting = f"n {trials:,} in whole percent, p {least:g} to {most:g}"
         told = partial(printed_cell_told_apart, trials, least, most)
         yield Scenario("the only cell of equal grids is shown to differ", setting, "at_most", 0.06, told)
+    yield from _of_gates()
+    for runs, times in (((2, 8), 1.0), ((8, 2), 3.0), ((3, 30), 1.0), ((5, 3), 3.0)):
+        setting = f"{runs[0]} and {runs[1]} repeats, the second {times:g} times as noisy"
+        run = partial(few_against_many, runs, times)
+        yield Scenario("equal sides of few and many repeats are shown to differ", setting, "at_most", 0.06, run, 2_000)
+    for repeats, effect in ((3, 1.0), (5, 1.0), (4, 1.5), (10, 0.5)):
+        run = partial(plan_of_repeats, repeats, effect)
+        setting = f"{repeats} repeats a side, {effect:g} standard deviations, and then as many as planned"
+        yield Scenario("a difference of repeats is shown by as many as a plan asks for", setting, "at_least", 0.78, run)
+    for points, trials in ((5, 150), (10, 150), (20, 150), (10, 20)):
+        setting = f"{points} equal points of different cost, n {trials}"
+        yield Scenario(
+            "any point is wrongly behind the front", setting, "at_most", 0.06, partial(behind, points, trials), 1_000
+        )
+
+
+def _of_gates() -> Iterator[Scenario]:
     for benchmarks, n, p in ((12, 20, 0.5), (12, 30, 0.4), (20, 50, 0.5)):
         setting = f"{benchmarks} benchmarks of one cell, each by itself, n {n}, p {p:g}"
         run = partial(false_alarm, Scene(benchmarks, 1, n, (p, p)), Policy(per="benchmark"))
@@ -175,19 +192,6 @@ def _scenarios() -> Iterator[Scenario]:
         setting = f"{cells} cells of {repeats} repeats, the contender {times:g} times as noisy"
         run = partial(noisier, cells, repeats, times, "cell")
         yield Scenario("a gate raises a false alarm out of repeats", setting, "at_most", 0.06, run)
-    for runs, times in (((2, 8), 1.0), ((8, 2), 3.0), ((3, 30), 1.0), ((5, 3), 3.0)):
-        setting = f"{runs[0]} and {runs[1]} repeats, the second {times:g} times as noisy"
-        run = partial(few_against_many, runs, times)
-        yield Scenario("equal sides of few and many repeats are shown to differ", setting, "at_most", 0.06, run, 2_000)
-    for repeats, effect in ((3, 1.0), (5, 1.0), (4, 1.5), (10, 0.5)):
-        run = partial(plan_of_repeats, repeats, effect)
-        setting = f"{repeats} repeats a side, {effect:g} standard deviations, and then as many as planned"
-        yield Scenario("a difference of repeats is shown by as many as a plan asks for", setting, "at_least", 0.78, run)
-    for points, trials in ((5, 150), (10, 150), (20, 150), (10, 20)):
-        setting = f"{points} equal points of different cost, n {trials}"
-        yield Scenario(
-            "any point is wrongly behind the front", setting, "at_most", 0.06, partial(behind, points, trials), 1_000
-        )
 
 
 SCENARIOS = list(_scenarios())

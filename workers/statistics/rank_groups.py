@@ -17,9 +17,10 @@ from scipy.sparse.csgraph import connected_components
 from registry.results.pairs import LeaveOneOut, WithoutOne
 from registry.results.ranking import Omission
 from registry.results.terms import Method, Missing, Target, Warning
+from workers.statistics.contrasts import contrasts_of, mean_over
 from workers.statistics.counted import blocks_of
 from workers.statistics.pairs import WORK, estimand_of, pair_table
-from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared, without_each
+from workers.statistics.ranking_methods import METHODS, MISSING, Scores, of_differences, order, prepared
 from workers.statistics.ranks import shared_ranks, tie_pattern, untied_pairs
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -189,6 +190,18 @@ def leave_one_out(standings: ScoreMatrix, method: Method, missing: Missing, own:
         orders = (ordered(only(standings, slots), method, missing) for slots in kept)
     found = [own, *(scores for scores in orders if scores is not None)]
     return ranges(standings.names, np.vstack([shared_ranks(scores.goodness) for scores in found]))
+
+
+def without_each(standings: ScoreMatrix) -> Iterator[Scores | None]:
+    """The order by mean differences without one benchmark at a time, where the names stay connected and it exists: the
+    mean of the other benchmarks' differences."""
+    found, alone = contrasts_of(standings), np.eye(len(standings.names), dtype=np.bool_)
+    for benchmark in range(found.by_benchmark.shape[2]):
+        rest = np.delete(found.by_benchmark, benchmark, axis=2)
+        linked = np.isfinite(rest).any(axis=2) & ~alone
+        one = len(parts(linked)) == 1
+        scores = of_differences(mean_over(rest), linked, standings.sign, bounded=standings.bounded) if one else None
+        yield scores if isinstance(scores, Scores) else None
 
 
 def ranges(names: Sequence[str], ranks: IntArray) -> tuple[LeaveOneOut, ...]:

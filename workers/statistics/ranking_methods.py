@@ -9,17 +9,15 @@ connect the names in both directions (Ford 1957). Where it does not, every compa
 keeps a name that wins everything finite (Caron and Doucet 2012 discuss such priors).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from registry.results.terms import OF_UNITS, Method, Missing, unordered
-from workers.statistics.contrasts import contrasts_of, mean_over
+from workers.statistics.contrasts import contrasts_of
 from workers.statistics.counted import Tally, counted_cells, zero_vote_tally
 from workers.statistics.ranks import rank_rows, ranks_of
 from workers.statistics.score_matrix import ScoreMatrix, filled, only
@@ -88,19 +86,6 @@ def mean_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refuse
     found = contrasts_of(standings)
     linked = (found.common > 0) & ~np.eye(len(standings.names), dtype=np.bool_)
     return of_differences(found.difference, linked, standings.sign, bounded=standings.bounded)
-
-
-def without_each(standings: ScoreMatrix) -> Iterator[Scores | None]:
-    """The same scores without one benchmark at a time, where the names stay connected and the order exists: the mean of
-    the other benchmarks' differences."""
-    found, alone = contrasts_of(standings), np.eye(len(standings.names), dtype=np.bool_)
-    for benchmark in range(found.by_benchmark.shape[2]):
-        rest = np.delete(found.by_benchmark, benchmark, axis=2)
-        linked = np.isfinite(rest).any(axis=2) & ~alone
-        scores: Scores | Refused | None = None
-        if connected_components(csr_matrix(linked), directed=False)[0] == 1:
-            scores = of_differences(mean_over(rest), linked, standings.sign, bounded=standings.bounded)
-        yield scores if isinstance(scores, Scores) else None
 
 
 def of_differences(difference: FloatArray, linked: BoolArray, sign: int, *, bounded: bool) -> Scores | Refused:
