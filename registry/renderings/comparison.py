@@ -111,7 +111,7 @@ def _findings(document: Comparison) -> Iterator[str]:
     if document.mean is not None:
         yield f"gap: mean {signed(document.mean, places)}, median {signed(document.median, places)}"
     if document.test:
-        yield _test(document.test, places)
+        yield tested(document.test, places)
     ratio = document.odds_ratio
     if ratio and ratio.value is not None and ratio.interval:
         within = ratio.interval
@@ -129,7 +129,8 @@ def _places(document: Comparison) -> int | None:
     return places_of([document.mean, document.median, *ends(within)])
 
 
-def _test(test: GapTest, places: int | None) -> str:
+def tested(test: GapTest, places: int | None) -> str:
+    """What a test of a mean difference found: its name, the difference with its interval, p."""
     if test.status != "ok":
         return f"no test: {why_not(test)}"
     within = test.interval

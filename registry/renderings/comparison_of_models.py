@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from registry.renderings.comparison import tested
 from registry.renderings.numbers import UNDEFINED, ends, ends_of, intervals, level_of, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
@@ -59,7 +60,7 @@ def page(document: ModelComparison) -> Iterator[Block]:
     yield model_comparison_verdict(document).sentence
     yield Lines(tuple(_scope(document)))
     if document.whole and document.whole.benchmarks:
-        yield Lines(tuple(_whole(document.whole)))
+        yield Lines(tuple(_whole(document, document.whole)))
     yield from _benchmarks(document)
     if alone := tuple(_alone(document)):
         yield Lines(alone)
@@ -84,7 +85,7 @@ def _scope(document: ModelComparison) -> Iterator[str]:
         yield f"{said(document.status)}: {document.reason}"
 
 
-def _whole(whole: WholeGap) -> Iterator[str]:
+def _whole(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
     """All benchmarks together, one line a statistic."""
     alike = ", which weigh the same" if whole.benchmarks > 1 else ""
     yield f"over {counted(whole.benchmarks, 'benchmark', 'benchmarks')}{alike}: {_pair(whole)}"
@@ -92,9 +93,12 @@ def _whole(whole: WholeGap) -> Iterator[str]:
         yield "these two by themselves: a ranking of more names corrects for all of its pairs"
     if whole.benchmarks > 1 and whole.new_benchmarks and whole.estimand == "difference":
         yield f"if these are a sample of other benchmarks: {_pair(whole.new_benchmarks)}"
+    if whole.p is None and whole.benchmarks == 1 and (found := document.by_benchmark[0].test) and found.p is not None:
+        places = places_of([found.difference, *ends(found.interval)])
+        yield f"if these are a sample of other cells: {tested(found, places)}"
     if whole.benchmarks_won is not None:
         won, tied, lost = whole.benchmarks_won, whole.benchmarks_tied, whole.benchmarks_lost
-        sure = f"beyond noise (Holm) it wins {whole.significant_wins} and loses {whole.significant_losses}"
+        sure = f"by their tests (Holm) it wins {whole.significant_wins} and loses {whole.significant_losses}"
         yield f"benchmarks: the contender wins {won}, ties {tied}, loses {lost}; {sure}"
         yield f"slots: the contender wins {whole.wins}, ties {whole.ties}, loses {whole.losses}"
     if whole.heterogeneity and whole.benchmarks > 1:

@@ -111,7 +111,8 @@ def order_blocks(ranking: Ranking) -> Iterator[Block]:
     yield Lines(tuple(_policy(ranking)))
     if ranking.ranking:
         yield _order(ranking)
-        yield Lines(tuple(_open_ends(ranking)))
+        if len(ranking.ranking) > 1:
+            yield Lines(tuple(_open_ends(ranking)))
     else:
         yield f"Nothing is ranked: {ranking.reason or 'no name has a cell'}."
     if doubts := tuple(_doubts(ranking)):
@@ -361,7 +362,7 @@ def by_benchmark_blocks(ranking: Ranking) -> Iterator[Block]:
     ]
     yield Heading("By benchmark", 2)
     yield Table([Column("benchmark", benchmarks), *columns], keys=1)
-    own = "of its own" if ranking.missing == "available" else "of those that all names have there"
+    own = "of its own" if ranking.missing == "available" else "of those that all names with a score there have"
     yield f"score: the mean of a name's cells on a benchmark, {own}"
 
 

@@ -271,6 +271,19 @@ def test_one_benchmark_without_noise_has_the_verdict_of_its_two_grids(models: Pr
     verdict = model_comparison_verdict(from_document(ModelComparison, answered(models, metric="loss")))
     assert verdict.sentence.startswith("A is better than B by 1.0 (lower is better; 95 % interval 0.8 to 1.2)")
     assert verdict.sentence.endswith("; this is about other cells of the kind, for the noise of these is not known.")
+    text = ask(models, ".txt", metric="loss").text
+    assert "if these are a sample of other cells: Student's t over the cells: +1.00 [0.75, 1.25] (95 %)" in text
+
+
+def test_benchmarks_that_go_opposite_ways_are_named(project: Project) -> None:
+    """Of 400 trials at 90 and 50 the difference has the error sqrt(.09 + .25) / 20, 2.9 points."""
+    for model, values in (("A", [90.0] * 4), ("B", [50.0] * 4)):
+        put(project, model, "X", values)
+        put(project, model, "Y", values[:2] + [70.0] * 2)
+        put(project, model, "Z", [140.0 - value for value in values])
+    verdict = model_comparison_verdict(from_document(ModelComparison, answered(project)))
+    assert verdict.answer == "shown"
+    assert verdict.more == ("Shown to be better (Holm over the benchmarks): B on Z; A on X and Y.",)
 
 
 def test_what_nobody_could_ask_is_not_answered(project: Project) -> None:

@@ -187,6 +187,8 @@ class PairTable:
             strata = strata_of(cells, chosen[rows], met, difference)
             low[rows], high[rows] = (end * cells.whole for end in strata.ends(reach[rows]))
             seen[rows] = strata.detectable(normal_quantile(1 - strict / 2)) * cells.whole
+        if (span := self.standings.span) is not None:
+            seen[seen > span] = np.nan
         return 1 - 2 * tail, low, high, seen
 
     def _base(self, i: int, j: int) -> Pair:

@@ -55,9 +55,14 @@ class ScoreMatrix:
         return None if self.mixed else Metric("", None, self.direction, self.lower, self.upper).proportion_of
 
     @property
+    def span(self) -> float | None:
+        """From one end of the metric to the other; `None` unless it has two."""
+        return None if self.mixed or self.lower is None or self.upper is None else self.upper - self.lower
+
+    @property
     def bounded(self) -> bool:
         """True if the metric has two ends."""
-        return not self.mixed and self.lower is not None and self.upper is not None
+        return self.span is not None
 
     @cached_property
     def present(self) -> BoolArray:

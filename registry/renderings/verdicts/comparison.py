@@ -245,7 +245,7 @@ def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:
         reach = _TOGETHER.format(whole.benchmarks) if alone and elsewhere else _ELSEWHERE[elsewhere]
         about = only_others or f"{alone}{reach}"
         told = f"{first} is {yardstick.word} than {second} by {by}{around}{where}{small}{about}"
-        return Verdict("shown", sentence(told), only="" if elsewhere else "cells")
+        return Verdict("shown", sentence(told), tuple(_opposite(document, whole)), only="" if elsewhere else "cells")
     if found.is_within(yardstick.margin):
         mean = " on average" if whole.n_common > 1 else ""
         told = (
@@ -271,6 +271,22 @@ def _apart(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
     if found and found.p is not None and found.p < document.alpha:
         named = "Cochran's Q" if found.test == "cochran_q" else "Welch's F"
         yield f"The difference is not the same on all benchmarks ({named}, p {p_value(found.p)})."
+    yield from _opposite(document, whole)
+
+
+def _opposite(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
+    """On which benchmarks each of the two is shown to be better, where both are on some."""
+    if not (whole.significant_wins and whole.significant_losses):
+        return
+    yardstick = Yardstick.of(document.metric)
+    shown = [
+        (one.benchmark, yardstick.sign * (one.test.difference or 0.0))
+        for one in document.by_benchmark
+        if one.test and one.test.p_holm is not None and one.test.p_holm < document.alpha
+    ]
+    sides = ([name for name, size in shown if size * way > 0] for way in (1, -1))
+    told = [f"{side} on {joined(on)}" for side, on in zip(names_of_models(document), sides, strict=True) if on]
+    yield f"Shown to be {yardstick.word} (Holm over the benchmarks): {'; '.join(told)}."
 
 
 def _by_wins(document: ModelComparison, whole: WholeGap) -> Verdict:

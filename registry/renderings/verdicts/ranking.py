@@ -1,5 +1,6 @@
 """The verdict on a ranking: who is first, from whom the tests do not separate it, and where that could turn."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
@@ -403,12 +404,12 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
     why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
     if (none := _why_none_could(ranking)) is not None:
         return Verdict("open", sentence(f"{told}{over}{order}, and none could: {none}"))
-    seen = sorted(pair.detectable for pair in ranking.pairs if pair.detectable)
+    seen = sorted(pair.detectable or math.inf for pair in ranking.pairs if pair.detectable or pair.stderr)
     could = ""
     if seen:
-        median, scale = seen[len(seen) // 2], ranking.scale
+        median = seen[len(seen) // 2]
         size = yardstick_of(ranking).sized(f"{median:.2g}")
-        if scale and scale.upper is not None and scale.lower is not None and median > scale.upper - scale.lower:
+        if median == math.inf:
             size = "any size that the scale has room for"
             whose = "half of the pairs have less than" if len(seen) > 1 else "the pair has less than"
         else:

@@ -159,6 +159,9 @@ def test_other_benchmarks_have_students_interval_and_test():
     theirs = stats.ttest_1samp(gaps, 0)
     assert ends(pair["interval"]) == pytest.approx(theirs.confidence_interval())
     assert (pair["p"], pair["test"]) == (pytest.approx(theirs.pvalue), "t_over_benchmarks")
+    opposite = only_pair(standings([[90.0, 10.0], [10.0, 90.0]], [0, 1]), target="new_benchmarks")
+    assert opposite["stderr"] == pytest.approx(80.0)
+    assert opposite["detectable"] is None, "the scale has room for 100 points"
     alone = only_pair(standings([[50.0, 60.0], [49.0, 58.0]], [0, 0]), target="new_benchmarks")
     assert (alone["status"], alone["reason"]) == ("insufficient", "one benchmark says nothing of others")
 
