@@ -104,9 +104,7 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     if one.direction == "inconclusive":
         if one.detectable is not None:
             told.append(f"a change of {rough(one.detectable)} along a line would have been seen (power 80\u00a0%)")
-        elif one.noise == "unknown":
-            told.append("no change could have been shown")
-        else:
+        elif one.noise != "unknown":
             told.append("even a large change may have been missed (power below 80\u00a0%)")
     elif one.q is not None and one.direction in MOVING:
         told.append(f"{sure}\u00a0{p_value(one.q)}")

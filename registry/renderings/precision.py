@@ -19,7 +19,10 @@ def blocks(document: Statistics) -> Iterator[Block]:
         yield f"No precision: {(found.reason if found else None) or 'not computed'}."
         return
     upper = document.metric.get("upper") if document.metric.get("lower") == 0 else None
-    implies = _implies(document, found.decimals)
+    if _repeated(document):
+        yield "No precision: means of repeats have any number of decimals."
+        return
+    implies = found.decimals > 0 or document.metric.get("unit") == "%"
     yield Lines(tuple(_lines(found, found.decimals, implies=implies, is_proportion=upper in (1, 100))))
     off = (found.off_lattice or ())[:_LISTED]
     if off:
@@ -33,10 +36,10 @@ def places_posted(document: Statistics, values: Iterable[float]) -> int | None:
     return places_shown(values, (document.metric.get("upper") or 1) / trials if trials else None)
 
 
-def _implies(document: Statistics, decimals: int) -> bool:
-    """Whether values may tell of trials: neither means of repeats do, nor whole numbers that are no percentages."""
+def _repeated(document: Statistics) -> bool:
+    """Whether values are means of repeats."""
     kinds = {one.noise for one in document.series} | ({document.peaks.noise} if document.peaks else set())
-    return "repeats" not in kinds and (decimals > 0 or document.metric.get("unit") == "%")
+    return "repeats" in kinds
 
 
 def _lines(found: Precision, decimals: int, *, implies: bool, is_proportion: bool) -> Iterator[str]:

@@ -141,13 +141,9 @@ def without_noise(
     if is_coarse:
         interval = None if line.too_few else over(fit.interval, span)
         change = FittedChange((fit.slope or 0.0) * span, interval, "least_squares", line.too_few or fit.reason)
-        decided = Decided((fit.stderr or 0.0) * span, line.points_used - 2.0) if interval else None
-        return Trend(test, line, fit, p, agreeing(change, p, alpha), decided)
-    change = FittedChange(line.slope * span, over(line.interval, span), "theil_sen", line.reason)
-    decided = None
-    if change.interval is not None:
-        decided = Decided((change.interval.high - change.interval.low) / 2 / reach_of(change.interval.level))
-    return Trend(test, line, fit, p, agreeing(change, p, alpha), decided)
+    else:
+        change = FittedChange(line.slope * span, over(line.interval, span), "theil_sen", line.reason)
+    return Trend(test, line, fit, p, agreeing(change, p, alpha), None)
 
 
 def by_errors(curves: Curves, noise: RowNoise, alone: Sequence[_Alone], alpha: float) -> list[Trend]:

@@ -235,7 +235,7 @@ SAID = {
     ),
     "means of repeats imply no trials": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (80.0, 82.0, 86.0, 90.0, 91.0, 77.0), repeats=(3,) * 6,
-             sd=(1.0, 2.0) * 3), ["decimals: 0"], ["implied", "lattice"],
+             sd=(1.0, 2.0) * 3), ["means of repeats"], ["implied", "lattice"],
     ),
     "no floor lies at the end of the scale": (
         Grid(HIGHER, (kinds(*"abcdef"),), (100.0, 100.0, 99.0, 100.0, 98.0, 100.0), 100),

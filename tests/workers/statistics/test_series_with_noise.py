@@ -238,6 +238,9 @@ def test_near_the_end_of_the_scale_little_is_shown_to_be_alike_or_could_be_shown
     few = one_series([100.0, 0.0, 100.0], trials=3)
     assert [step["detectable"] for step in few["changes"]] == [None, None], "Fisher's p of 3 against 0 of 3 is .1"
     assert few["detectable"] is None
+    assert one_series([3.0, 1.0, 2.0, 5.0, 4.0, 6.0, 2.5, 3.5])["detectable"] is None, (
+        "scatter is no noise that is known"
+    )
 
 
 @pytest.mark.parametrize("numbers", [[0.0, 1.0, 2.0], [4.0, 8.0, 16.0]])
