@@ -108,7 +108,7 @@ class PlanIn(Body):
         metadata=about("The level of the test, 0.05 if not given; a claim and the policy of a gate have their own.")
     )
     one_sided = fields.Boolean(truthy={True}, falsy={False}, metadata=about("Whether the test is; not if absent."))
-    budget = Whole(1, MOST_TRIALS, metadata=about("Trials to spend on all cells."))
+    budget = Whole(1, MOST_TRIALS, metadata=about("Trials to add, all cells together."))
     item_limit = Whole(1, MOST_TRIALS, metadata=about("Items that there are, where a trial is an item."))
 
     @validates_schema

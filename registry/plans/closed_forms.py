@@ -108,11 +108,27 @@ def all_pass_trials(floor: float, goal: Goal) -> float:
     return math.log(goal.tail) / math.log(floor)
 
 
-def shares_of_contrast(weights: Sequence[float], deviations: Sequence[float]) -> list[float]:
-    """Shares of a budget that make the error of a weighted sum smallest: as |weight| times standard deviation."""
-    sizes = [abs(weight) * deviation for weight, deviation in zip(weights, deviations, strict=True)]
-    total = math.fsum(sizes)
-    return [size / total if total else 1 / len(sizes) for size in sizes]
+def added_trials(
+    held: Sequence[float], deviations: Sequence[float], *, variance: float = 0.0, spent: float | None = None
+) -> list[float]:
+    """Trials to add to those that parts of a sum hold, each by the standard deviation of one trial: the fewest that
+    bring the variance of the sum down to one, or those on which so many are best spent.
+
+    The optimum has trials in proportion to deviations (Neyman 1934) where a part holds no more than that already; as
+    water fills vessels (Boyd and Vandenberghe 2004, section 5.3).
+    """
+    parts = sorted((n / d, n, d) for n, d in zip(held, deviations, strict=True) if d > 0)
+    level = 0.0
+    for last, (reached, _, _) in enumerate(parts):
+        if level and level <= reached:
+            break
+        filled = math.fsum(d for _, _, d in parts[: last + 1])
+        if spent is None:
+            rest = variance - math.fsum(d * d / n for _, n, d in parts[last + 1 :])
+            level = filled / rest if rest > 0 else math.inf
+        else:
+            level = (spent + math.fsum(n for _, n, _ in parts[: last + 1])) / filled
+    return [max(0.0, level * d - n) if d > 0 else 0.0 for n, d in zip(held, deviations, strict=True)]
 
 
 _HALVINGS, _CERTAIN = 50, 1e-7

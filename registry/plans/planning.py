@@ -140,41 +140,33 @@ def _limited(plan: Plan, means: Means) -> Plan:
 
 
 def _allocated(plan: Plan, strata: Sequence[Stratum], means: Means) -> Plan:
-    """The plan with the trials of each benchmark by Neyman: the fewest for the effect, or those of the budget."""
+    """The plan with what is added on each benchmark: the fewest trials for the effect, or those of a budget that is
+    another one."""
     known = [one for one in strata if one.stderr is not None and one.trials and one.cells]
     if plan.needed is None or plan.needed.factor is None or len(known) < len(strata) or not known:
         return plan
-    held = [(one.trials or 0.0) * one.cells * len(one.grids) for one in known]
-    deviations = [(one.stderr or 0.0) * math.sqrt(count) for one, count in zip(known, held, strict=True)]
-    shares = forms.shares_of_contrast([1 / len(known)] * len(known), deviations)
-    # Equal scaling multiplies all that is held. Neyman's split of as many trials has the smaller variance, by the
-    # square of a sum over the sum of squares (Cauchy and Schwarz): so many fewer are enough.
-    errors = math.fsum((one.stderr or 0.0) ** 2 for one in known)
-    fewest = plan.needed.factor * (math.fsum(deviations) ** 2 / errors if errors else math.fsum(held))
     cells = [one.cells * len(one.grids) for one in known]
-    least = [forms.whole(max(1.0, share * fewest / count)) for share, count in zip(shares, cells, strict=True)]
-    total, trials = _split(least, shares, cells, means.budget)
+    held = [(one.trials or 0.0) * count for one, count in zip(known, cells, strict=True)]
+    deviations = [(one.stderr or 0.0) * math.sqrt(count) for one, count in zip(known, held, strict=True)]
+    # The equal scaling that is enough has this variance of the sum over benchmarks.
+    enough = math.fsum((one.stderr or 0.0) ** 2 for one in known) / plan.needed.factor
+    fewest = [
+        forms.whole(one / count)
+        for one, count in zip(forms.added_trials(held, deviations, variance=enough), cells, strict=True)
+    ]
+    found = [one for one in fewest if one is not None]
+    total = None
+    if len(found) == len(fewest):
+        total = forms.whole(sum(each * count for each, count in zip(found, cells, strict=True)))
+    if means.budget is not None and means.budget != total:
+        spent = forms.added_trials(held, deviations, spent=means.budget)
+        fewest = [int(one / count) for one, count in zip(spent, cells, strict=True)]
+    all_ = sum((each or 0) * count for each, count in zip(fewest, cells, strict=True)) or 1
     planned = [
-        PlannedShare(share, count, one.grids, benchmark=one.benchmark, trials_now=one.trials, trials=each)
-        for one, share, count, each in zip(known, shares, cells, trials, strict=True)
+        PlannedShare((each or 0) * count / all_, count, one.grids, one.benchmark, one.trials, each)
+        for one, count, each in zip(known, cells, fewest, strict=True)
     ]
     return replace(plan, total=total, affordable=_affordable(total, means), allocation=_first(planned))
-
-
-def _split(
-    least: Sequence[int | None], shares: Sequence[float], cells: Sequence[int], budget: int | None
-) -> tuple[int | None, Sequence[int | None]]:
-    """The fewest trials in all, from those of a cell of each share, and what a cell gets: these trials, and of a budget
-    that is enough the rest by the same shares; of one that is not, its shares."""
-    found = [one for one in least if one is not None]
-    total = None
-    if len(found) == len(least):
-        total = forms.whole(sum(each * count for each, count in zip(found, cells, strict=True)))
-    if budget is None:
-        return total, least
-    base = found if total is not None and total <= budget else [0] * len(shares)
-    rest = budget - sum(each * count for each, count in zip(base, cells, strict=True))
-    return total, [each + int(share * rest / count) for each, share, count in zip(base, shares, cells, strict=True)]
 
 
 def within_means(plan: Plan, means: Means) -> Plan:

@@ -59,22 +59,16 @@ def _sentences(plan: Plan, within: str) -> Iterator[str]:
     if plan.next_cells:
         more = f", and {plan.next_cells_left_out:,} more" if plan.next_cells_left_out else ""
         yield f"to be measured first, as the claim is about them: the cells below{more}"
-    if plan.total is not None:
+    if plan.total:
         below = ", and is split below" if plan.allocation else ""
         enough = {True: "; the budget is enough", False: f"; the budget is not enough{below}", None: ""}[
             plan.affordable
         ]
         split = ", split as below" if plan.allocation and plan.affordable is not False else ""
         instead = "in place of one multiple for all, " if len(plan.allocation) > 1 else ""
-        yield f"{instead}{_anew(plan.allocation)}in all: {plan.total:,} trials{split}{enough}"
+        yield f"{instead}to be added: {plan.total:,} trials in all{split}{enough}"
     if plan.impossible is not None:
         yield f"impossible: {plan.reason}"
-
-
-def _anew(shares: Sequence[PlannedShare]) -> str:
-    """What is measured counts for nothing where a share is smaller than that."""
-    less = any(one.trials is not None and one.trials < (one.trials_now or 0.0) for one in shares)
-    return "measured anew, " if less else ""
 
 
 def _counted(plan: Plan) -> str:

@@ -33,12 +33,14 @@ class Needed:
 class PlannedShare:
     """A part of a budget."""
 
-    share: Annotated[float, "0 to 1: where trials make the error smallest."]
+    share: Annotated[float, "0 to 1, of the trials to add: where these make the error smallest."]
     cells: Annotated[int, "Cells that share it."]
     grids: Annotated[tuple[Identifier, ...], "Their grids."]
     benchmark: Annotated[str | None, "Theirs.", Presence.OMITTED] = None
     trials_now: Annotated[float | None, "Mean trials of a cell.", Presence.OMITTED] = None
-    trials: Annotated[int | None, "What a cell gets of `budget`, else of `total`.", Presence.OMITTED] = None
+    trials: Annotated[
+        int | None, "What is added to those of a cell, of `budget` or else of `total`.", Presence.OMITTED
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class Plan:
         "For the interval's end nearest to 0, if it excludes 0: what was found is too large on the average.",
         Presence.OMITTED,
     ] = None
-    total: Annotated[int | None, "Trials of all cells, so split, for `needed`.", Presence.OMITTED] = None
+    total: Annotated[int | None, "Trials to add for `needed`, all cells together, so split.", Presence.OMITTED] = None
     affordable: Annotated[bool | None, "Whether `budget` is enough.", Presence.OMITTED] = None
     allocation: Annotated[tuple[PlannedShare, ...], "How they are split, the largest share first."] = ()
     next_cells: Annotated[

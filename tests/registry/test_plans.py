@@ -74,7 +74,7 @@ def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart
     assert found["detectable"] == pytest.approx(100 * _seen(1.959964), rel=1e-3)
     assert found["needed"]["factor"] == pytest.approx(factor, rel=1e-3)
     assert found["needed"]["trials"] == pytest.approx(200 * factor, rel=1e-3)
-    assert found["total"] == pytest.approx(400 * factor, rel=1e-3)
+    assert found["total"] == pytest.approx(400 * (factor - 1), rel=1e-3)
     [one] = found["allocation"]
     assert (one["benchmark"], one["share"], one["trials_now"], len(one["grids"])) == ("X", 1.0, 200.0, 2)
     assert planned(project, {"kind": "separate", **pair})["needed"] == found["needed"]
@@ -104,7 +104,7 @@ def test_items_of_one_cell_are_planned_by_their_exact_test(project: Project) -> 
         assert project.call("POST", f"grids/{grid['id']}/items", json=sent).status_code == 201
     for question in (SEPARATE, {"kind": "separate", "baseline": ids[0], "contender": ids[1]}):
         found = planned(project, question)
-        assert (found["needed"]["trials"], found["decidable_now"], found["total"]) == (24, True, 48)
+        assert (found["needed"]["trials"], found["decidable_now"], found["total"]) == (24, True, 0)
         assert found["assumptions"] == ["independent_items"]
         assert found["needed"]["factor"] == pytest.approx(24 / 60)
         assert [round(100 * binom.sf(5, count, 19 / 60)) for count in (18, 23, 24)] == [53, 78, 82]
@@ -143,35 +143,38 @@ def test_a_gap_that_was_found_is_planned_for_the_near_end_of_its_interval_too(pr
 
 def test_total_shares_trials_and_affordable_are_of_one_design(project: Project) -> None:
     """With errors s1 and s2 of the gap of one trial a side on X and Y, the error of the mean gap is
-    sqrt(s1^2/n1 + s2^2/n2) / 2: the split in proportion to s1 : s2 takes (s1 + s2)^2 / (2 effect / 2.8)^2 of a side."""
+    sqrt(s1^2/n1 + s2^2/n2) / 2: in proportion to s1 : s2 it takes (s1 + s2)^2 / (2 effect / 2.8)^2 of a side, where X
+    has no more than that already. Of fewer trials Y alone gets some."""
     for benchmark, value, trials in (("X", 50.0, 500), ("Y", 95.0, 100)):
         two(project, value, value + 1, benchmark=benchmark, trials=trials)
-    found = planned(project, SEPARATE | {"effect": 2.0})
     s1, s2 = (100 * math.sqrt(a * (1 - a) + b * (1 - b)) for a, b in ((0.5, 0.51), (0.95, 0.96)))
-    fewest = 2 * (s1 + s2) ** 2 * (2.8015852 / (2 * 2.0)) ** 2
-    assert found["total"] == pytest.approx(fewest, rel=0.01)
-    assert {one["benchmark"]: one["share"] for one in found["allocation"]}["X"] == pytest.approx(
-        s1 / (s1 + s2), abs=0.01
-    )
-    assert found["total"] < 0.95 * 2 * (500 + 100) * found["needed"]["factor"]
 
-    def reaches(plan: dict[str, Any]) -> bool:
-        n = {one["benchmark"]: one["trials"] for one in plan["allocation"]}
-        return 2.8015852 * math.sqrt(s1**2 / n["X"] + s2**2 / n["Y"]) / 2 <= 2.0 * 1.005
+    def added(plan: dict[str, Any]) -> dict[str, int]:
+        return {one["benchmark"]: one["trials"] for one in plan["allocation"]}
 
-    def spent(plan: dict[str, Any]) -> int:
-        return sum(one["cells"] * one["trials"] for one in plan["allocation"])
+    def reaches(plan: dict[str, Any], effect: float) -> bool:
+        n = added(plan)
+        return 2.8015852 * math.sqrt(s1**2 / (500 + n["X"]) + s2**2 / (100 + n["Y"])) / 2 <= effect * 1.005
 
-    assert spent(found) == found["total"]
-    assert reaches(found)
-    for one in found["allocation"]:
-        assert one["cells"] * one["trials"] == pytest.approx(one["share"] * found["total"], abs=4)
-    for budget, enough in ((found["total"], True), (found["total"] + 999, True), (found["total"] * 9 // 10, False)):
-        plan = planned(project, SEPARATE | {"effect": 2.0}, budget=budget)
-        assert (plan["total"], plan["affordable"], reaches(plan)) == (found["total"], enough, enough)
-        assert budget - 4 <= spent(plan) <= budget
-        for one in plan["allocation"]:
-            assert one["cells"] * one["trials"] == pytest.approx(one["share"] * budget, abs=4)
+    found = planned(project, SEPARATE | {"effect": 2.0})
+    assert found["total"] == pytest.approx(2 * (s1 + s2) ** 2 * (2.8015852 / (2 * 2.0)) ** 2 - 1_200, rel=0.01)
+    ratio = (500 + added(found)["X"]) / (100 + added(found)["Y"])
+    assert ratio == pytest.approx(s1 / s2, rel=0.01)
+    assert found["total"] < 0.95 * 2 * (500 + 100) * (found["needed"]["factor"] - 1)
+    few = planned(project, SEPARATE | {"effect": 5.6})
+    assert (added(few)["X"], few["total"]) == (0, 2 * added(few)["Y"])
+    assert planned(project, SEPARATE | {"effect": 9.0})["total"] == 0, "what there is finds it"
+    for one, effect, budget, enough in (
+        *((found, 2.0, found["total"], True), (found, 2.0, found["total"] + 999, True)),
+        *((found, 2.0, found["total"] * 9 // 10, False), (few, 5.6, few["total"] // 2, False)),
+    ):
+        plan = planned(project, SEPARATE | {"effect": effect}, budget=budget)
+        spent = sum(each["cells"] * each["trials"] for each in plan["allocation"])
+        assert (plan["total"], plan["affordable"], reaches(plan, effect)) == (one["total"], enough, enough)
+        assert budget - 4 <= spent <= budget
+        assert [each["share"] for each in plan["allocation"]] == pytest.approx(
+            [each["cells"] * each["trials"] / spent for each in plan["allocation"]]
+        )
 
 
 @pytest.mark.parametrize("exact", [{"stderr": [0.0] * 3, "metric": POINTS}, {"repeats": [3] * 3, "sd": [0.0] * 3}])
@@ -259,7 +262,7 @@ def test_a_claim_on_one_sum_has_the_closed_form(project: Project) -> None:
     assert (found["kind"], found["decidable_now"], found["alpha"], found["power"]) == ("claim", False, 0.05, 0.8)
     assert found["needed"]["factor"] == pytest.approx(factor, rel=0.01)
     assert found["needed"]["trials"] == math.ceil(100 * found["needed"]["factor"])
-    assert found["total"] == 2 * found["needed"]["trials"]
+    assert found["total"] == 2 * (found["needed"]["trials"] - 100)
 
 
 def test_another_power_a_budget_and_a_number_of_items_are_other_plans(project: Project) -> None:

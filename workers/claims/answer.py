@@ -258,8 +258,8 @@ def _at(facts: Facts, cell: int) -> dict[str, Any]:
 
 
 def _total(claim: NoisyClaim, factor: float) -> int | None:
-    """Trials of all cells where each gets so many times its own."""
+    """Trials to add until each cell has so many times its own."""
     given = [trials_of(claim.judged.facts, cell) for cell in claim.cells.tolist()]
-    more = [whole(factor * count) for count in given if count]
+    more = [whole((factor - 1) * count) for count in given if count]
     known = [count for count in more if count is not None]
     return whole(sum(known)) if len(known) == len(given) else None

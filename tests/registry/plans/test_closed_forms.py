@@ -1,6 +1,7 @@
 """Closed forms and the score interval against published numbers, those of others, and enumeration."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import optimize, stats
 from registry.plans.closed_forms import (
     Goal,
     TwoSamples,
+    added_trials,
     all_pass_trials,
     detectable,
     factor,
@@ -17,7 +19,6 @@ from registry.plans.closed_forms import (
     score,
     score_factor,
     score_interval,
-    shares_of_contrast,
     whole,
 )
 
@@ -46,16 +47,22 @@ def test_nine_in_ten_are_shown_by_29_or_36_trials_that_all_pass() -> None:
         assert enough >= 0.9 > few
 
 
-def test_neymans_shares_make_the_error_of_a_sum_smallest() -> None:
-    weights, deviations = [0.25, 0.75], [2.0, 1.0]
-    shares = shares_of_contrast(weights, deviations)
-    assert shares == pytest.approx([0.4, 0.6])
+def test_added_trials_are_the_fewest_by_a_general_optimizer() -> None:
+    """By scipy's SLSQP. A part that holds more than its share keeps it."""
+    held, deviations = [400.0, 100.0, 50.0, 10.0], [1.0, 3.0, 2.0, 0.0]
 
-    def variance(share: float) -> float:
-        return (0.25 * 2) ** 2 / share + 0.75**2 / (1 - share)
+    def variance(added: Sequence[float]) -> float:
+        return sum(d * d / (n + more) for d, n, more in zip(deviations, held, added, strict=True))
 
-    assert all(variance(0.4) <= variance(share / 100) for share in range(1, 100))
-    assert shares_of_contrast([1, 1], [0.0, 0.0]) == [0.5, 0.5]
+    for wanted in (0.17, 0.1, 0.05, 0.01):
+        found = added_trials(held, deviations, variance=wanted)
+        enough = {"type": "ineq", "fun": lambda added, wanted=wanted: 1 - variance(added) / wanted}
+        theirs = optimize.minimize(sum, [900.0] * 4, bounds=[(0, None)] * 4, constraints=enough, tol=1e-9)
+        assert variance(found) == pytest.approx(min(wanted, variance([0.0] * 4)))
+        assert sum(found) == pytest.approx(theirs.fun, rel=1e-4, abs=1e-3)
+        assert added_trials(held, deviations, spent=sum(found)) == pytest.approx(found)
+    assert added_trials(held, deviations, variance=1.0) == [0.0] * 4, "what is held is enough"
+    assert added_trials([1.0, 1.0], [0.0, 0.0], variance=1.0) == [0.0, 0.0]
 
 
 def test_beyond_a_thousand_million_there_is_no_plan() -> None:

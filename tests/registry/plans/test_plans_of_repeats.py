@@ -9,7 +9,7 @@ from scipy import stats
 from registry.plans import closed_forms
 from registry.plans.closed_forms import Goal
 from registry.plans.noise import repeats_factor
-from registry.plans.planning import Means, Measured, Stratum, plan_of_gap
+from registry.plans.planning import Means, Measured, plan_of_gap
 from registry.renderings.plan import _sentences
 from registry.results.gates import Policy
 from workers.gates.units import Unit, judged
@@ -62,15 +62,6 @@ def test_a_plan_says_what_it_multiplies(repeats: float | None, counted: str) -> 
     assert f"with the present {counted} a difference of" in told
     assert f"times the {counted} of every cell" in told
     assert "trials" not in told
-
-
-@pytest.mark.parametrize(("error", "anew"), [(1.0, True), (0.1, False)])
-def test_a_split_of_fewer_trials_than_there_are_is_of_a_new_measurement(error: float, anew: bool) -> None:
-    """30 trials make all of the noise, or as much of it as the 2,000 on the other benchmark."""
-    strata = (Stratum("large", ("a", "b"), 1, 2_000, 0.1), Stratum("small", ("c", "d"), 1, 30, error))
-    found = Measured(1.0, math.hypot(error, 0.1) / 2, 0.0, strata)
-    told = " ".join(_sentences(plan_of_gap("comparison", found, Goal(), Means(), 0.1 if not anew else 1.0), ""))
-    assert ("measured anew, in all:" in told, "in all:" in told) == (anew, True)
 
 
 def test_of_many_it_is_the_normal_law_and_of_any_two_at_least() -> None:
