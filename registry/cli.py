@@ -37,8 +37,8 @@ SECTIONS = {
         "plan": ("registry.commands.rank:plan", "Plan trials: what would show a difference."),
         "gate": ("registry.commands.gate:gate", "Judge a contender by a baseline's policy; fail unless it is kept."),
         "check": ("registry.commands.check:check", "Judge the claims in a README or claims.toml."),
-        "flips": ("registry.commands.rank:flips", "Show which questions flipped between two grids."),
-        "compare": ("registry.commands.rank:compare", "Compare two models, or two grids."),
+        "flips": ("registry.commands.compare:flips", "Show which questions flipped between two grids."),
+        "compare": ("registry.commands.compare:compare", "Compare two models, or two grids."),
     },
     "Account": {
         "login": ("registry.commands.account:login", "Try a token and store it for a registry."),

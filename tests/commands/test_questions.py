@@ -99,10 +99,23 @@ def test_rank_needs_no_words_where_there_is_one_experiment(person: Person, ready
         "Qwen-2.5 7B": ("3", "1"),
         "Qwen-2.5 3B": ("1", "3"),
     }
-    page = person.page("rank")
+    page = person.page("rank", "--wait", "0")
     assert page.startswith("Ranking of models — accuracy in type-by-length")
     assert "Pairs" not in page
-    assert "Pairs" in person.page("rank", "--full")
+    assert "Pairs" in person.page("rank", "--full", "--wait", "0")
+
+
+def test_the_page_of_rank_claims_no_less_than_the_web_page_does(person: Person, project: Project, house: House) -> None:
+    for model, values in (("A", (90.0, 91.0, 89.0)), ("B", (50.0, 49.0, 51.0))):
+        for benchmark, value in zip("XYZ", values, strict=True):
+            project.published(model=model, benchmark=benchmark, axes=[], values=value, trials=400)
+    person.run("rank", "--wait", "0")
+    house.compute()
+    for last in ("", "--wait=0"):
+        page = " ".join(person.page("rank", *([last] if last else [])).split())
+        house.compute()
+    assert "A is better than B by 40.0 points" in page
+    assert "this is shown for other benchmarks of the kind too" in page
 
 
 def test_rank_lists_the_choices_where_there_are_several(person: Person, ready: Project) -> None:
