@@ -5,7 +5,7 @@ from typing import Any, TypeVar, get_args
 
 from marshmallow import Schema, ValidationError, validates_schema
 
-from registry.api.fields import Choice, Matching, Name, Whole
+from registry.api.fields import Choice, Matching, Name, Share, Whole
 from registry.api.pictures import scale_of_png
 from registry.api.responses import dumps
 from registry.api.schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters, about, name_or_axis
@@ -38,6 +38,7 @@ class ChartParameters(Schema):
             " so that two means may be over different slots."
         ),
     )
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
     theme = Choice(*THEMES, load_default="light", metadata=about("The colours of pictures."))
     width = Whole(
         NARROWEST,

@@ -79,7 +79,7 @@ def read_lines(query: dict[str, Any], project: str, suffix: str | None = None) -
 
     The table (`aggregates`) of models, or of variants, benchmarks or levels of another axis, by the levels of an axis.
     A level without a mean has no point. At most 12 names, those with the most cells if none are named. Pictures are
-    broken where a level has no mean; lone points are markers. Bands are 95 % intervals, whiskers with more than four
+    broken where a level has no mean; lone points are markers. Bands are intervals, whiskers with more than four
     lines. A name keeps its colour under every filter, and when other names are published after it.
     """
     selection = selected(query, project, slice_of_request(query, LinesParameters))
@@ -105,6 +105,7 @@ def ask_lines(
         group_by=(by, f"axis:{along}"),
         over=() if by == "benchmark" else ("benchmark",),
         missing=query["missing"],
+        alpha=query["alpha"],
     )
     if by in KINDS:
         named = getattr(scope, by)
@@ -197,7 +198,7 @@ class AskedTradeOff:
             for side in self.sides
         )
         asked = self.query
-        of = asked["experiment"], asked["by"], asked["missing"]
+        of = asked["experiment"], asked["by"], asked["missing"], asked["alpha"]
         found = trade_off_of(*of, (x, y), self.without, self.not_shown)
         return replace(found, selection=replace(self.scope, at=self._shared_slice).selected())
 
@@ -229,10 +230,10 @@ def read_trade_off(query: dict[str, Any], project: str, suffix: str | None = Non
     """Set two quantities against each other
 
     One point a model (or variant): two metrics of an experiment, one metric at two slices, or a metric against a
-    numeric label such as cost or size. Means are those of the table, with 95 % intervals. `front` are the names that no
+    numeric label such as cost or size. Means are those of the table, with intervals. `front` are the names that no
     other beats in both; `place` says which others the noise leaves open. At most 100 names, those with the most cells
     if none are named. In pictures filled points are on the front, which is drawn as steps; hollow ones may be; grey
-    ones are behind; crosses are 95 % intervals.
+    ones are behind; crosses are intervals.
     """
     form = wanted_form(suffix, FORMS)
     slices, selection = slices_of_request(query, TradeOffParameters), selected(query, project)
@@ -262,7 +263,7 @@ def ask_trade_off(
     `Invalid` for names that are not there."""
     by, sides = query["by"], tuple(_side(query, axis, at) for axis, at in zip(QUANTITIES, slices, strict=True))
     x, y = sides
-    own: dict[str, Any] = {"metric": "", "over": ("benchmark",), "missing": query["missing"]}
+    own: dict[str, Any] = {"metric": "", "over": ("benchmark",), "missing": query["missing"], "alpha": query["alpha"]}
     scope = AggregatesQuery(**selection, **own, group_by=(by,))
     scope = scope.canonical(joined_names(connection, project_id))
     experiments = with_aliases(connection, project_id, "experiment", [scope.experiment])

@@ -11,6 +11,7 @@ from registry.renderings.numbers import (
     ends,
     ends_of,
     fixed,
+    level_of,
     places_of,
     places_of_means,
     short,
@@ -173,7 +174,7 @@ def changes(lines: Lines) -> Iterator[str]:
         metric = with_unit(lines.metric | {"unit": "points"} if lines.metric["unit"] == "%" else lines.metric)
         told = "; ".join(f"{word}: {', '.join(some)}" for word, some in found.items())
         between = f"{lines.levels[0].label} to {lines.levels[-1].label}"
-        yield f"{metric} from {lines.along} {between}, each with its 95 % interval: {told}."
+        yield f"{metric} from {lines.along} {between}, each with its {level_of(of_b)} interval: {told}."
 
 
 def axis_range(which: str, span: Span) -> str:
@@ -219,12 +220,12 @@ def _gaps(lines: Lines) -> Iterator[str]:
 
 
 def _noise(lines: Lines) -> Iterator[str]:
-    known = any(point.interval for line in lines.lines for point in line.points)
-    if not known:
+    known = next((point.interval for line in lines.lines for point in line.points if point.interval), None)
+    if known is None:
         yield "No intervals: without trials, standard errors or repeats nobody can say how far a mean is noise."
     else:
         shape = "Bands" if banded(lines) else "Whiskers"
-        yield f"{shape}: 95 % intervals of the means, were these same cells run again."
+        yield f"{shape}: {level_of(known)} intervals of the means, were these same cells run again."
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(lines.assumes))
 
 

@@ -8,7 +8,7 @@ from registry.renderings.aggregates import beside_slots
 from registry.renderings.charts.frame import Span, log_span, span_of
 from registry.renderings.charts.paint import ChartOptions, XScale
 from registry.renderings.lines import axis_range, estimate, kinds, left_out, listed
-from registry.renderings.numbers import ends, ends_of, places_of_means, typeset
+from registry.renderings.numbers import ends, ends_of, level_at, places_of_means, typeset
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
@@ -25,10 +25,10 @@ PLACES = {
     "behind": "behind the front",
 }
 _MOST_REASONS = 4
-RULE = (
+_RULE = (
     "Filled: on the front; no other mean is at least as good in both and better in one. Hollow: another looks better, "
     "but the noise leaves it open; grey, it is not known and nothing was tested. Small and grey: behind; one other is "
-    "better in both, each by a one-sided test (intersection-union test, Berger 1982), at 5 % over all pairs of "
+    "better in both, each by a one-sided test (intersection-union test, Berger 1982), at {:g} % over all pairs of "
     "points together (Holm)."
 )
 
@@ -112,11 +112,11 @@ def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
         yield f"Nothing is drawn: {found.reason}."
         return
     x, y = spans(found, options)
-    yield RULE
+    yield _RULE.format(100 * found.alpha)
     yield from _means(found)
     yield from (one.detail for one in found.warnings)
     if any(one.interval for point in found.points for one in (point.x, point.y)):
-        yield "Crosses: 95 % intervals of the means, were these same cells run again."
+        yield f"Crosses: {level_at(found.alpha)} intervals of the means, were these same cells run again."
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(found.assumes))
     yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
     yield from scales(found, options)[2]

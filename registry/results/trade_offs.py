@@ -21,7 +21,7 @@ FrontPlace = Annotated[
     Literal["front", "open", "untested", "behind"],
     "front: no other mean is at least as good in both and better in one. open: another is, within noise. untested: "
     "another is, and no test of them was possible, for noise is not known. behind: one other is better in both, by "
-    "one-sided tests, at 5 % over all ordered pairs of the picture together.",
+    "one-sided tests, at alpha over all ordered pairs of the picture together.",
 ]
 
 
@@ -66,6 +66,7 @@ class TradeOff:
     y: Quantity
     by: Annotated[str, "What has a point: `model` or `variant`."] = "model"
     missing: MissingRule = "matched"
+    alpha: Annotated[float, "The level of the tests; intervals have the level 1 - alpha."] = 0.05
     suite: Suite = None
     status: Status = "ok"
     reason: Reason = None

@@ -4,10 +4,10 @@ Which of several points nobody beats in both quantities, and which of the others
 is on the front when no other mean is at least as good in both and better in one (Pareto). It is behind when one other
 point is better in both: for each quantity a one-sided test, the larger p of the two deciding, which keeps the level
 whatever the truth (intersection-union test: Berger 1982, Technometrics 24, 295-300), after Holm (1979) over all ordered
-pairs of points, so that with probability 95 % no point of the picture is wrongly said to be behind. A quantity without
-noise, as a label is, needs to be at least as good; pairs of which that is not so are no part of the family. What is
-neither is open: another point looks better, but it may be noise. Where no such pair could be tested, as noise is not
-known or an error of 0 is none, it is untested.
+pairs of points, so that with probability 1 - alpha no point of the picture is wrongly said to be behind. A quantity
+without noise, as a label is, needs to be at least as good; pairs of which that is not so are no part of the family.
+What is neither is open: another point looks better, but it may be noise. Where no such pair could be tested, as noise
+is not known or an error of 0 is none, it is untested.
 """
 
 import itertools
@@ -27,7 +27,6 @@ from registry.results.terms import SlotPolicy, Warning, lacking_text
 from registry.results.trade_offs import FrontPlace, NameWithout, Quantity, TradeOff, TradeOffPoint
 from registry.views.lines import noise_unknown
 
-ALPHA = 0.05
 MOST_POINTS = 100
 _MOST_NAMED = 12
 
@@ -58,9 +57,9 @@ class Standing:
 Pair = tuple[Standing, Standing]
 
 
-def places_of(points: Sequence[Pair], *, tested: bool = True) -> list[FrontPlace]:
+def places_of(points: Sequence[Pair], alpha: float = 0.05, *, tested: bool = True) -> list[FrontPlace]:
     """The place of each point by the front; without tests none is behind."""
-    behind = _behind(points) if tested else set[int]()
+    behind = _behind(points, alpha) if tested else set[int]()
     found: list[FrontPlace] = []
     for place, point in enumerate(points):
         better = [other for other in points if dominates(other, point)]
@@ -74,7 +73,7 @@ def places_of(points: Sequence[Pair], *, tested: bool = True) -> list[FrontPlace
     return found
 
 
-def _behind(points: Sequence[Pair]) -> set[int]:
+def _behind(points: Sequence[Pair], alpha: float) -> set[int]:
     """The points that another one is shown to be better than in both quantities, after Holm over all ordered pairs."""
     ps = list[tuple[float, int]]()
     for place, point in enumerate(points):
@@ -83,7 +82,7 @@ def _behind(points: Sequence[Pair]) -> set[int]:
             if other is not point and first is not None and second is not None:
                 ps.append((max(first, second), place))
     ps.sort()
-    shown = itertools.takewhile(lambda one: one[1][0] * (len(ps) - one[0]) < ALPHA, enumerate(ps))
+    shown = itertools.takewhile(lambda one: one[1][0] * (len(ps) - one[0]) < alpha, enumerate(ps))
     return {place for _, (_, place) in shown}
 
 
@@ -199,6 +198,7 @@ def trade_off_of(
     experiment: str,
     by: str,
     missing: SlotPolicy,
+    alpha: float,
     both: tuple[Known, Known],
     without: Mapping[str, str],
     not_shown: Sequence[str],
@@ -207,7 +207,7 @@ def trade_off_of(
     why = dict(without)
     for name in {*both[0].why, *both[1].why} - {*why}:
         why[name] = "; ".join(dict.fromkeys(one.why[name] for one in both if name in one.why))
-    points = _points(sorted(both[0].means.keys() & both[1].means.keys()), both, tested=missing == "matched")
+    points = _points(sorted(both[0].means.keys() & both[1].means.keys()), both, alpha, tested=missing == "matched")
     tables = [one.table for one in both if one.table is not None]
     reason = next((one.reason for one in tables if one.reason), "no name has both quantities")
     return TradeOff(
@@ -216,6 +216,7 @@ def trade_off_of(
         y=both[1].quantity,
         by=by,
         missing=missing,
+        alpha=alpha,
         suite=tables[0].suite,
         status="ok" if points else "insufficient",
         reason=None if points else reason,
@@ -231,11 +232,11 @@ def trade_off_of(
     )
 
 
-def _points(names: Sequence[str], both: tuple[Known, Known], *, tested: bool) -> list[TradeOffPoint]:
+def _points(names: Sequence[str], both: tuple[Known, Known], alpha: float, *, tested: bool) -> list[TradeOffPoint]:
     standings = [(both[0].means[name][1], both[1].means[name][1]) for name in names]
     found = [
         TradeOffPoint(name, both[0].means[name][0], both[1].means[name][0], place)
-        for name, place in zip(names, places_of(standings, tested=tested), strict=True)
+        for name, place in zip(names, places_of(standings, alpha, tested=tested), strict=True)
     ]
     return sorted(found, key=lambda point: (point.x.mean, point.name))
 

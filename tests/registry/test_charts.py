@@ -172,6 +172,9 @@ def test_a_trade_off_has_the_front(three: Project) -> None:
     # Five slots are shared: c has no cell of y at 4.
     assert points == {"a": (1, 74, "front"), "b": (2, 72, "open"), "c": (3, 96.6, "front")}
     assert (found["front"], found["x"]["shared"], found["y"]["shared"]) == (["a", "c"], 5, 5)
+    assert {one["y"]["interval"]["level"] for one in trade_off(three, alpha=0.2)["points"]} == {0.8}
+    levels = {point["interval"]["level"] for one in lines(three, alpha=0.2)["lines"] for point in one["points"]}
+    assert levels == {0.8}
 
 
 def test_a_metric_is_set_against_a_label(three: Project) -> None:
