@@ -7,8 +7,11 @@ from typing import Any, Literal
 
 from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
+from registry.plans.closed_forms import quantile
+from registry.plans.noise import t_tail
 from registry.renderings.numbers import fixed, level_at, places_of, rough, span
 from registry.renderings.words import isolated
+from registry.results.pairs import Pair
 from registry.results.parameters import POWER, Parameters, times_to_show
 from registry.results.terms import Interval, SliceDocument
 
@@ -119,6 +122,18 @@ class Estimate:
         times = times_to_show(self.difference, self.stderr, self.p, self.alpha)
         needed = f"more than {_MOST_TIMES} times" if times > _MOST_TIMES else f"about {rough(times)} times"
         return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials{of}"
+
+
+def is_equivalent(pair: Pair, margin: float, rate: float) -> bool:
+    """Whether both one-sided tests show, at this rate each, that the difference is within the margin (Schuirmann 1987):
+    by t, or where the error is not estimated by the sides of the interval, as the score test has them."""
+    ends, size, df = pair.interval, pair.difference or 0.0, int(pair.df or 0)
+    if ends is None:
+        return False
+    reach = quantile(0.5 + ends.level / 2)
+    errors = (pair.stderr,) * 2 if df else ((ends.high - size) / reach, (size - ends.low) / reach)
+    rooms = zip((margin - size, margin + size), errors, strict=True)
+    return all(error and t_tail(room / error, df or None) < rate for room, error in rooms)
 
 
 def margin_words(yardstick: Yardstick) -> str:

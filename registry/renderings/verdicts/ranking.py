@@ -12,6 +12,7 @@ from registry.renderings.verdicts.estimate import (
     Verdict,
     Yardstick,
     common_cells,
+    is_equivalent,
     joined,
     margin_words,
     sentence,
@@ -335,15 +336,16 @@ def _ahead(ranking: Ranking, best: Sequence[Ranked]) -> str:
 
 
 def _equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> str:
-    """That each name that is not separated from the one that is first is shown to be equal to it within the margin; ""
-    where that is not so."""
+    """That each name that is not separated from the one that is first is shown to be equal to it within the margin, as
+    strictly as for any of all pairs: who is not separated looks equal. "" where that is not so."""
     yardstick = yardstick_of(ranking)
     if yardstick.margin is None or len(best) != 1 or not others:
         return ""
-    pairs = [found for name in others if (found := pair_of(ranking, best[0].name, name)) is not None]
-    if len(pairs) < len(others) or not all(size and size.is_within(yardstick.margin) for _, size in pairs):
+    pairs = [found[0] for name in others if (found := pair_of(ranking, best[0].name, name)) is not None]
+    rate = (ranking.alpha or 0.0) / (len(ranking.ranking) * (len(ranking.ranking) - 1))
+    if len(pairs) < len(others) or not all(is_equivalent(pair, yardstick.margin, rate) for pair in pairs):
         return ""
-    mean = " on average" if any(pair.n_common > 1 for pair, _ in pairs) else ""
+    mean = " on average" if any(pair.n_common > 1 for pair in pairs) else ""
     them = "it" if len(others) == 1 else "them"
     return f", and shown to be equal{mean} to {them} within {margin_words(yardstick)}"
 

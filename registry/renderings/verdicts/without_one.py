@@ -25,11 +25,14 @@ def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, s
     ]
     if not lost:
         return ""
-    worst, found = max(lost, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
+    turned = [one for one in lost if one[1] is not None and one[1].shown]
+    worst, found = max(turned or lost, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
     size = f"is {_size_without(found, yardstick)}" if found else f"has p {p_value(worst.p_holm)}"
-    others = joined([one.benchmark for one, _ in lost if one is not worst], _CARRYING)
-    also = f", as it is without {others}" if others else ""
-    return f"; without {isolated(worst.benchmark)} it {size}, left open{also}"
+    way, some = ("shown the other way round", turned) if turned else ("left open", lost)
+    alike = joined([one.benchmark for one, _ in some if one is not worst], _CARRYING)
+    rest = joined([pair[0].benchmark for pair in lost if pair not in some], _CARRYING)
+    also = (f", as it is without {alike}" if alike else "") + (f"; without {rest} it is left open" if rest else "")
+    return f"; without {isolated(worst.benchmark)} it {size}, {way}{also}"
 
 
 def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str, tuple[str, ...]]:

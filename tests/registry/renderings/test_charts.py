@@ -356,12 +356,11 @@ def test_a_name_without_a_line_may_have_been_set_aside() -> None:
     assert subtitle(aside) == "1 of 2 benchmarks: Needle has no mean: set aside, or too few cells"
 
 
-def test_lines_say_which_of_them_fall_and_rise_from_end_to_end() -> None:
+def test_lines_say_how_much_each_changes_from_end_to_end() -> None:
     """Intervals of one on either side: of a difference one of the root of 2."""
     found = lines([9.0, 3.0, 7.0], [5.0, None, 6.0], [5.0, 4.0, 8.0])
-    shown = (
-        "falls: a -2.00 (-3.41 to -0.59); not shown to change: b +1.00 (-0.41 to 2.41); rises: c +3.00 (1.59 to 4.41)"
-    )
-    assert [*changes(found)] == [f"accuracy (points) from Step 0 to 2, each with its 95 % interval: {shown}."]
+    told = "each with the 95 % interval of this line alone"
+    each = "a -2.00 (-3.41 to -0.59), b +1.00 (-0.41 to 2.41), c +3.00 (1.59 to 4.41)"
+    assert [*changes(found)] == [f"accuracy (points) from Step 0 to 2, {told}: {each}."]
     for other in (replace(found, kind="nominal"), replace(found, warnings=(Warning("slots_vary", ""),))):
         assert not [*changes(other)]
