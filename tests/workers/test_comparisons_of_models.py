@@ -156,6 +156,23 @@ def test_without_noise_the_cells_are_exchangeable_and_welch_tells_benchmarks_apa
     assert found["p"] == pytest.approx(stats.f.sf(f, 2, df), rel=1e-9)
 
 
+def test_every_view_says_what_it_assumes_of_trials_that_nobody_posted(project: Project) -> None:
+    """Whole percents of 1,500 trials, and repeats that differ by ten times what 100 trials explain."""
+    ids: dict[str, list[str]] = {"X": [], "Y": []}
+    for model, by in (("A", 0.0), ("B", 5.0)):
+        ids["X"].append(put(project, model, "X", [60.0 + by, 71.0 + by, 82.0 + by, 93.0 + by], trials=1_500)["id"])
+        ids["Y"].append(put(project, model, "Y", [60.33 + by] * 4, trials=300, repeats=[3] * 4, sd=[15.0] * 4)["id"])
+    for benchmark, words in (("X", ["independent_trials", "rounded_values"]), ("Y", ["design_effect_of_repeats"])):
+        pair = dict(zip(("baseline", "contender"), ids[benchmark], strict=True))
+        by_id = computed(project, f"projects/{project.slug}/comparisons", query_string=pair)
+        assert by_id["assumes"] == words
+        assert answered(project, benchmark=benchmark)["assumes"] == words
+        for path, more in (("rankings", {}), ("aggregates", {"group_by": "model"})):
+            query = NAMES | {"benchmark": benchmark} | more
+            found = computed(project, f"projects/{project.slug}/{path}", query_string=query)
+            assert found["assumes"] == words, path
+
+
 def test_lower_is_better_turns_who_wins_and_not_the_difference(project: Project) -> None:
     loss = {"name": "accuracy", "unit": "nats", "direction": "lower", "lower": None, "upper": None}
     for benchmark in ("X", "Y"):

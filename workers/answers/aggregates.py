@@ -68,7 +68,7 @@ class _Chunk:
     kind: Kind
     codes: Mapping[str, Codes]
     columns: Mapping[str, Floats]
-    independent: bool
+    assumes: tuple[str, ...]
 
     @property
     def size(self) -> int:
@@ -171,7 +171,7 @@ class CellReader:
         joined = Columns(
             *(np.concatenate([getattr(one, f.name) for _, _, one in self.waiting]) for f in fields(Columns))
         )
-        columns, independent = _with_noise(joined, kind)
+        columns, assumes = _with_noise(joined, kind)
         sizes = [one.values.size for _, _, one in self.waiting]
         names = dict.fromkeys(name for _, codes, _ in self.waiting for name in codes)
         codes = {
@@ -183,7 +183,7 @@ class CellReader:
             )
             for name in names
         }
-        self.chunks.append(_Chunk(kind, codes, columns, independent))
+        self.chunks.append(_Chunk(kind, codes, columns, assumes))
         self.waiting = []
 
     def _table(self, found: Scales) -> CellTable:
@@ -223,7 +223,7 @@ class CellReader:
             one.direction,
             one.lower,
             one.upper,
-            any(chunk.independent for chunk in self.chunks),
+            tuple(dict.fromkeys(word for chunk in self.chunks for word in chunk.assumes)),
         )
 
     def _ordered(self, name: str) -> tuple[Place, ...]:
@@ -245,8 +245,8 @@ def _code(known: dict[Place, int], level: Place) -> int:
     return known.setdefault(level, len(known))
 
 
-def _with_noise(cells: Columns, kind: Kind) -> tuple[dict[str, Floats], bool]:
-    """The columns of a table in the unit of their metric, and whether trials are taken as independent."""
+def _with_noise(cells: Columns, kind: Kind) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """The columns of a table in the unit of their metric, and what is assumed of trials."""
     _, direction, lower, upper = kind
     known: dict[str, Any] = {name: None if array is None else array[None, :] for name, array in cells.arrays().items()}
     row = ScoreMatrix(
@@ -260,7 +260,7 @@ def _with_noise(cells: Columns, kind: Kind) -> tuple[dict[str, Floats], bool]:
     )
     n, k, variance, df, independent = noise(row)
     found = {"values": cells.values, "variance": variance[0], "df": df[0], "n": n[0], "k": k[0]}
-    return found, bool(independent.any())
+    return found, (*(["independent_trials"] if independent.any() else []), *row.assumed)
 
 
 MOST_INPUTS = 1_000

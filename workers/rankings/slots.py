@@ -25,6 +25,7 @@ from registry.grids.grid import Direction, Metric
 from registry.results.ranking import RankedScale
 from workers.statistics import ScoreMatrix
 from workers.statistics.noise import known_effect
+from workers.statistics.score_matrix import UNSAID
 
 Kind = tuple[str | None, Direction | None, float | None, float | None]
 """Unit, direction, lower and upper bound of a metric as it was posted."""
@@ -280,7 +281,8 @@ def _places_across_scales(slots: Slots) -> Integers:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Arrays of one shape. NaN: no value, standard error or design effect; 0: no trials, repeats or questions."""
+    """Arrays of one shape. NaN: no value, standard error or design effect; 0: no trials, repeats, questions, or design
+    effect that nobody posted."""
 
     values: Floats
     trials: Integers
@@ -288,12 +290,13 @@ class Columns:
     repeats: Integers
     questions: Integers
     design_effect: Floats
+    unsaid: Integers
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> "Columns":
         """Arrays in which nothing is known."""
         unknown, none = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-        return cls(unknown, none, unknown.copy(), none.copy(), none.copy(), unknown.copy())
+        return cls(unknown, none, unknown.copy(), none.copy(), none.copy(), unknown.copy(), none.copy())
 
     def flat(self) -> "Columns":
         """The arrays flattened in row-major order."""
@@ -329,22 +332,25 @@ def columns_of(row: Any, factor: float) -> Columns:
     if row.cell_trials is not None:
         trials = np.array([n or 0 for n in row.cell_trials], dtype=np.int64).reshape(shape)
     stderr, repeats = _errors(row, shape)
+    effect, unsaid = _effect(row)
     return Columns(
         values=values,
         trials=trials,
         stderr=stderr * factor,
         repeats=repeats,
         questions=np.where(measured, row.questions or 0, 0),
-        design_effect=np.where(measured, _effect(row), np.nan),
+        design_effect=np.where(measured, effect, np.nan),
+        unsaid=np.where(measured, unsaid, 0),
     )
 
 
-def _effect(row: Any) -> float:
-    """The design effect that is known, NaN for none."""
+def _effect(row: Any) -> tuple[float, int]:
+    """The design effect that is known, NaN for none, and the bits of what is assumed of it."""
     whole = Metric("", None, None, row.metric["lower"], row.metric["upper"]).proportion_of
     trials = row.trials if row.cell_trials is None else row.cell_trials
-    found = known_effect(row.design_effect, whole, row.values, trials, row.sd, row.repeats)
-    return float(np.nan) if found is None else found
+    found, assumed = known_effect(row.design_effect, whole, row.values, trials, row.sd, row.repeats)
+    words = assumed if row.design_effect is None else ()
+    return np.nan if found is None else found, sum(UNSAID[word] for word in words)
 
 
 def _errors(row: Any, shape: list[int]) -> tuple[Floats, Integers]:

@@ -146,14 +146,14 @@ def _tabulated(
     if matched and not shared and not apart:
         doubts = set_aside_warnings(told)
         return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places), warnings=doubts)
-    independent = ("independent_trials",) if question.value != "count" and kept.cells.independent else ()
+    assumes = kept.cells.assumes if question.value != "count" else ()
     warnings = (
         *set_aside_warnings(told),
         *([apart_warning(question.group_by[0])] if apart else ()),
         *_nothing_left(entries, question, {one.name for one in told}),
         *(() if matched or question.value == "count" else _own_slots(found, sharing, places)),
     )
-    whole = replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
+    whole = replace(known, status="ok", reason=None, entries=entries, assumes=assumes, warnings=warnings)
     return in_order(whole, question.sort, None if question.value == "count" else found.cells.direction)
 
 

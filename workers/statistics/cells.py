@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.grids.outcomes import Outcomes
+from registry.results.terms import ROUNDED
 from workers.statistics.matching import array_of
-from workers.statistics.score_matrix import ScoreMatrix
+from workers.statistics.score_matrix import UNSAID, ScoreMatrix
 from workers.statistics.terms import ROUNDING, BoolArray, FloatArray, IntArray
 
 MOST_WORK = 2_000_000_000
@@ -262,12 +263,14 @@ def noise(standings: ScoreMatrix) -> tuple[FloatArray, FloatArray, FloatArray, F
     repeats = np.zeros(shape, dtype=np.int64) if standings.repeats is None else standings.repeats
     posted = (error > 0) & (repeats == 0)
     n, k = np.zeros(shape), np.zeros(shape)
-    posted_effect = np.zeros(shape, dtype=np.bool_)
+    free = np.ones(shape, dtype=np.bool_)
     if whole and standings.trials is not None and standings.successes is not None:
         effect = np.ones(shape)
         if standings.design_effect is not None:
-            posted_effect = np.isfinite(standings.design_effect)
-            effect = np.where(posted_effect, standings.design_effect, 1.0)
+            free = np.isnan(standings.design_effect)
+            effect = np.where(free, 1.0, standings.design_effect)
+            if standings.unsaid is not None:
+                free |= standings.unsaid == UNSAID[ROUNDED]
         binomial = ~posted & standings.present
         n, k = np.where(binomial, standings.trials / effect, 0.0), np.where(binomial, standings.successes / effect, 0.0)
     # Half a success and half a failure more, so that a share of 0 or 1 has a variance too.
@@ -277,7 +280,7 @@ def noise(standings: ScoreMatrix) -> tuple[FloatArray, FloatArray, FloatArray, F
     variance = np.where(posted | estimated, error**2, np.where(n > 0, of_trials, np.nan))
     # An error that is known has infinitely many degrees of freedom; its part in Satterthwaite's sum is then 0.
     df = np.where(estimated, np.maximum(repeats - 1.0, 1.0), np.inf)
-    return n, k, variance, df, np.asarray((n > 0) & ~posted_effect, dtype=np.bool_)
+    return n, k, variance, df, np.asarray((n > 0) & free, dtype=np.bool_)
 
 
 def of_questions(standings: ScoreMatrix, variance: FloatArray) -> FloatArray:

@@ -165,15 +165,13 @@ def binomial_errors(
 def effect_of(grid: Grid, beside: Grid | None = None) -> float | None:
     """The design effect of a grid, as `known_effect` has it; `beside` is one that it is compared with."""
     parts = grid.values, grid.trials, grid.sd, grid.repeats
-    return known_effect(grid.design_effect, grid.metric.proportion_of, *parts, beside)
+    return known_effect(grid.design_effect, grid.metric.proportion_of, *parts, beside)[0]
 
 
 def assumed_of_effect(grid: Grid, beside: Grid | None = None) -> tuple[str, ...]:
     """What is assumed of the trials of a grid whose errors are larger than binomial ones though nobody said so."""
-    effect = effect_of(grid, beside)
-    rounding = effect_of_rounding(grid.values, grid.trials, grid.metric.proportion_of, beside)
-    of_repeats = grid.design_effect is None and (effect or 1.0) > 1.0 + rounding
-    return (OF_REPEATS,) * of_repeats + (ROUNDED,) * (rounding > 0)
+    parts = grid.values, grid.trials, grid.sd, grid.repeats
+    return known_effect(grid.design_effect, grid.metric.proportion_of, *parts, beside)[1]
 
 
 def known_effect(
@@ -184,16 +182,18 @@ def known_effect(
     sd: Any,
     repeats: Any,
     beside: Grid | None = None,
-) -> float | None:
+) -> tuple[float | None, tuple[str, ...]]:
     """How many times the binomial variance the cells of a grid have: as posted, else as repeats show, and what rounding
-    adds; None where that is all known to be nothing. Trials are those of `effect_of_repeats`."""
+    adds; None where that is all known to be nothing. And what of it is assumed, as nobody posted it. Trials are those
+    of `effect_of_repeats`."""
     if whole is None:
-        return posted
+        return posted, ()
     shown = posted
     if posted is None and sd is not None and repeats is not None:
         shown = effect_of_repeats(values, trials, sd, repeats, whole)
     rounding = effect_of_rounding(values, trials, whole, beside)
-    return (shown or 1.0) + rounding if rounding else shown
+    assumed = (OF_REPEATS,) * (posted is None and (shown or 1.0) > 1.0) + (ROUNDED,) * (rounding > 0)
+    return (shown or 1.0) + rounding if rounding else shown, assumed
 
 
 def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Grid | None = None) -> float:

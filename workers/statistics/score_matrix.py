@@ -10,8 +10,12 @@ import numpy as np
 
 from registry.grids.grid import Direction, Metric
 from registry.results.ranking import Slots
+from registry.results.terms import OF_REPEATS, ROUNDED
 from workers.statistics.noise import successes_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, decimals_by_column
+
+UNSAID = {OF_REPEATS: 1, ROUNDED: 2}
+"""Reasons for a design effect that nobody posted."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +24,9 @@ class ScoreMatrix:
 
     `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. Arrays of the shape of `values`:
     `trials` (0 = unknown), `stderr` (NaN = unknown), the `repeats` that an error was estimated from (0 = posted),
-    the `questions` behind the trials (0 = unknown), the posted `design_effect` (NaN = none), outcomes of `items`
-    (`item_variances.SlotItems`, or None). Bounds and direction are
-    the metric's. `mixed` says that the slots do not share a scale: then only orders made of wins and ranks have a
+    the `questions` behind the trials (0 = unknown), the `design_effect` (NaN = none), the sum of the `UNSAID` reasons
+    for one that nobody posted, outcomes of `items` (`item_variances.SlotItems`, or None). Bounds and direction are the
+    metric's. `mixed` says that the slots do not share a scale: then only orders made of wins and ranks have a
     meaning, and the caller turns every slot so that `direction` holds for it.
 
     `group` is the word for what takes the place of `benchmarks`: where benchmarks are ranked these are models.
@@ -44,6 +48,7 @@ class ScoreMatrix:
     repeats: IntArray | None = None
     questions: IntArray | None = None
     design_effect: FloatArray | None = None
+    unsaid: IntArray | None = None
     items: Any = None
     worst: FloatArray | None = None
     places: IntArray | None = None
@@ -63,6 +68,14 @@ class ScoreMatrix:
     def bounded(self) -> bool:
         """True if the metric has two ends."""
         return self.span is not None
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is assumed of the trials of cells whose design effect nobody posted."""
+        if self.unsaid is None:
+            return ()
+        bits = int(np.bitwise_or.reduce(self.unsaid[self.present & (self.unsaid > 0)], axis=None))
+        return tuple(word for word, bit in UNSAID.items() if bits & bit)
 
     @cached_property
     def present(self) -> BoolArray:
@@ -119,7 +132,7 @@ class ScoreMatrix:
         return np.asarray(1.0 / (counts[owners] * np.count_nonzero(counts)), dtype=np.float64)
 
 
-OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect", "items")
+OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect", "unsaid", "items")
 OF_SLOTS = ("worst", "places")
 
 
@@ -160,7 +173,7 @@ def filled(standings: ScoreMatrix) -> ScoreMatrix:
     # A slot in which nobody has a cell stays empty.
     usable = np.where(standings.present.any(axis=0), np.where(np.isfinite(bounds), bounds, seen), np.nan)
     nothing: dict[str, Any] = {
-        "trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan, "items": None
+        "trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan, "unsaid": 0, "items": None
     }  # fmt: skip
     changed: dict[str, Any] = {
         name: np.where(standings.present, array, nothing[name])

@@ -160,8 +160,8 @@ class CellTable:
 
     `n` and `k` are effective trials and successes, 0 where the noise of a cell is not binomial, and `whole` is 1 or 100
     where they exist; `variance` is NaN where unknown, `df` its degrees of freedom, infinite unless estimated from
-    repeats (`workers.statistics.cells.noise`). `independent`: trials of some cell are taken as independent, for no
-    design effect was posted.
+    repeats (`workers.statistics.cells.noise`). `assumes` says what is of the
+    trials of some cell, of which no design effect was posted.
     """
 
     levels: Mapping[str, Sequence[Place]]
@@ -175,7 +175,7 @@ class CellTable:
     direction: Direction | None = None
     lower: float | None = None
     upper: float | None = None
-    independent: bool = False
+    assumes: tuple[str, ...] = ()
 
     def taken(self, index: IntArray | BoolArray) -> "CellTable":
         """The table with some of its cells, in the order of the index."""
