@@ -30,7 +30,8 @@ def heading(document: GridDocument, size: float, room: float) -> list[str]:
 
 def _clipped(name: str | None, most: int) -> str:
     text = name or ""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half].rstrip()}…{text[-half:].lstrip()}"
 
 
 BARE = "not measured"
