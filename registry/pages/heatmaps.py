@@ -38,7 +38,7 @@ from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
-from registry.renderings.numbers import UNDEFINED, plain_number, typeset
+from registry.renderings.numbers import UNDEFINED, fixed, places_shown, typeset
 from registry.renderings.repeat_noise import page
 from registry.results.codec import read
 from registry.results.grid import GridDocument
@@ -212,11 +212,12 @@ def _singles(panels: "Sequence[Panel]") -> Part:
     """Single scores, a row each: they have no axis along which there is something to see."""
     unit = next((f" ({one.grid['metric']['unit']})" for one in panels if one.grid["metric"]["unit"]), "")
     heads = [("benchmark", False), ("model", False), (f"score{unit}", True)]
+    decimals = places_shown(one.low for one in panels)
     rows = [
         (
             one.grid["benchmark"],
             _called(one),
-            UNDEFINED if one.low is None else typeset(plain_number(one.low)),
+            UNDEFINED if one.low is None else typeset(fixed(one.low, decimals)),
         )
         for one in panels
     ]
