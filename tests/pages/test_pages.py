@@ -185,6 +185,15 @@ def test_the_filters_and_the_experiments_of_a_project_are_offered(guest: Browser
     assert "GSM8K · unnamed family" not in filtered
 
 
+def test_two_single_scores_are_compared_in_a_sentence(public: Project, visitor: Browser) -> None:
+    sides = [public.published(model=model, axes=[], values=value)["id"] for model, value in (("A", 70.0), ("B", 75.5))]
+    page = visitor.computed(f"/projects/{public.slug}/comparisons?baseline={sides[0]}&contender={sides[1]}")
+    told = "Contender Core Generalization · B · Baseline — accuracy (%): 75.5 . Baseline Core Generalization · A"
+    assert told in page.text
+    assert "Difference: +5.5 ." in page.text
+    assert page.maps == 0
+
+
 def test_a_comparison_shows_both_the_difference_and_what_only_one_has(answered: Demo, guest: Browser) -> None:
     """AMC23 of seed 4 against seed 2: 20 cells against 8 of them, by hand."""
     page = guest.read(answered.pair)
