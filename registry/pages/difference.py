@@ -22,7 +22,7 @@ from registry.pages.palette import DIFFERENCES
 from registry.pages.responses import page, state_of, tags_of
 from registry.pages.sharing import about_grid
 from registry.query import ComparisonQuery
-from registry.renderings.numbers import intervals, places_of, plain_number, signed, typeset
+from registry.renderings.numbers import fixed, intervals, places_of, places_shown, plain_number, signed, typeset
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import isolated, label, place, said
 from registry.results.codec import read
@@ -106,9 +106,9 @@ def _changed(document: dict[str, Any], compared: Comparison | None) -> tuple[str
         place(one.at): [typeset(signed(one.gap, places)), typeset(" ".join(told.split()).replace("[ ", "["))]
         for one, told in zip(gaps, told_of, strict=True)
     }
-    rows, sized = [], False
+    rows, sized, decimals = [], False, _decimals([one[side] for one in cells for side in ("from", "to")])
     for one in cells:
-        for more, told in enumerate(differing(one["from"], one["to"])):
+        for more, told in enumerate(differing(one["from"], one["to"], decimals=decimals)):
             size = sizes.get(place(one["at"])) if told[0] == "value" else None
             sized = sized or bool(size)
             rows.append(["" if more else place(one["at"]) or "the score", *told, *(size or ["", ""])])
@@ -123,7 +123,11 @@ def _listed(document: dict[str, Any], kind: str) -> tuple[str, int, Part]:
     """The first cells of a kind, with the fields that they have."""
     cells = document[kind][:_LISTED]
     fields = [field for field in MEASURED if any(field in one for one in cells)]
-    rows = [[place(one["at"]) or "the score", *(written(one.get(field)) for field in fields)] for one in cells]
+    decimals = _decimals(cells)
+    rows = [
+        [place(one["at"]) or "the score", *(written(one.get(field), decimals[field]) for field in fields)]
+        for one in cells
+    ]
     heads = [("Cell", False), *((name_of(field), True) for field in fields)]
     return kind, len(cells), Part("table", heads=heads, rows=rows, keys=1)
 
@@ -140,23 +144,35 @@ def name_of(field: str) -> str:
     return _NAMES.get(field, said(field))
 
 
-def differing(old: Document, new: Document, fields: Sequence[str] = MEASURED) -> list[tuple[str, str, str]]:
-    """The fields that differ, each with what it was and what it is; "none" where there was or is none."""
-    return [
-        (name_of(field), written(old.get(field)), written(new.get(field)))
-        for field in fields
-        if (written(old.get(field)), old.get(field)) != (written(new.get(field)), new.get(field))
-    ]
+def _decimals(cells: Sequence[Document]) -> dict[str, int | None]:
+    """The decimals to write each field of these cells with."""
+    return {field: places_shown(one.get(field) for one in cells) for field in MEASURED}
 
 
-def written(found: Any) -> str:
+def differing(
+    old: Document, new: Document, fields: Sequence[str] = MEASURED, decimals: Mapping[str, int | None] | None = None
+) -> list[tuple[str, str, str]]:
+    """The fields that differ, each with what it was and what it is; "none" where there was or is none. What these
+    decimals do not tell apart has all of its own."""
+    found = []
+    for field in fields:
+        (a, b), places = (old.get(field), new.get(field)), (decimals or {}).get(field)
+        if (written(a), a) != (written(b), b):
+            places = places if written(a, places) != written(b, places) else None
+            found.append((name_of(field), written(a, places), written(b, places)))
+    return found
+
+
+def written(found: Any, decimals: int | None = None) -> str:
     if found is None:
         return "none"
     if isinstance(found, bool):
         return "yes" if found else "no"
     if isinstance(found, (list, tuple)):
         return ", ".join(map(written, found)) or "none"
-    return plain_number(found) if isinstance(found, (int, float)) else str(found)
+    if not isinstance(found, (int, float)):
+        return str(found)
+    return plain_number(found) if decimals is None else typeset(fixed(found, decimals))
 
 
 def changes_of(old: Document, new: Document, members: Sequence[str]) -> Iterator[str]:

@@ -38,7 +38,7 @@ from registry.pages.view import Asked, Found, View
 from registry.query import RepeatNoiseQuery
 from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
-from registry.renderings.numbers import UNDEFINED, plain_number, typeset
+from registry.renderings.numbers import UNDEFINED, fixed, places_shown, typeset
 from registry.renderings.repeat_noise import page
 from registry.results.codec import read
 from registry.results.grid import GridDocument
@@ -47,6 +47,8 @@ from registry.results.statistics import PICTURED, Statistics
 from registry.selection import KINDS, Selection
 
 MOST_PANELS = 24
+_UNFOLDED = 6
+"""At most so many heat maps are shown at once on a phone, of whole models where it can be; the rest is folded there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +177,15 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: 
     panels = [_panel(grid, known, options, address) for grid, known in sides]
     maps = [one.map for one in panels if one.map and one.low is not None]
     alike = len({(one.scale.low, one.scale.high) for one in maps}) == 1
-    grouped = itertools.groupby(panels, key=lambda panel: (panel.grid["model"], panel.grid["variant"]))
+    of = [_called(panel) for panel in panels]
+    unfolded = next((n for n in range(_UNFOLDED, 0, -1) if of[n - 1 : n] != of[n : n + 1]), _UNFOLDED)
     digest = sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
     if shown and not any(one.axes for one in shown):
         return {"singles": [_singles(panels)], "groups": [], "ranges": [], "shown": digest}
     return {
         "singles": [],
-        "groups": [(" · ".join(filter(None, names)), list(group)) for names, group in grouped],
+        "groups": _grouped(panels[:unfolded]),
+        "rest": _grouped(panels[unfolded:]),
         "palette": options.palette,
         "bins": range(BINS),
         "ranges": [panel for panel in panels if panel.low is not None],
@@ -195,15 +199,25 @@ def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options, address: 
     }
 
 
+def _called(panel: "Panel") -> str:
+    return " · ".join(filter(None, (panel.grid["model"], panel.grid["variant"])))
+
+
+def _grouped(panels: "Sequence[Panel]") -> "list[tuple[str, list[Panel]]]":
+    """The panels of each model and variant, by its name."""
+    return [(name, list(group)) for name, group in itertools.groupby(panels, key=_called)]
+
+
 def _singles(panels: "Sequence[Panel]") -> Part:
     """Single scores, a row each: they have no axis along which there is something to see."""
     unit = next((f" ({one.grid['metric']['unit']})" for one in panels if one.grid["metric"]["unit"]), "")
     heads = [("benchmark", False), ("model", False), (f"score{unit}", True)]
+    decimals = places_shown(one.low for one in panels)
     rows = [
         (
             one.grid["benchmark"],
-            " · ".join(filter(None, (one.grid["model"], one.grid["variant"]))),
-            UNDEFINED if one.low is None else typeset(plain_number(one.low)),
+            _called(one),
+            UNDEFINED if one.low is None else typeset(fixed(one.low, decimals)),
         )
         for one in panels
     ]

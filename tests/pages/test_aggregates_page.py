@@ -179,6 +179,7 @@ def test_many_models_are_shown_some_rows_at_a_time_in_62_kb(public: Project, vis
     assert seen == sorted(means, key=lambda name: (-means[name], name))
     assert len(pages) == 2
     assert "Rows 31 to 36 of 36" in pages[-1].text
+    assert pages[0].all("div", **{"data-rows": "30"}), "said at the foot of the box in which they scroll"
     assert len(visitor.get(start).data) <= 62_000
 
 

@@ -20,7 +20,12 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "a cell shows each field that differs and what was not there": (
         {},
         ONE | {"stderr": [[None, 0.5], [None, None]]},
-        ["type a, length 2 value 70 70.5 standard error none 0.5 1 cell removed Cell value type b, length 2 80"],
+        ["type a, length 2 value 70.0 70.5 standard error none 0.5 1 cell removed Cell value type b, length 2 80"],
+    ),
+    "values have the decimals of pages, and all of theirs where these do not tell them apart": (
+        {"values": [[5 / 6, 1 / 3], [0.75, 0.8]]},
+        {"values": [[2 / 3, 1 / 3 + 1e-9], [0.75, 0.8]]},
+        ["type a, length 1 value 0.8333 0.6667", "value 0.3333333333333333 0.3333333343333333"],
     ),
     "a metric and labels that changed are told in words": (
         {"metric": ACCURACY, "labels": {"seed": "1", "host": "x"}},

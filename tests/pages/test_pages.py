@@ -142,6 +142,16 @@ def test_the_numbers_come_before_the_filters_on_a_phone_and_are_one_link_away_fo
         assert data < folds < asks if path == answered.seed0 else folds < asks < data
 
 
+def test_a_phone_shows_the_heat_maps_of_the_first_models_and_the_others_unfolded(
+    answered: Demo, guest: Browser
+) -> None:
+    page = guest.read(EXPERIMENT)
+    assert page.maps == 8
+    [fold] = page.all("details", **{"class": "rest"})
+    assert "open" not in fold, "the style sheet unfolds it where there is room, and on paper"
+    assert page.text.index("R1-Llama") < page.text.index("4 more heat maps") < page.text.rindex("R1-Qwen")
+
+
 def test_seed_4_is_four_panels_in_one_range_and_one_click_to_their_own_ranges(answered: Demo, guest: Browser) -> None:
     page = guest.read(f"{EXPERIMENT}&model=R1-Qwen")
     assert page.maps == 4
@@ -173,6 +183,15 @@ def test_the_filters_and_the_experiments_of_a_project_are_offered(guest: Browser
     filtered = guest.read("/projects/demo/grids?experiment=type-by-length&benchmark=&model=").text
     assert "Core Generalization" in filtered
     assert "GSM8K · unnamed family" not in filtered
+
+
+def test_two_single_scores_are_compared_in_a_sentence(public: Project, visitor: Browser) -> None:
+    sides = [public.published(model=model, axes=[], values=value)["id"] for model, value in (("A", 70.0), ("B", 75.5))]
+    page = visitor.computed(f"/projects/{public.slug}/comparisons?baseline={sides[0]}&contender={sides[1]}")
+    told = "Contender Core Generalization · B · Baseline — accuracy (%): 75.5 . Baseline Core Generalization · A"
+    assert told in page.text
+    assert "Difference: +5.5 ." in page.text
+    assert page.maps == 0
 
 
 def test_a_comparison_shows_both_the_difference_and_what_only_one_has(answered: Demo, guest: Browser) -> None:

@@ -37,31 +37,38 @@ def _advance(character: str) -> float:
 
 
 def fitted(text: str, size: float, room: float) -> str:
-    """The text on one line, its end replaced by an ellipsis where it is wider than the room."""
+    """The text on one line, its middle an ellipsis where it is wider than the room: names differ at their ends."""
     text = one_line(text)
     if width(text, size) <= room:
         return text
-    room -= width(_ELLIPSIS, size)
-    kept, used = 0, 0.0
-    for character in text:
+    half = (room - width(_ELLIPSIS, size)) / 2
+    end = _beginning(text[::-1], size, half)[::-1]
+    return f"{_beginning(text, size, half).rstrip()}{_ELLIPSIS}{end.lstrip()}"
+
+
+def _beginning(text: str, size: float, room: float) -> str:
+    """As many of its characters as are in the room."""
+    used = 0.0
+    for kept, character in enumerate(text):
         used += size * _advance(character)
         if used > room:
-            break
-        kept += 1
-    return text[:kept].rstrip() + _ELLIPSIS
+            return text[:kept]
+    return text
 
 
 def broken(text: str, size: float, room: float, lines: int) -> list[str]:
     """The text in at most so many lines, broken between words where it can be."""
     found: list[str] = []
-    rest = one_line(text)
+    rest, less = one_line(text), room - width(_ELLIPSIS, size)
     while rest and len(found) < lines - 1 and width(rest, size) > room:
-        line = fitted(rest, size, room)[:-1]
+        line = _beginning(rest, size, less).rstrip()
         space = line.rfind(" ")
         cut = space if space > len(line) // 2 else max(1, len(line))
         found.append(rest[:cut].rstrip())
         rest = rest[cut:].lstrip()
-    return [*found, fitted(rest, size, room)] if rest else found
+    if width(rest, size) > room:
+        rest = _beginning(rest, size, less).rstrip() + _ELLIPSIS
+    return [*found, rest] if rest else found
 
 
 def safe(text: str) -> str:

@@ -6,7 +6,7 @@ from registry.renderings.grid import decimals_shown
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.scale import Scale
 from registry.renderings.heatmap.text import broken
-from registry.renderings.numbers import fixed, rounded
+from registry.renderings.numbers import fixed
 from registry.renderings.table import one_line
 from registry.renderings.words import counted, label, place, slice_line, title, with_unit
 from registry.results.grid import GridDocument
@@ -30,7 +30,8 @@ def heading(document: GridDocument, size: float, room: float) -> list[str]:
 
 def _clipped(name: str | None, most: int) -> str:
     text = name or ""
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    half = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - half].rstrip()}…{text[-half:].lstrip()}"
 
 
 BARE = "not measured"
@@ -58,7 +59,7 @@ def notes(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool 
     if not any(value is not None for value in planes.values):
         yield "No cell was measured."
         return
-    yield _colours(scale, whose=_WHOSE[scale.whose] if document["revision"] else "its own range")
+    yield _colours(document, scale, whose=_WHOSE[scale.whose] if document["revision"] else "its own range")
     if joined and not planes.whole:
         down, across = planes.joined
         yield (
@@ -73,10 +74,10 @@ def notes(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool 
         yield planes.marks.told
 
 
-def _colours(scale: Scale, whose: str) -> str:
-    ends = f"{rounded(scale.low)} to {rounded(scale.high)}"
-    if scale.low == scale.high:
-        ends = f"all of it {rounded(scale.low)}"
+def _colours(document: GridDocument, scale: Scale, whose: str) -> str:
+    decimals = decimals_shown(document, [scale.low, scale.high])
+    low, high = (fixed(end, decimals) for end in (scale.low, scale.high))
+    ends = f"all of it {low}" if scale.low == scale.high else f"{low} to {high}"
     told = f"Colours: {whose}, {ends}"
     told += "; lower is better, so the lowest has the colour of the best." if scale.falling else "."
     if scale.beyond:

@@ -50,11 +50,21 @@ export async function tab(name, options, path) {
   return { ...found, answer: await found.page.goto(path) };
 }
 
-// The page as it stands in one look: is it wider than its window, are texts cut off, what axe finds.
+// By how much the page is wider than its window, at each of these widths.
+export async function wider(page, widths) {
+  const found = {};
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 844 });
+    found[width] = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
+  }
+  return found;
+}
+
+// The page as it stands in one look: are texts cut off, what axe finds.
 export async function look(page, name) {
   await page.emulateMedia({ colorScheme: looks[name].colorScheme });
   await page.setViewportSize(looks[name].viewport);
-  const [wide, clipped] = await page.evaluate(() => {
+  const clipped = await page.evaluate(() => {
     const cut = (one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== "inline";
     // What a select cuts off its options is no part of its scrollWidth. On a phone some are wider than the page.
     const narrow = (one) => {
@@ -66,8 +76,8 @@ export async function look(page, name) {
     };
     const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
     const found = [...texts, ...[...document.querySelectorAll("select")].filter(narrow)].map((one) => one.textContent.trim().slice(0, 40));
-    return [document.scrollingElement.scrollWidth - window.innerWidth, found];
+    return found;
   });
   const faults = (await violations(page, name)).map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary.slice(0, 200)}`);
-  return { look: name, violations: faults, wide, clipped };
+  return { look: name, violations: faults, clipped };
 }

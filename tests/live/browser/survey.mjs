@@ -1,5 +1,5 @@
 // Every kind of page in every look, pages of large projects, paper, and a question asked by clicks alone.
-import { look, looks, open, plan, say, tab } from "./chromium.mjs";
+import { look, looks, open, plan, say, tab, wider } from "./chromium.mjs";
 
 async function signedIn() {
   const { context, page } = await open(looks.light, "/sign-in");
@@ -36,6 +36,7 @@ async function visit(tabName, storageState, { path, looks: wanted, stops, paper 
   if (stops) found.reach = await reach(page);
   await page.evaluate(() => document.querySelectorAll("details:not([open])").forEach((one) => { one.open = one.dataset.unfolded = true; }));
   for (const name of wanted) found.looks.push(await look(page, name));
+  found.wider = await wider(page, plan.widths);
   if (paper) {
     // On paper every head of a column, also of a table that is folded away on the screen.
     await page.evaluate(() => document.querySelectorAll("[data-unfolded]").forEach((one) => { one.open = false; }));

@@ -27,6 +27,8 @@ printed = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="poppler-
 
 MOST = 60_000
 """Bytes of a page as it is sent, compressed."""
+WIDTHS = (360, 390, 768, 1280)
+"""Of windows, in pixels; no page is scrolled sideways in one of them."""
 ONE = {"axes": [], "trials": 300, "variant": ""}
 NOT_PAGES = {
     "pages.experiment",
@@ -96,12 +98,13 @@ def long_names(project: Project) -> list[str]:
     repeated = {"repeats": [[3, 3, 3], [None, 3, 3]], "sd": [[2.0, 3.0, 1.0], [None, 0.5, 0.4]]}
     labels = {"note": "z" * 256, "run": "https://a.example/" + "b" * 230}
     grid = project.published(**names, axes=axes, labels=labels, **repeated)
+    project.published(**names | {"model": "n" * 200}, axes=axes, **repeated)
     home, experiment = f"/projects/{project.slug}", names["experiment"]
     scope = SCOPE.format(experiment)
     return [
-        home, f"{home}/models/{names['model']}", f"/grids/{grid['id']}", f"{home}/results?view=heatmaps&{scope}",
-        f"{home}/results?view=ranking&{scope}", f"{home}/results?view=lines&{scope}",
-        f"{home}/results?view=trade-off&{scope}&x=metric:accuracy",
+        home, f"{home}/models/{names['model']}", f"{home}/benchmarks/{names['benchmark']}", f"/grids/{grid['id']}",
+        f"{home}/results?view=heatmaps&{scope}", f"{home}/results?view=ranking&{scope}",
+        f"{home}/results?view=lines&{scope}", f"{home}/results?view=trade-off&{scope}&x=metric:accuracy",
     ]  # fmt: skip
 
 
@@ -221,6 +224,7 @@ def seen(demo: Demo, places: Places, tmp_path_factory: pytest.TempPathFactory) -
         one["paper"] = one["paper"] and str(directory / f"{number}.pdf")
     plan = {
         "token": house.operator,
+        "widths": WIDTHS,
         "visits": visits,
         "large": list(places.large.values()),
         "question": {
@@ -289,7 +293,9 @@ def test_no_page_has_a_violation_or_a_complaint_or_a_cut_text_or_is_too_wide_in_
     assert len(looks) == 3 * len(places.kinds) + len(places.narrow)
     for fault in ("violations", "clipped"):
         assert {f"{one['look']} {one['path']}": one[fault] for one in looks if one[fault]} == {}, fault
-    assert {f"{one['look']} {one['path']}": one["wide"] for one in looks if one["wide"] > 0} == {}
+    wider = {(one["path"], width): by for one in pages(seen) for width, by in one["wider"].items()}
+    assert len(wider) == len(WIDTHS) * len(pages(seen))
+    assert {place: by for place, by in wider.items() if by > 0} == {}
     # Of what is not there the console says so.
     assert {one["path"]: one["complaints"] for one in pages(seen) if one["complaints"]}.keys() == {"/nowhere"}
 

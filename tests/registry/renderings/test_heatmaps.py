@@ -225,6 +225,8 @@ def test_text_on_a_cell_has_the_contrast_that_wcag_asks_for() -> None:
 def test_fitted_text_is_never_wider_than_its_room() -> None:
     for text in ("abc", "W" * 100, "日本語" * 30, "مرحبا" * 20):
         assert width(fitted(text, 12, 90), 12) <= 90
+    names = [f"org/family-version-70b-instruct-2025-01-{end}" for end in "ab"]
+    assert [fitted(name, 12, 96) for name in names] == ["org/fa…5-01-a", "org/fa…5-01-b"], "their ends tell them apart"
 
 
 def test_the_png_has_the_size_of_the_svg_times_the_zoom() -> None:
