@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -55,16 +55,19 @@ class Bar:
         return sorted({axis.name for axis in self.levels})
 
 
-def bar_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Bar:
-    """What there is to choose from, given what was chosen."""
+def bar_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any], *, of_metric: bool = True) -> Bar:
+    """What there is to choose from, given what was chosen: of one metric, or of all that the experiment has."""
     experiment = query.get("experiment")
     experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
     if not experiment:
         return Bar(experiments, scope_options(connection, project_id, MOST_LISTED + 1))
     scope = Filters(experiment=[experiment])
+    metrics = name_options(connection, project_id, "metric", scope)
+    if of_metric and query.get("metric") in metrics:
+        scope = replace(scope, metric=[query["metric"]])
     return Bar(
         experiments,
-        metrics=name_options(connection, project_id, "metric", scope),
+        metrics=metrics,
         choices={kind: choice_of(connection, project_id, kind, query.get(kind, ()), scope) for kind in _KINDS},
         suites=list(_suites(connection, project_id, scope)),
         levels=axes_with_levels(connection, project_id, scope),

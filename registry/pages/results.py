@@ -87,7 +87,7 @@ def results(project: str) -> Response:
     wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        bar = bar_of(connection, row.id, query)
+        bar = bar_of(connection, row.id, query, of_metric=view is not trade_off.VIEW)
         told = [] if "experiment" in query else experiments_told(connection, row.id)[1]
         note = _note(connection, row, bar, query, name)
     if WAS in request.args:
