@@ -1,7 +1,7 @@
 """The bar above all views of results: what is asked about, and what there is to choose from."""
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -18,7 +18,7 @@ from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_counts, name_options, scope_options
 from registry.operations.suites import MOST_SUITES, list_suites
-from registry.pages.choices import MOST_LISTED, Choice, Field, Option, choice_of, select, slice_lists
+from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
 from registry.pages.links import DROPPED, OF_METRIC, WAS, name_page, results_page
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.policies import method, target
@@ -31,9 +31,13 @@ SIDES = ("contender_model", "baseline_model", "contender_variant", "baseline_var
 """The pair that one view compares: the links of the others keep it."""
 KEPT = tuple(one for one in NAMES if one not in ("experiment", "metric", "alpha"))
 """What of the selection stays beside two grids, which say the rest."""
+PLACES = ("cursor", "from", "pairs_of", "sort", DROPPED)
+"""Parameters that another question takes away: they are places in an answer."""
 _KINDS = ("model", "benchmark", "variant")
 _ALPHAS = ("0.1", "0.05", "0.01", "0.001")
 _AGO = ((7, "a week"), (30, "a month"), (90, "three months"), (365, "a year"))
+_MOST_QUICK = 8
+"""Options of a field up to which each is a button."""
 _MOST_ASIDE = 12
 """Models of which each is offered to be set aside."""
 
@@ -167,7 +171,7 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     }
     dates = {
         "as_of": _instant("as of, in UTC", "as_of", asked["as_of"]),
-        "since": _instant("changed since, in UTC", "since", asked["since"], _ago()),
+        "since": _instant("changed since, in UTC", "since", asked["since"]),
     }
     folded = {
         "by": select("compared are", "by", [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes],
@@ -188,15 +192,54 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     return [*kept[0], *slice_lists(bar.levels, wanted), *kept[1]], kept[2]
 
 
-def _instant(label: str, name: str, text: Any, offered: Iterable[Option] = ()) -> Field:
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """A field of which one click sends another value, beside what else is `kept`; each value with its text and whether
+    it is asked now."""
+
+    field: Field
+    kept: Sequence[tuple[str, str]]
+    offered: Sequence[tuple[str, str, bool]]
+
+
+def quick_choices(fields: Sequence[Field]) -> Iterator[Quick]:
+    """Another suite, other lowest levels, another instant before."""
+    until = next((one.typed for one in fields if one.parameter == "as_of"), "")
+    for one in fields:
+        offered, instead = [(option.value, option.text, option.chosen) for option in one.options], [one.parameter]
+        if one.parameter == "since":
+            offered = [(at, words, at == one.typed) for at, words in _ago() if not until or at < until]
+        elif one.parameter.startswith(PARAMETER):
+            offered = [option for option in offered[1:] if option[0].startswith(">=")]
+        elif one.parameter == "suite":
+            instead = ["suite", "benchmark"]
+        else:
+            continue
+        if 0 < len(offered) <= _MOST_QUICK:
+            kept = [
+                (name, text)
+                for name, text in request.args.items(multi=True)
+                if text and name not in PLACES and (name not in instead or text.startswith("<="))
+            ]
+            usual = "none" if one.parameter == "since" else one.nothing
+            asked = one.typed or any(chosen for *_, chosen in offered)
+            yield Quick(one, kept, [("", usual, not asked), *offered])
+
+
+def _instant(label: str, name: str, text: Any) -> Field:
     """A day with its hour; an instant between two seconds in a field for any text, for browsers have none for it."""
     local = str(text or "").removesuffix("Z").removesuffix(":00")
     if "." in local:
         return Field(label, name, (), str(text))
-    return Field(label, name, list(offered), local, kind="datetime-local")
+    return Field(label, name, (), local, kind="datetime-local")
 
 
-def _ago() -> Iterator[Option]:
-    today: date = datetime.now(UTC).date()
+def _ago() -> Iterator[tuple[str, str]]:
     for days, words in _AGO:
-        yield Option(f"{today - timedelta(days)}T00:00", f"{words} ago", chosen=False)
+        yield days_ago(days), f"{words} ago"
+
+
+def days_ago(days: int) -> str:
+    """The beginning of a day, as a field of instants has it."""
+    today: date = datetime.now(UTC).date()
+    return f"{today - timedelta(days)}T00:00"

@@ -28,7 +28,7 @@ def addresses(page: Outline) -> Iterator[str]:
 
 
 def forms(page: Outline) -> Iterator[str]:
-    """The address of each GET form with what its fields hold at first."""
+    """The address of each GET form with what its fields hold at first, and its pressed button says."""
     action, fields, select = None, [], None
     for tag, given in [*page.attributes, ("form", {"method": "post"})]:
         if tag in ("form", "footer"):
@@ -38,7 +38,8 @@ def forms(page: Outline) -> Iterator[str]:
             fields, select = [], None
         elif action is not None and tag in ("input", "button", "select"):
             select = given.get("name") if tag == "select" else None
-            if tag == "input" and given.get("name") and (given.get("type") != "checkbox" or "checked" in given):
+            held = "aria-pressed" in given if tag == "button" else given.get("type") != "checkbox" or "checked" in given
+            if tag != "select" and given.get("name") and held:
                 fields.append((given["name"], given.get("value") or ""))
         elif action is not None and tag == "option" and select and ("selected" in given or select not in dict(fields)):
             fields = [pair for pair in fields if pair[0] != select]
