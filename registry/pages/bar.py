@@ -21,8 +21,10 @@ from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
 from registry.pages.links import DROPPED, OF_METRIC, WAS, name_page, results_page
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
+from registry.renderings.aggregates import AXIS
 from registry.renderings.policies import method, target
-from registry.selection import KINDS
+from registry.renderings.words import label
+from registry.selection import KINDS, Selection
 
 NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside", "missing", "by", "method", "target",
          "alpha")  # fmt: skip
@@ -147,14 +149,25 @@ def _has(bar: Bar, name: str, text: str) -> bool:
     return text in {"metric": bar.metrics, "suite": bar.suites}.get(name, [text])
 
 
-def page_of_row(project: str, by: str, name: str) -> str:
+def page_of_row(project: str, selection: Selection, by: str, name: str) -> str:
     """Where a name leads: to its results where levels or benchmarks were chosen, which its page does not know; "" for
     none and for a level."""
-    if by.startswith("axis:") or not name:
+    if by.startswith(AXIS) or not name:
         return ""
-    kept = [one for one in carried_on() if one[0] not in (*SIDES, by)]
-    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one, _ in kept)
-    return results_page(project, "heatmaps", [*kept, (by, name)]) if narrowed else name_page(project, by, name)
+    kept = [one for one, _ in carried_on() if one != by]
+    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one in kept)
+    return grids_page(project, selection, {by: name}) if narrowed else name_page(project, by, name)
+
+
+def grids_page(project: str, selection: Selection, at: Mapping[str, Any]) -> str:
+    """The grids of the selection that have these names, at these levels; "" where a name is empty. A benchmark stands
+    in place of the suite, whose own levels of it stay."""
+    named = [(one.replace(AXIS, PARAMETER, 1), label(level)) for one, level in at.items()]
+    own = selection.levels_of(at.get("benchmark", ""))[len(selection.at) :]
+    named += [(PARAMETER + axis, text) for axis, texts in own if AXIS + axis not in at for text in texts]
+    gone = {*SIDES, *(name for name, _ in named), *(["suite"] if "benchmark" in at else [])}
+    kept = [one for one in carried_on() if one[0] not in gone]
+    return results_page(project, "heatmaps", [*kept, *named]) if all(text for _, text in named) else ""
 
 
 def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted: Slice) -> tuple[list[Field], ...]:

@@ -206,6 +206,14 @@ def test_heat_maps_of_a_suite_have_the_levels_of_each_benchmark_and_models_in_th
     assert [one for one in ("31.25", "42.25", "53.25", "61.75") if one in page.text] == ["53.25", "61.75"]
     [cut] = page.links("at.Length=%3E%3D3")
     assert "31.25" not in visitor.read(cut).text
+    # So leads an entry of a table, and a benchmark that is a row of one.
+    for asked in ("model&group_by=benchmark", "benchmark&group_by=model"):
+        table = f"/projects/{public.slug}/results?{scope.replace('heatmaps', 'table')}&group_by={asked}"
+        entries = visitor.computed(table).links("benchmark=B&")
+        assert entries
+        assert all("at.Length=%3E%3D3" in one and "suite" not in one for one in entries)
+        found = visitor.computed(entries[0]).text
+        assert [one for one in ("31.25", "42.25", "53.25", "61.75") if one in found] == ["53.25"]
     assert [given["aria-label"] for given in page.all("section") if "Baseline" in given.get("aria-label", "")] == [
         "a · Baseline",
         "b · Baseline",
