@@ -183,7 +183,10 @@ def test_grids_of_every_depth_and_size_have_a_page(public: Project, visitor: Bro
     public.house.compute()
     for path in (one, undirected, without_levels):
         visitor.read(path)
-    assert "51.5" in visitor.read(single).text
+    page = visitor.read(single)
+    assert "51.5" in page.text
+    [ranked] = page.links("results?view=ranking&")
+    assert "Ranking" in visitor.computed(ranked).text
     page = visitor.read(three)
     assert "A a" in page.text
     assert "A b" in page.text

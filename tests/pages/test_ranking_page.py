@@ -128,6 +128,10 @@ def test_above_thirty_names_the_pairs_of_one_name_are_shown(public: Project, vis
     assert rows.count("<tr>") == 33
     assert all("m07" in row for row in rows.split("</tr>")[:-1])
     assert len(page.attributes) < 120 * 34
+    # Of thirty each square leads to the two.
+    thirty = visitor.computed("&".join([path, *(f"model=m{number:02}" for number in range(30))]))
+    squares = [one for one in thirty.links("view=compare&") if "contender_model" in one]
+    assert len(squares) >= 30 * 29
     assert not re.search(r'(width|r)="-', visitor.get(path).text)
 
 
