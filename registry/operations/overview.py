@@ -167,12 +167,14 @@ def lacking_of(
     return found
 
 
-def protocols_of(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[tuple[Protocol, list[str]]]:
-    """What the protocols of these grids say of the keys in which they differ, each with its models; nothing where fewer
-    than two protocols are said. Keys that are free in the experiment make no difference."""
+def protocols_of(
+    connection: Connection, project_id: uuid.UUID, filters: Filters
+) -> Mapping[str, Sequence[tuple[Protocol, Sequence[str]]]]:
+    """What the protocols of these grids say of the keys in which those of one experiment differ, each with its models;
+    without experiments in which none do. Keys that are free in an experiment make no difference."""
     same = (aliases.c.project_id == project_id, aliases.c.kind == "model", aliases.c.alias == grids.c.model)
     ruled = (experiments.c.project_id == project_id, experiments.c.name == grids.c.experiment)
-    said = (revisions.c.protocol, experiments.c.protocol_rules)
+    said = (grids.c.experiment, revisions.c.protocol, experiments.c.protocol_rules)
     model = func.array_agg(func.coalesce(aliases.c.name, grids.c.model).distinct()).label("models")
     query = (
         select(*said, model)
@@ -181,18 +183,27 @@ def protocols_of(connection: Connection, project_id: uuid.UUID, filters: Filters
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
         .where(*conditions(connection, project_id, filters))
         .group_by(*said)
+        .order_by(grids.c.experiment)
     )
-    found: dict[str, tuple[Protocol, set[str]]] = {}
+    found: dict[str, list[tuple[Protocol, Sequence[str]]]] = {}
     for row in connection.execute(query):
         free = Rules.of(row.protocol_rules).free
-        protocol = {key: value for key, value in sorted((row.protocol or {}).items()) if key not in free}
-        found.setdefault(json.dumps(protocol), (protocol, set()))[1].update(row.models)
-    known = [protocol for protocol, _ in found.values() if protocol]
-    differing = {one.key for protocol in known for one in differences(known[0], protocol)}
-    if not differing:
-        return []
-    several = [({key: one[key] for key in one if key in differing}, sorted(models)) for one, models in found.values()]
-    return sorted(several, key=lambda one: (not one[0], -len(one[1]), json.dumps(one[0])))
+        protocol = {key: value for key, value in (row.protocol or {}).items() if key not in free}
+        found.setdefault(row.experiment, []).append((protocol, row.models))
+    each = {experiment: _differing(protocols) for experiment, protocols in found.items()}
+    return {experiment: told for experiment, told in each.items() if told}
+
+
+def _differing(protocols: Sequence[tuple[Protocol, Sequence[str]]]) -> list[tuple[Protocol, Sequence[str]]]:
+    """Protocols with the keys alone in which those that say anything differ; that of most models first."""
+    known = [protocol for protocol, _ in protocols if protocol]
+    keys = sorted({one.key for protocol in known for one in differences(known[0], protocol)})
+    found: dict[str, tuple[Protocol, set[str]]] = {}
+    for protocol, models in protocols if keys else ():
+        cut = {key: protocol[key] for key in keys if key in protocol}
+        found.setdefault(json.dumps(cut), (cut, set()))[1].update(models)
+    told = [(cut, sorted(models)) for cut, models in found.values()]
+    return sorted(told, key=lambda one: (not one[0], -len(one[1]), json.dumps(one[0])))
 
 
 def usual_rankings(

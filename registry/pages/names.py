@@ -115,7 +115,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         small = _told(entries) if kind == "model" else []
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
         lacking = lacking_of(connection, row.id, filters, shown) if kind == "model" else {}
-        protocols = protocols_of(connection, row.id, filters) if kind == "benchmark" else []
+        protocols = protocols_of(connection, row.id, filters) if kind == "benchmark" else {}
 
     def context() -> dict[str, Any]:
         return {
@@ -131,7 +131,9 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "best": _best_on(called, rankings),
             "verdicts": verdicts,
             "lacking": lacking,
-            "protocols": [(_said_in(one), models) for one, models in protocols],
+            "protocols": {
+                experiment: [(_said_in(one), models) for one, models in told] for experiment, told in protocols.items()
+            },
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
             "standings": [(one, *mean) for one, mean in zip(standings, means, strict=True)],

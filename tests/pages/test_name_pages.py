@@ -207,10 +207,11 @@ def test_a_benchmark_says_who_was_measured_by_which_protocol_where_there_are_sev
         return reader(project).read(path).text
 
     assert heading not in put("a", {"prompt": "v1", "shots": 5, "run": 1})
-    assert f"{heading} run 1: a run 2: b " in put("b", {"prompt": "v1", "shots": 5, "run": 2})
+    assert f"{heading} e run 1: a run 2: b " in put("b", {"prompt": "v1", "shots": 5, "run": 2})
     answer = project.call(
         "PATCH", f"projects/{project.slug}/experiments/e", "admin", json={"protocol": {"free": ["run"]}}
     )
     assert answer.status_code == 200
     assert heading not in put("c", None)
-    assert f"{heading} prompt v1: a , b prompt v2: d not said: c " in put("d", {"prompt": "v2", "shots": 5, "run": 3})
+    project.published(experiment="another", benchmark="AIME", model="a", protocol={"prompt": "v3"})
+    assert f"{heading} e prompt v1: a , b prompt v2: d not said: c " in put("d", {"prompt": "v2", "shots": 5, "run": 3})
