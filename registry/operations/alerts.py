@@ -122,7 +122,8 @@ def _own_sentence() -> ScalarSelect[Any]:
 
 def _rows() -> Select[Any]:
     sentence = func.coalesce(_own_sentence(), gate_verdicts.c.document["sentence"].astext).label("sentence")
-    return select(alerts, gate_verdicts.c.number, sentence).join(
+    against = gate_verdicts.c.document["against"].astext.label("against")
+    return select(alerts, gate_verdicts.c.number, sentence, against).join(
         gate_verdicts, gate_verdicts.c.id == alerts.c.verdict_id
     )
 

@@ -3,6 +3,7 @@
 Nothing is requested here: a ranking that nobody asked for stays unasked.
 """
 
+import json
 import math
 import uuid
 from collections.abc import Collection, Mapping, Sequence
@@ -12,11 +13,12 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, and_, case, func, not_, select, text, tuple_
 
+from registry.grids.protocol import Protocol, Rules, differences
 from registry.operations.cached_results import invalidated
 from registry.operations.find_grids import Filters, conditions
 from registry.query import TARGETS, RankingQuery, query_of
 from registry.storage.keys import of_current
-from registry.storage.tables import aliases, cached_results, derivations, grids, projects, revisions
+from registry.storage.tables import aliases, cached_results, derivations, experiments, grids, projects, revisions
 
 MOST_SCOPES = 2_000
 """Experiments with a metric that are counted one by one; beyond them the rest is only said to be there."""
@@ -163,6 +165,45 @@ def lacking_of(
     for row in connection.execute(query):
         found.setdefault(row.experiment, []).append(row.benchmark)
     return found
+
+
+def protocols_of(
+    connection: Connection, project_id: uuid.UUID, filters: Filters
+) -> Mapping[str, Sequence[tuple[Protocol, Sequence[str]]]]:
+    """What the protocols of these grids say of the keys in which those of one experiment differ, each with its models;
+    without experiments in which none do. Keys that are free in an experiment make no difference."""
+    same = (aliases.c.project_id == project_id, aliases.c.kind == "model", aliases.c.alias == grids.c.model)
+    ruled = (experiments.c.project_id == project_id, experiments.c.name == grids.c.experiment)
+    said = (grids.c.experiment, revisions.c.protocol, experiments.c.protocol_rules)
+    model = func.array_agg(func.coalesce(aliases.c.name, grids.c.model).distinct()).label("models")
+    query = (
+        select(*said, model)
+        .select_from(grids.outerjoin(aliases, and_(*same)).outerjoin(experiments, and_(*ruled)))
+        .join(revisions, _CURRENT)
+        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+        .where(*conditions(connection, project_id, filters))
+        .group_by(*said)
+        .order_by(grids.c.experiment)
+    )
+    found: dict[str, list[tuple[Protocol, Sequence[str]]]] = {}
+    for row in connection.execute(query):
+        free = Rules.of(row.protocol_rules).free
+        protocol = {key: value for key, value in (row.protocol or {}).items() if key not in free}
+        found.setdefault(row.experiment, []).append((protocol, row.models))
+    each = {experiment: _differing(protocols) for experiment, protocols in found.items()}
+    return {experiment: told for experiment, told in each.items() if told}
+
+
+def _differing(protocols: Sequence[tuple[Protocol, Sequence[str]]]) -> list[tuple[Protocol, Sequence[str]]]:
+    """Protocols with the keys alone in which those that say anything differ; that of most models first."""
+    known = [protocol for protocol, _ in protocols if protocol]
+    keys = sorted({one.key for protocol in known for one in differences(known[0], protocol)})
+    found: dict[str, tuple[Protocol, set[str]]] = {}
+    for protocol, models in protocols if keys else ():
+        cut = {key: protocol[key] for key in keys if key in protocol}
+        found.setdefault(json.dumps(cut), (cut, set()))[1].update(models)
+    told = [(cut, sorted(models)) for cut, models in found.values()]
+    return sorted(told, key=lambda one: (not one[0], -len(one[1]), json.dumps(one[0])))
 
 
 def usual_rankings(

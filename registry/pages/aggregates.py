@@ -1,8 +1,8 @@
 """View `table` of the page of results (`results.py`): means, bests or counts in rows and columns."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ from flask import request
 
 from registry.api.aggregates import AggregatesParameters, aggregates_query
 from registry.api.answers import ask
-from registry.pages.bar import page_of_row
+from registry.pages.bar import grids_page, page_of_row
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Field, select
 from registry.pages.heatmap import Plate, Square, middle_of
@@ -39,7 +39,7 @@ from registry.renderings.words import counted
 from registry.results.aggregates import Aggregates, Entry, RowMean
 from registry.results.codec import read
 from registry.results.terms import Interval
-from registry.selection import KINDS
+from registry.selection import KINDS, Selection
 
 _FROM = "from"
 """The parameter with the first row that is shown."""
@@ -59,20 +59,22 @@ def find(asked: Asked) -> Found:
     """The table of the selection, in the usual rows and columns if nothing else is named."""
     query = {"group_by": _usual(), **asked.query}
     first = int(argument(_FROM, "[0-9]{1,6}", "is the number of a row, from 0") or 0)
-    row = ask(aggregates_query(query, asked.slug, asked.wanted), asked.slug, patience=2.0)[1]
+    question = aggregates_query(query, asked.slug, asked.wanted)
+    row = ask(question, asked.slug, patience=2.0)[1]
     meant = [] if "group_by" in asked.query else [("group_by", ",".join(_usual()))]
-    return Found(row, lambda: _shown(read(Aggregates, row.document), first, asked.slug), meant=meant)
+    return Found(row, lambda: _shown(read(Aggregates, row.document), first, asked.slug, question), meant=meant)
 
 
-def _shown(found: Aggregates, first: int, project: str) -> dict[str, Any]:
+def _shown(found: Aggregates, first: int, project: str, selection: Selection) -> dict[str, Any]:
+    rows = rows_of(found) if rows_of(found) in _WITH_PAGES else AXIS
     return {
         "table": found,
         "beside_ranking": partial(beside_ranking, found),
         "title_of_table": heading(found),
         "told": list(told(found)),
-        "pivot": pivot_of(found, first),
+        "pivot": pivot_of(found, first, partial(grids_page, project, selection)),
         "sortable": is_sortable(found),
-        "link_of": partial(page_of_row, project, rows_of(found) if rows_of(found) in _WITH_PAGES else AXIS),
+        "link_of": partial(page_of_row, project, selection, rows),
         "doubts": parts_of([Lines(notes)] if (notes := tuple(doubts(found))) else []),
         "bins": range(BINS),
         "drawn": bool(found.entries),
@@ -149,8 +151,9 @@ def rows_of(found: Aggregates) -> str:
     return found.group_by[0] if len(found.group_by) == 1 else found.group_by[-2]
 
 
-def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
-    """The table from this row on; `None` without entries, or where a single row is too long to be shown."""
+def pivot_of(found: Aggregates, first: int, link: Callable[[Mapping[str, Any]], str]) -> Pivot | None:
+    """The table from this row on, of few entries with a `link` to the grids of each; `None` without entries, or where a
+    single row is too long to be shown."""
     labels = labels_of(found)
     above, down = found.group_by[:-2], rows_of(found)
     across = found.group_by[-1] if len(found.group_by) > 1 else None
@@ -169,6 +172,8 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     rows = range(first, min(total, first + step))
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
     squares = [_square(one, found, scale, places, entry_name(one.at, labels) if detailed else "") for one in shown]
+    if detailed:
+        squares = [replace(its, href=link(one.at)) for its, one in zip(squares, shown, strict=True)]
     with_means = any(one.mean is not None for one in found.rows)
     texts = [one.strip() for one in mean_texts(found)] if with_means else []
     means = [

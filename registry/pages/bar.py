@@ -1,8 +1,8 @@
 """The bar above all views of results: what is asked about, and what there is to choose from."""
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -18,11 +18,13 @@ from registry.operations.names import joined_of_kind
 from registry.operations.query_names import known_names_text
 from registry.operations.scope_options import axes_with_levels, name_counts, name_options, scope_options
 from registry.operations.suites import MOST_SUITES, list_suites
-from registry.pages.choices import MOST_LISTED, Choice, Field, Option, choice_of, select, slice_lists
+from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
 from registry.pages.links import DROPPED, OF_METRIC, WAS, name_page, results_page
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
+from registry.renderings.aggregates import AXIS
 from registry.renderings.policies import method, target
-from registry.selection import KINDS
+from registry.renderings.words import label
+from registry.selection import KINDS, Selection
 
 NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside", "missing", "by", "method", "target",
          "alpha")  # fmt: skip
@@ -31,9 +33,13 @@ SIDES = ("contender_model", "baseline_model", "contender_variant", "baseline_var
 """The pair that one view compares: the links of the others keep it."""
 KEPT = tuple(one for one in NAMES if one not in ("experiment", "metric", "alpha"))
 """What of the selection stays beside two grids, which say the rest."""
+PLACES = ("cursor", "from", "pairs_of", "sort", DROPPED)
+"""Parameters that another question takes away: they are places in an answer."""
 _KINDS = ("model", "benchmark", "variant")
 _ALPHAS = ("0.1", "0.05", "0.01", "0.001")
 _AGO = ((7, "a week"), (30, "a month"), (90, "three months"), (365, "a year"))
+_MOST_QUICK = 8
+"""Options of a field up to which each is a button."""
 _MOST_ASIDE = 12
 """Models of which each is offered to be set aside."""
 
@@ -55,16 +61,19 @@ class Bar:
         return sorted({axis.name for axis in self.levels})
 
 
-def bar_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Bar:
-    """What there is to choose from, given what was chosen."""
+def bar_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any], *, of_metric: bool = True) -> Bar:
+    """What there is to choose from, given what was chosen: of one metric, or of all that the experiment has."""
     experiment = query.get("experiment")
     experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
     if not experiment:
         return Bar(experiments, scope_options(connection, project_id, MOST_LISTED + 1))
     scope = Filters(experiment=[experiment])
+    metrics = name_options(connection, project_id, "metric", scope)
+    if of_metric and query.get("metric") in metrics:
+        scope = replace(scope, metric=[query["metric"]])
     return Bar(
         experiments,
-        metrics=name_options(connection, project_id, "metric", scope),
+        metrics=metrics,
         choices={kind: choice_of(connection, project_id, kind, query.get(kind, ()), scope) for kind in _KINDS},
         suites=list(_suites(connection, project_id, scope)),
         levels=axes_with_levels(connection, project_id, scope),
@@ -140,14 +149,25 @@ def _has(bar: Bar, name: str, text: str) -> bool:
     return text in {"metric": bar.metrics, "suite": bar.suites}.get(name, [text])
 
 
-def page_of_row(project: str, by: str, name: str) -> str:
+def page_of_row(project: str, selection: Selection, by: str, name: str) -> str:
     """Where a name leads: to its results where levels or benchmarks were chosen, which its page does not know; "" for
     none and for a level."""
-    if by.startswith("axis:") or not name:
+    if by.startswith(AXIS) or not name:
         return ""
-    kept = [one for one in carried_on() if one[0] not in (*SIDES, by)]
-    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one, _ in kept)
-    return results_page(project, "heatmaps", [*kept, (by, name)]) if narrowed else name_page(project, by, name)
+    kept = [one for one, _ in carried_on() if one != by]
+    narrowed = any(one.startswith(PARAMETER) or one in ("benchmark", "suite") for one in kept)
+    return grids_page(project, selection, {by: name}) if narrowed else name_page(project, by, name)
+
+
+def grids_page(project: str, selection: Selection, at: Mapping[str, Any]) -> str:
+    """The grids of the selection that have these names, at these levels; "" where a name is empty. A benchmark stands
+    in place of the suite, whose own levels of it stay."""
+    named = [(one.replace(AXIS, PARAMETER, 1), label(level)) for one, level in at.items()]
+    own = selection.levels_of(at.get("benchmark", ""))[len(selection.at) :]
+    named += [(PARAMETER + axis, text) for axis, texts in own if AXIS + axis not in at for text in texts]
+    gone = {*SIDES, *(name for name, _ in named), *(["suite"] if "benchmark" in at else [])}
+    kept = [one for one in carried_on() if one[0] not in gone]
+    return results_page(project, "heatmaps", [*kept, *named]) if all(text for _, text in named) else ""
 
 
 def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted: Slice) -> tuple[list[Field], ...]:
@@ -164,7 +184,7 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     }
     dates = {
         "as_of": _instant("as of, in UTC", "as_of", asked["as_of"]),
-        "since": _instant("changed since, in UTC", "since", asked["since"], _ago()),
+        "since": _instant("changed since, in UTC", "since", asked["since"]),
     }
     folded = {
         "by": select("compared are", "by", [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes],
@@ -185,15 +205,54 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     return [*kept[0], *slice_lists(bar.levels, wanted), *kept[1]], kept[2]
 
 
-def _instant(label: str, name: str, text: Any, offered: Iterable[Option] = ()) -> Field:
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """A field of which one click sends another value, beside what else is `kept`; each value with its text and whether
+    it is asked now."""
+
+    field: Field
+    kept: Sequence[tuple[str, str]]
+    offered: Sequence[tuple[str, str, bool]]
+
+
+def quick_choices(fields: Sequence[Field]) -> Iterator[Quick]:
+    """Another suite, other lowest levels, another instant before."""
+    until = next((one.typed for one in fields if one.parameter == "as_of"), "")
+    for one in fields:
+        offered, instead = [(option.value, option.text, option.chosen) for option in one.options], [one.parameter]
+        if one.parameter == "since":
+            offered = [(at, words, at == one.typed) for at, words in _ago() if not until or at < until]
+        elif one.parameter.startswith(PARAMETER):
+            offered = [option for option in offered[1:] if option[0].startswith(">=")]
+        elif one.parameter == "suite":
+            instead = ["suite", "benchmark"]
+        else:
+            continue
+        if 0 < len(offered) <= _MOST_QUICK:
+            kept = [
+                (name, text)
+                for name, text in request.args.items(multi=True)
+                if text and name not in PLACES and (name not in instead or text.startswith("<="))
+            ]
+            usual = "none" if one.parameter == "since" else one.nothing
+            asked = one.typed or any(chosen for *_, chosen in offered)
+            yield Quick(one, kept, [("", usual, not asked), *offered])
+
+
+def _instant(label: str, name: str, text: Any) -> Field:
     """A day with its hour; an instant between two seconds in a field for any text, for browsers have none for it."""
     local = str(text or "").removesuffix("Z").removesuffix(":00")
     if "." in local:
         return Field(label, name, (), str(text))
-    return Field(label, name, list(offered), local, kind="datetime-local")
+    return Field(label, name, (), local, kind="datetime-local")
 
 
-def _ago() -> Iterator[Option]:
-    today: date = datetime.now(UTC).date()
+def _ago() -> Iterator[tuple[str, str]]:
     for days, words in _AGO:
-        yield Option(f"{today - timedelta(days)}T00:00", f"{words} ago", chosen=False)
+        yield days_ago(days), f"{words} ago"
+
+
+def days_ago(days: int) -> str:
+    """The beginning of a day, as a field of instants has it."""
+    today: date = datetime.now(UTC).date()
+    return f"{today - timedelta(days)}T00:00"

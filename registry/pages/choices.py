@@ -83,7 +83,7 @@ class Field:
     nothing: str = "all"
     """What is asked for where nothing is chosen; "": something always is."""
     kind: str = "text"
-    """Of a field to type in: `text`, `datetime-local` with options that are suggested, or `names` where models are."""
+    """Of a field to type in: `text`, `datetime-local`, or `names` where models are suggested."""
 
     @property
     def chosen(self) -> int:

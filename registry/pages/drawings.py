@@ -96,7 +96,7 @@ def _placed(low: int, high: int, rank: int, step: float) -> tuple[float, float, 
 
 MOST_IN_MATRIX = 30
 MOST_LINKED = 190
-"""Pairs up to which each leads to where the two are compared: more addresses would outweigh the rest of the page."""
+"""Rows of a table of pairs up to which each leads to where the two are compared: more would outweigh the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def matrix_of(
             f"{won} won, {pair.ties} tied, {lost} lost, Holm p {p_value(p)}{seen}"
         )
         sure = " untested" if p is None else " sure" if p < ranking.alpha else ""
-        href = link([pair.a, pair.b]) if link and len(ranking.pairs) <= MOST_LINKED else ""
+        href = link([pair.a, pair.b]) if link else ""
         return PairSquare(f"d{difference_bin(difference, most, falling=falling)}{sure}", written, told, href)
 
     rows = [(a, [None if a == b else square(a, b) for b in names]) for a in names]

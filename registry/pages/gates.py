@@ -13,6 +13,7 @@ from flask import Response
 from registry.api.answers import ask, settled
 from registry.api.baselines import reached
 from registry.api.context import enter, parts
+from registry.grids.slices import PARAMETER
 from registry.operations.alerts import (
     LIVE,
     alert_of,
@@ -30,12 +31,12 @@ from registry.operations.scope_options import is_lower_better
 from registry.operations.suites import suites_by_benchmarks
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
-from registry.pages.links import data_path
+from registry.pages.links import data_path, results_page
 from registry.pages.live import GATES, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.responses import page, state_of
 from registry.renderings.numbers import places_of, signed, typeset
 from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
-from registry.renderings.words import place
+from registry.renderings.words import label, place
 from registry.results.alerts import Alert, FailingPlace, StoredVerdict
 from registry.results.codec import from_document, read, to_document
 from registry.results.gates import Definition, Gate, PolicyKind, Reachable
@@ -60,14 +61,16 @@ def alerts(project: str) -> Response:
         suites = suites_by_benchmarks(connection, row.id)
         failing = count_failing(connection, baselines)
 
+    defined = {one.name: definition_of(one) for one in baselines}
+
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "alerts": [(told(one), where(one), one.opened_at) for one in live[:_LIVE]],
+            "alerts": [(told(one), where(one), one.opened_at, links_of(project, one, defined)) for one in live[:_LIVE]],
             "more": len(live) > _LIVE,
             "dismissed": dismissed,
             "baselines": [
-                (one, *said_of_baseline(definition_of(one), suites), failing.get(one.id)) for one in baselines
+                (one, *said_of_baseline(defined[one.name], suites), failing.get(one.id)) for one in baselines
             ],
             "feed": live_on(row, GATES),
             "json": data_path(f"/projects/{project}/alerts", row.visibility),
@@ -102,7 +105,7 @@ def baseline(project: str, baseline: str) -> Response:
             "subject": subject_in_words(definition),
             "sentences": list(policy_in_words(definition, suite)),
             "reached": reached_,
-            "standings": standings_shown(standings_of(verdicts, going), verdicts, definition, lower),
+            "standings": standings_shown(project, standings_of(verdicts, going), verdicts, definition, lower),
             "precision": precision,
             "judging": judging,
             "every": PENDING_SECONDS if judging else SETTLED_SECONDS,
@@ -113,6 +116,40 @@ def baseline(project: str, baseline: str) -> Response:
 
     made_of = [found.version, reached_, [one.id for one in latest], tags(going), precision, lower, suite, judging]
     return page("baseline.html", made_of, context)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where the numbers of a gate lead: to the comparison with the baseline, "" without one, and to the contender's
+    grids."""
+
+    compared: str = ""
+    grids: str = ""
+
+
+def links_to(project: str, definition: Definition, contender: str, against: str | None, place: Any = None) -> Links:
+    """What leads to the numbers of a verdict, or of the benchmark or cell of a `place` alone."""
+    benchmarks = [place.benchmark] if place and place.benchmark else definition.benchmarks
+    at = (place.at or {}) if place else {}
+    asked = [
+        *(("experiment", definition.experiment), ("metric", definition.metric)),
+        *(("benchmark", one) for one in benchmarks),
+        *(("variant", one) for one in definition.variants),
+        *((PARAMETER + axis, label(level)) for axis, level in at.items()),
+    ]
+    baseline = against or definition.subject.model
+    sides = [("contender_model", contender), ("baseline_model", baseline or "")]
+    compares = baseline and definition.policy.kind != "floor"
+    return Links(
+        results_page(project, "compare", [*asked, *sides]) if compares else "",
+        results_page(project, "heatmaps", [*asked, ("model", contender)]),
+    )
+
+
+def links_of(project: str, alert: Any, defined: Mapping[str, Definition]) -> Links:
+    """The same of an alert."""
+    definition = defined.get(alert.baseline)
+    return links_to(project, definition, alert.model, alert.against, alert) if definition else Links()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +164,7 @@ class Stands:
     against: str = ""
     place: str = ""
     alert: Any = None
+    links: Links = Links()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +179,17 @@ class Standings:
 
 
 def standings_shown(
-    rows: Sequence[Stands], verdicts: Sequence[StoredVerdict | Gate], definition: Definition, lower_is_better: bool
+    project: str,
+    rows: Sequence[Stands],
+    verdicts: Sequence[StoredVerdict | Gate],
+    definition: Definition,
+    lower_is_better: bool,
 ) -> Standings:
     """The rows as a template takes them, with the margin of the verdicts that they are made of."""
+    rows = [
+        replace(one, links=links_to(project, definition, one.model, one.against, one.gap if one.place else None))
+        for one in rows
+    ]
     places = places_of(one.gap.gap for one in rows)
     gaps = [typeset(signed(one.gap.gap, places)) if one.gap.gap is not None else "" for one in rows]
     margin = next((one.margin for one in verdicts if one.margin is not None), None)
@@ -184,7 +230,7 @@ def standings_of(verdicts: Sequence[StoredVerdict], going: Sequence[Any]) -> lis
         places = [(where(failing), failing) for failing in one.failing]
         shown = [(there, failing) for there, failing in places if there != _WHOLE][:_PLACES]
         found += [
-            Stands(name, failing, _FAILS, "", place=there, alert=alerts_by.get((name, there)))
+            Stands(name, failing, _FAILS, "", one.against or "", there, alert=alerts_by.get((name, there)))
             for there, failing in shown
         ]
         if shown and (more := one.failed - len(shown)) > 0:
@@ -272,7 +318,7 @@ def previewed(project: Any, name: str, definition: Definition, reached: Reachabl
     return Preview(
         name,
         reached,
-        standings_shown(shown, gates, definition, lower),
+        standings_shown(project.slug, shown, gates, definition, lower),
         ", ".join(f"{word} {count}" for word, count in counts.items() if count),
         len(questions),
         len(every) - len(questions),

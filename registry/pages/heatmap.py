@@ -27,13 +27,14 @@ _UPRIGHT = 140
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """One cell as it is shown: its classes, its text, a second line, and what is said about it."""
+    """One cell as it is shown: its classes, its text, a second line, what is said about it, and where it leads."""
 
     kind: str
     text: str
     below: str = ""
     told: str = ""
     tip: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _shown(asked: Asked, made: Table, row: Any, told: Mapping[uuid.UUID, ShownVe
         "of_grids": told,
         "notes": [typeset(one) for one in (*words.changes(found), *words.notes(found, options))],
         "pictures": pictures(lambda one: lines_svg(found, one), options) if found.status == "ok" and joined else {},
-        "links": {line.name: page_of_row(asked.slug, found.by, line.name) for line in found.lines},
+        "links": {line.name: page_of_row(asked.slug, made.table, found.by, line.name) for line in found.lines},
         "apart": results_page(asked.slug, "heatmaps", carried_on()),
         "table": table_part(words.table(found)),
         "drawn": joined,

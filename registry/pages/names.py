@@ -13,6 +13,7 @@ from registry.api.paging import read_text, write_text
 from registry.api.schemas import NamesInUseParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
+from registry.grids.protocol import Protocol, written
 from registry.operations.cached_results import find_result
 from registry.operations.find_grids import FILTERED, Filters
 from registry.operations.names import names_akin, names_together
@@ -22,6 +23,7 @@ from registry.operations.overview import (
     Standing,
     entries_of,
     lacking_of,
+    protocols_of,
     scopes_of,
     standings_of,
     usual_rankings,
@@ -113,6 +115,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         small = _told(entries) if kind == "model" else []
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
         lacking = lacking_of(connection, row.id, filters, shown) if kind == "model" else {}
+        protocols = protocols_of(connection, row.id, filters) if kind == "benchmark" else {}
 
     def context() -> dict[str, Any]:
         return {
@@ -128,6 +131,9 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "best": _best_on(called, rankings),
             "verdicts": verdicts,
             "lacking": lacking,
+            "protocols": {
+                experiment: [(_said_in(one), models) for one, models in told] for experiment, told in protocols.items()
+            },
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
             "standings": [(one, *mean) for one, mean in zip(standings, means, strict=True)],
@@ -141,8 +147,13 @@ def show_name(project: str, kind: str, name: str) -> Response:
             ),
         }
 
-    found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking]
+    found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking, protocols]
     return page("name.html", [*found, *(one.etag for each in rankings.values() for one in each.values())], context)
+
+
+def _said_in(protocol: Protocol) -> str:
+    """A protocol in words, of which only keys that differ are there."""
+    return ", ".join(f"{key} {written(value)}" for key, value in protocol.items()) or "not said"
 
 
 def _told(entries: Mapping[Any, Sequence[Entry]]) -> list[uuid.UUID]:

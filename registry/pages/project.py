@@ -27,6 +27,7 @@ from registry.operations.overview import Scope, entries_of, scopes_of, usual_ran
 from registry.operations.projects import count_projects, projects_by_use
 from registry.operations.read import find_statistics_of
 from registry.operations.scope_options import name_counts
+from registry.pages.bar import days_ago
 from registry.pages.blocks import ShownVerdict, shown
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.events import latest, runs_of
@@ -128,6 +129,7 @@ def project(project: str) -> Response:
             "about_json": data_path(f"/projects/{project}", row.visibility),
             "json": data_path(f"/projects/{project}", row.visibility),
             "front": request.path == "/",
+            "month_ago": days_ago(30),
             "experiments": experiments,
             "empty": [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
             "counts": {"experiments": len(scopes), **counts, "grids": grids},

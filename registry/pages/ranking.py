@@ -94,7 +94,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "bars_width": RAIL,
         "lettered": lettered,
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
-        "link_of": partial(page_of_row, project, question.by),
+        "link_of": partial(page_of_row, project, question, question.by),
         "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
         "both": two(names) if len(names) == 2 and ranking.by == "model" and len(ranking.components) == 1 else "",
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),

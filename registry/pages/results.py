@@ -16,6 +16,7 @@ from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import (
     NAMES,
+    PLACES,
     SIDES,
     Bar,
     absent,
@@ -24,6 +25,7 @@ from registry.pages.bar import (
     completed,
     fields_of,
     of_the_past,
+    quick_choices,
     switched,
 )
 from registry.pages.blocks import Part, parts_of
@@ -71,8 +73,6 @@ _MOST_LACKING = 4
 """Names that lack cells of which a table shows which."""
 _MOST_AXES = 2
 """Axes whose levels are chosen in the row of the bar."""
-_PASSING = ("cursor", "from", "pairs_of", "sort", DROPPED)
-"""Parameters that another question takes away: they are places in an answer."""
 
 
 @pages.get("/projects/<project>/results")
@@ -87,7 +87,7 @@ def results(project: str) -> Response:
     wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        bar = bar_of(connection, row.id, query)
+        bar = bar_of(connection, row.id, query, of_metric=view is not trade_off.VIEW)
         told = [] if "experiment" in query else experiments_told(connection, row.id)[1]
         note = _note(connection, row, bar, query, name)
     if WAS in request.args:
@@ -159,6 +159,7 @@ def _context(
         "narrowed": _narrowed(query),
         "fields": fields,
         "slices": _folded_slices(fields),
+        "quick": list(quick_choices([*fields, *folded])),
         "beside": beside,
         "folded": folded,
         "folded_asked": list(_unusual(folded, query)),
@@ -317,7 +318,7 @@ def _takes(view: View, name: str, text: str) -> bool:
 
 def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:
     """What the address asks and the bar has no field for."""
-    there = {*_PASSING, *LOOKS, "view", "experiment", *(one.parameter for one in fields)}
+    there = {*PLACES, *LOOKS, "view", "experiment", *(one.parameter for one in fields)}
     there |= {kind for kind in KINDS if kind in view.fields}
     for name, text in request.args.items(multi=True):
         if text and name not in there and "at." not in name[:5]:

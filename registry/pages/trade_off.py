@@ -1,7 +1,7 @@
 """View `trade-off` of the page of results: two quantities, a point a name, drawn, said and as a table."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,7 @@ from registry.renderings import trade_off as words
 from registry.renderings.charts.trade_off import trade_off_svg
 from registry.renderings.numbers import typeset
 from registry.results.trade_offs import TradeOff
+from registry.selection import Selection
 from registry.storage.keys import grids_at
 
 FEW = 2
@@ -54,7 +55,8 @@ def find(asked: Asked) -> Found:
     meant = [one for one in quantities.items() if one[0] not in asked.query]
     if found is None:
         return Found(answer.open[1], meant=meant)
-    return Found(None, lambda: _shown(found, query, asked.slug), [answer.tag], meant, computed="ready")
+    shown = partial(_shown, found, query, partial(page_of_row, asked.slug, Selection(metric="", **selection), found.by))
+    return Found(None, shown, [answer.tag], meant, computed="ready")
 
 
 def _quantities(query: Mapping[str, Any], metrics: Metrics, labels: Labels) -> dict[str, str]:
@@ -127,7 +129,7 @@ def _own_slices(asked: Asked, axis: str) -> list[Field]:
     return [replace(one, label=f"{axis}: {one.label}", parameter=f"{axis}.{one.parameter}") for one in lists]
 
 
-def _shown(found: TradeOff, query: Any, project: str) -> dict[str, Any]:
+def _shown(found: TradeOff, query: Any, link: Callable[[str], str]) -> dict[str, Any]:
     options = options_of(query)
     return {
         "what": words.title(found),
@@ -135,9 +137,7 @@ def _shown(found: TradeOff, query: Any, project: str) -> dict[str, Any]:
         "aside": list(words.without(found)),
         "notes": [typeset(one) for one in words.notes(found, options)],
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
-        "table": replace(
-            table_part(words.table(found)), links=[page_of_row(project, found.by, one.name) for one in found.points]
-        ),
+        "table": replace(table_part(words.table(found)), links=[link(one.name) for one in found.points]),
         "beside_ranking": partial(words.beside_ranking, found),
         "heading": f"Trade-off of {words.title(found)}",
         "drawn": True,

@@ -42,7 +42,8 @@ def change_sentence(ranking: Ranking) -> str:
     told += _moved(names) or ([] if told else ["the order is the same"])
     told += _opened(names)
     own = [f"{isolated(one.name)} is {one.verdict}{_by(ranking, one)}" for one in _shown(names)[:_TOLD]]
-    own += [f"{more:,} more are better or worse"] if (more := len(_shown(names)) - _TOLD) > 0 else []
+    if rest := _shown(names)[_TOLD:]:
+        own.append(f"1 more is {rest[0].verdict}" if len(rest) == 1 else f"{len(rest):,} more are better or worse")
     own += [f"the tests tell no change of {_named(by['open'])}"] if by["open"] else []
     return sentence(
         "; on the cells measured at both instants ".join(filter(None, (f"{since}: {', '.join(told)}", ", ".join(own))))

@@ -39,6 +39,12 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     assert "B is worse than the baseline main by more than 3 points" in listed.text
     assert f"{home}/baselines/main" in listed.links()
     assert not listed.links("/settings/alerts"), "readers answer nothing"
+    # A sentence leads to the comparison behind it, what fails to the grids of the contender.
+    [compared] = listed.links("contender_model=B&")
+    assert "B against A on e by accuracy" in reader.computed(compared).text
+    assert "baseline_model=A" in compared
+    [grids] = listed.links("view=heatmaps&experiment=e&metric=accuracy&model=B")
+    assert len(reader.computed(grids).links("/grids/")) >= 1
     assert f"{home}/alerts" in reader.read(home).links()
     policy = reader.read(f"{home}/baselines/main").text
     for told in (
@@ -85,6 +91,8 @@ def test_of_many_benchmarks_that_fail_the_first_are_named_and_the_others_counted
     page = browser(project.house, project.tokens["reader"]).read(path)
     assert re.search(r"benchmark \d, and 3 more", page.text)
     assert "8 do not" in page.text
+    for view in ("compare", "heatmaps"):
+        assert len(page.links(f"view={view}&experiment=e&metric=accuracy&benchmark=benchmark+")) == 5
 
 
 def test_a_baseline_is_set_changed_and_deleted_by_a_form(project: Project, admin: Administrator, page: str) -> None:

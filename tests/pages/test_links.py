@@ -28,7 +28,7 @@ def addresses(page: Outline) -> Iterator[str]:
 
 
 def forms(page: Outline) -> Iterator[str]:
-    """The address of each GET form with what its fields hold at first."""
+    """The address of each GET form with what its fields hold at first, and its pressed button says."""
     action, fields, select = None, [], None
     for tag, given in [*page.attributes, ("form", {"method": "post"})]:
         if tag in ("form", "footer"):
@@ -38,7 +38,8 @@ def forms(page: Outline) -> Iterator[str]:
             fields, select = [], None
         elif action is not None and tag in ("input", "button", "select"):
             select = given.get("name") if tag == "select" else None
-            if tag == "input" and given.get("name") and (given.get("type") != "checkbox" or "checked" in given):
+            held = "aria-pressed" in given if tag == "button" else given.get("type") != "checkbox" or "checked" in given
+            if tag != "select" and given.get("name") and held:
                 fields.append((given["name"], given.get("value") or ""))
         elif action is not None and tag == "option" and select and ("selected" in given or select not in dict(fields)):
             fields = [pair for pair in fields if pair[0] != select]
@@ -187,8 +188,12 @@ def test_every_link_on_a_results_page_keeps_the_selection(answered: Demo, guest:
         tabs = page.links("/projects/demo/results?view=")
         for link in tabs:
             query = parse_qs(urlsplit(link).query)
-            # What takes a name away, or shows two alone, changes this and nothing else.
+            # What takes a name away, or shows two alone or the grids of one, changes this and nothing else.
             assert len([name for name, texts in SELECTED.items() if query.get(name) != texts]) <= 1, (view, link)
+        if view == "table":
+            [cell] = [link for link in tabs if link.endswith("&model=R1-Qwen&benchmark=AMC23")]
+            assert parse_qs(urlsplit(cell).query) == SELECTED | {"view": ["heatmaps"], "model": ["R1-Qwen"]}
+            assert len({one.partition("?")[0] for one in guest.computed(cell).links("/grids/")}) == 1
         for form in [parse_qs(urlsplit(one).query) for one in forms(page) if "view=" in one]:
             assert {name: form.get(name) for name in SELECTED} == SELECTED, view
         open_ += tabs

@@ -196,3 +196,22 @@ def test_a_model_says_from_which_level_on_its_series_decline(
     told = "Type soon is below its first value by more than 2 points from Length 4 on"
     for page in (f"/projects/{public.slug}/models/m", f"/grids/{grid}"):
         assert f"{told} and Type late from 16 on." in visitor.read(page).text
+
+
+def test_a_benchmark_says_who_was_measured_by_which_protocol_where_there_are_several(project: Project) -> None:
+    path = f"/projects/{project.slug}/benchmarks/AIME"
+    heading = "Who was measured by which protocol"
+
+    def put(model: str, protocol: dict[str, Any] | None) -> str:
+        project.published(experiment="e", benchmark="AIME", model=model, protocol=protocol)
+        return reader(project).read(path).text
+
+    assert heading not in put("a", {"prompt": "v1", "shots": 5, "run": 1})
+    assert f"{heading} e run 1: a run 2: b " in put("b", {"prompt": "v1", "shots": 5, "run": 2})
+    answer = project.call(
+        "PATCH", f"projects/{project.slug}/experiments/e", "admin", json={"protocol": {"free": ["run"]}}
+    )
+    assert answer.status_code == 200
+    assert heading not in put("c", None)
+    project.published(experiment="another", benchmark="AIME", model="a", protocol={"prompt": "v3"})
+    assert f"{heading} e prompt v1: a , b prompt v2: d not said: c " in put("d", {"prompt": "v2", "shots": 5, "run": 3})

@@ -91,6 +91,7 @@ def test_a_suite_is_offered_for_experiments_with_a_benchmark_of_it(public: Proje
         assert answer.status_code == 201
     page = visitor.computed(f"/projects/{public.slug}/results?view=table&experiment=e&metric=accuracy")
     assert [value for value, _ in page.options("suite")[0]] == ["", "mine"]
+    assert [one["value"] for one in page.all("button", name="suite")] == ["", "mine"]
 
 
 def test_where_the_usual_target_cannot_be_tested_the_narrowest_that_is_speaks_as_on_the_results(

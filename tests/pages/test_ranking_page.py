@@ -37,7 +37,17 @@ def test_an_experiment_with_several_metrics_offers_its_own_and_its_own_names(pub
     page = visitor.read(f"{path}&metric=a", 404)
     assert 'No grid of "two" has the metric "a"; there are c, d.' in page.text
     assert [value for value, _ in page.options("metric")[0]] == ["c", "d", "a"]
-    assert 'has the model "o"; there are m, n' in visitor.read(f"{path}&metric=c&model=o", 422).text
+    asked = visitor.read(f"{path}&metric=c&model=o", 422)
+    assert 'has the model "o"; there are m, n' in asked.text
+    # Of a metric the bar counts what this has, of a trade-off what both may have.
+    public.published(experiment="two", model="p", metric={"name": "e"}, trials=None, axes=[], values=1.0)
+    counts = {}
+    for view in ("table&metric=c", "table&metric=e", "trade-off&metric=e"):
+        page = visitor.read(f"/projects/{public.slug}/results?view={view}&experiment=two")
+        counts[view] = [one["value"] for one in page.all("input", name="model")], bool(page.links("view=lines"))
+    assert counts == {
+        "table&metric=c": (["m", "n"], True), "table&metric=e": ([], False), "trade-off&metric=e": ([*"mnop"], True)
+    }  # fmt: skip
 
 
 def test_a_wrong_name_keeps_the_form_and_names_the_right_ones(guest: Browser) -> None:
@@ -118,6 +128,10 @@ def test_above_thirty_names_the_pairs_of_one_name_are_shown(public: Project, vis
     assert rows.count("<tr>") == 33
     assert all("m07" in row for row in rows.split("</tr>")[:-1])
     assert len(page.attributes) < 120 * 34
+    # Of thirty each square leads to the two.
+    thirty = visitor.computed("&".join([path, *(f"model=m{number:02}" for number in range(30))]))
+    squares = [one for one in thirty.links("view=compare&") if "contender_model" in one]
+    assert len(squares) >= 30 * 29
     assert not re.search(r'(width|r)="-', visitor.get(path).text)
 
 

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from registry.grids.grid import Axis, Level
+from registry.pages.bar import days_ago
 from registry.pages.choices import MOST_LEVELS, slice_lists
 from tests.house import Project
 from tests.pages.conftest import WINDOWS, Browser, Demo
@@ -205,6 +206,14 @@ def test_heat_maps_of_a_suite_have_the_levels_of_each_benchmark_and_models_in_th
     assert [one for one in ("31.25", "42.25", "53.25", "61.75") if one in page.text] == ["53.25", "61.75"]
     [cut] = page.links("at.Length=%3E%3D3")
     assert "31.25" not in visitor.read(cut).text
+    # So leads an entry of a table, and a benchmark that is a row of one.
+    for asked in ("model&group_by=benchmark", "benchmark&group_by=model"):
+        table = f"/projects/{public.slug}/results?{scope.replace('heatmaps', 'table')}&group_by={asked}"
+        entries = visitor.computed(table).links("benchmark=B&")
+        assert entries
+        assert all("at.Length=%3E%3D3" in one and "suite" not in one for one in entries)
+        found = visitor.computed(entries[0]).text
+        assert [one for one in ("31.25", "42.25", "53.25", "61.75") if one in found] == ["53.25"]
     assert [given["aria-label"] for given in page.all("section") if "Baseline" in given.get("aria-label", "")] == [
         "a · Baseline",
         "b · Baseline",
@@ -250,6 +259,13 @@ def test_every_view_with_a_ranking_above_it_says_what_changed_since(public: Proj
         assert "new is new, " in page.text, view
         assert "must be before as_of" in visitor.read(f"{address}&since={then[:19]}Z&as_of={then[:19]}Z", 422).text
     assert not visitor.computed(address.replace("heatmaps", "compare")).all("input", name="since")
+    # One click asks for less, and for an instant before the one that is asked about.
+    assert [(one["value"], "aria-pressed" in one) for one in page.all("button", name="at.x")] == [
+        ("", True), (">=2", False)
+    ]  # fmt: skip
+    assert len(page.all("button", name="since")) == 5
+    early = visitor.computed(f"{address}&as_of={days_ago(40)}")
+    assert [one["value"] for one in early.all("button", name="since")] == ["", days_ago(90), days_ago(365)]
 
 
 def test_the_grids_of_a_suite_are_listed_by_its_benchmarks(public: Project, visitor: Browser) -> None:

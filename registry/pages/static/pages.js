@@ -239,8 +239,7 @@ document.addEventListener("submit", (event) => {
   ask(() => `?${new URLSearchParams(sent)}`, true);
 });
 document.addEventListener("change", ({ target }) => {
-  const offered = target.list && [...target.list.options].some((one) => one.value === target.value);
-  if (!keyed && (target.matches("[data-bar] select") || offered && target.type !== "text")) target.form.requestSubmit();
+  if (!keyed && target.matches("[data-bar] select")) target.form.requestSubmit();
 });
 window.addEventListener("popstate", () => {
   const bar = document.querySelector("[data-bar]");

@@ -57,26 +57,22 @@ async function weigh(name, path) {
   say({ what: "large", look: name, path, status: answer.status(), sent, wide, cut, cells, pictures, text: (await page.locator("main").textContent()).replace(/\s+/g, " ") });
 }
 
-async function ask() {
-  const { context, page } = await open(looks.light, plan.question.overview); // which is `/` where there is one project
-  let clicks = 1;
-  await page.getByRole("link", { name: `rank ${plan.question.experiment}` }).click();
-  for (const [label, chosen, told] of plan.question.chosen) {
-    clicks += 1;
-    const field = page.getByLabel(label);
-    // A moment is chosen among those that its field offers.
-    if (chosen.index) await field.fill(await field.evaluate((one, index) => one.list.options[index].value, chosen.index - 1));
-    else await field.selectOption(chosen);
-    await page.waitForURL(`**${told}**`);
+// Every choice is one click on a link or a button, with scripts and without.
+async function ask(way, look) {
+  const { context, page } = await open(look, plan.question.overview); // which is `/` where there is one project
+  for (const name of way) {
+    const before = page.url();
+    await page.getByRole("link", { name, exact: true }).or(page.getByRole("button", { name, exact: true })).click();
+    await page.waitForURL((url) => url.href !== before);
   }
   const first = await page.locator("main .verdict", { hasText: "at Context at least 64000" }).innerText();
-  say({ what: "question", clicks, first, url: page.url(), text: await page.locator("main").innerText() });
+  say({ what: "question", clicks: way.length, first, url: page.url(), text: await page.locator("main").innerText() });
   await context.close();
 }
 
 const storageState = await signedIn();
 const each = async (all, act) => { for (const one of all) await act(one); };
-await ask();
+for (const look of [looks.light, { ...looks.light, javaScriptEnabled: false }, looks.phone]) await each(plan.question.ways, (way) => ask(way, look));
 const waiting = [...plan.visits];
 const visitor = async (name) => { while (waiting.length) await visit(name, storageState, waiting.shift()); };
 await Promise.all([visitor("one"), visitor("another")]);

@@ -112,6 +112,13 @@ def test_a_rank_range_says_which_pairs_narrow_it() -> None:
     assert "has it narrows none\n" in ranking_text(ranking(warnings=[against]))
 
 
+def test_who_else_changed_is_counted_and_one_alone_is_told() -> None:
+    worse = [{"name": f"n{n}", "before": n, "now": n, "verdict": "worse", "difference": -9.0 + n} for n in range(1, 5)]
+    for number, told in {2: "", 3: ", 1 more is worse", 4: ", 2 more are better or worse"}.items():
+        change = {"since": "2026-10-23T00:00:00Z", "names": worse[:number]}
+        assert f"n2 is worse by 7.0{told}." in " ".join(ranking_text(ranking(change=change)).split())
+
+
 def test_markdown_escapes_pipes_in_names() -> None:
     assert "| a\\|b \\\\ \\<br> |" in ranking_markdown(ranking(ranking=[row(1, "a|b \\ <br>", 1.0, 1, 1, "A")]))
 
