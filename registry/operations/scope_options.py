@@ -1,7 +1,7 @@
 """What forms and pages offer to choose of the grids that filters find: names, axes, labels, scopes, grids."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, true, tuple_
@@ -83,11 +83,11 @@ def number_labels(connection: Connection, project_id: uuid.UUID, by: str, filter
     return [(row.key, row.numbers) for row in connection.execute(found)]
 
 
-def is_lower_better(connection: Connection, project_id: uuid.UUID, filters: Filters) -> bool:
-    """Return whether lower values are better in any of these grids."""
-    lower = revisions.c.metric["direction"].astext == "lower"
-    query = select(grids.c.id).join(revisions, _CURRENT).where(lower).limit(1)
-    return connection.execute(_found(query, connection, project_id, filters)).first() is not None
+def posted_metric(connection: Connection, project_id: uuid.UUID, experiment: str, metric: str) -> Mapping[str, Any]:
+    """The metric as a grid of an experiment posted it, where there is one."""
+    filters = Filters(experiment=[experiment], metric=[metric])
+    query = select(revisions.c.metric).select_from(grids).join(revisions, _CURRENT).limit(1)
+    return connection.scalar(_found(query, connection, project_id, filters)) or {}
 
 
 def scope_options(connection: Connection, project_id: uuid.UUID, limit: int) -> Sequence[Any]:

@@ -2,6 +2,7 @@
 would have said of what was published lately."""
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from flask import Response
+from sqlalchemy import Connection
 
 from registry.api.answers import ask, settled
 from registry.api.baselines import reached
@@ -25,9 +27,8 @@ from registry.operations.alerts import (
     verdict_of,
 )
 from registry.operations.baselines import find_baseline, is_being_judged, list_baselines
-from registry.operations.find_grids import Filters
 from registry.operations.gate_questions import gates_since
-from registry.operations.scope_options import is_lower_better
+from registry.operations.scope_options import posted_metric
 from registry.operations.suites import suites_by_benchmarks
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
@@ -35,7 +36,8 @@ from registry.pages.links import data_path, results_page
 from registry.pages.live import GATES, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.responses import page, state_of
 from registry.renderings.numbers import places_of, signed, typeset
-from registry.renderings.policies import benchmarks_in_words, policy_in_words, subject_in_words
+from registry.renderings.policies import benchmarks_in_words, policy_in_words, reach_in_words, subject_in_words
+from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.words import label, place
 from registry.results.alerts import Alert, FailingPlace, StoredVerdict
 from registry.results.codec import from_document, read, to_document
@@ -92,8 +94,7 @@ def baseline(project: str, baseline: str) -> Response:
         latest = last_verdicts(connection, found.id, found.version, _VERDICTS)
         going = list_alerts(connection, row.id, {"baseline": (found.name,), "state": _GOING}, None, _LIVE)
         _, precision = alerts_of(connection, found.id)
-        scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
-        lower = is_lower_better(connection, row.id, scope)
+        yardstick = yardstick_of(connection, row.id, definition)
         suite = suites_by_benchmarks(connection, row.id).get(frozenset(definition.benchmarks), "")
 
     def context() -> dict[str, Any]:
@@ -103,9 +104,10 @@ def baseline(project: str, baseline: str) -> Response:
             "baseline": found,
             "definition": definition,
             "subject": subject_in_words(definition),
-            "sentences": list(policy_in_words(definition, suite)),
-            "reached": reached_,
-            "standings": standings_shown(project, standings_of(verdicts, going), verdicts, definition, lower),
+            "sentences": list(policy_in_words(definition, yardstick, suite)),
+            "reach": list(reach_in_words(definition.policy.kind, reached_, yardstick)),
+            "warnings": reached_.warnings,
+            "standings": standings_shown(project, standings_of(verdicts, going), verdicts, definition, yardstick),
             "precision": precision,
             "judging": judging,
             "every": PENDING_SECONDS if judging else SETTLED_SECONDS,
@@ -114,7 +116,7 @@ def baseline(project: str, baseline: str) -> Response:
             "verdicts_json": data_path(f"/projects/{project}/baselines/{baseline}/verdicts", row.visibility),
         }
 
-    made_of = [found.version, reached_, [one.id for one in latest], tags(going), precision, lower, suite, judging]
+    made_of = [found.version, reached_, [one.id for one in latest], tags(going), precision, yardstick, suite, judging]
     return page("baseline.html", made_of, context)
 
 
@@ -170,12 +172,13 @@ class Stands:
 @dataclass(frozen=True, slots=True)
 class Standings:
     """How contenders stand, with their gaps as texts and as a forest plot; `previous` says that each has a baseline
-    of its own."""
+    of its own, `floor` that gaps are to a floor."""
 
     rows: Sequence[Stands]
     gaps: Sequence[str]
     forest: Whiskers | None
     previous: bool
+    floor: bool
 
 
 def standings_shown(
@@ -183,7 +186,7 @@ def standings_shown(
     rows: Sequence[Stands],
     verdicts: Sequence[StoredVerdict | Gate],
     definition: Definition,
-    lower_is_better: bool,
+    yardstick: Yardstick,
 ) -> Standings:
     """The rows as a template takes them, with the margin of the verdicts that they are made of."""
     rows = [
@@ -193,8 +196,9 @@ def standings_shown(
     places = places_of(one.gap.gap for one in rows)
     gaps = [typeset(signed(one.gap.gap, places)) if one.gap.gap is not None else "" for one in rows]
     margin = next((one.margin for one in verdicts if one.margin is not None), None)
-    margins = margins_of(definition.policy.kind, margin, lower_is_better)
-    return Standings(rows, gaps, forest_of([one.gap for one in rows], margins), bool(definition.subject.previous))
+    margins = margins_of(definition.policy.kind, margin, yardstick.direction == "lower")
+    forest = forest_of([one.gap for one in rows], margins)
+    return Standings(rows, gaps, forest, bool(definition.subject.previous), definition.policy.kind == "floor")
 
 
 def forest_of(gaps: Sequence[Gap], margins: Sequence[float]) -> Whiskers | None:
@@ -254,6 +258,11 @@ def definition_of(row: Any) -> Definition:
     return from_document(Definition, row.definition)
 
 
+def yardstick_of(connection: Connection, project_id: uuid.UUID, definition: Definition) -> Yardstick:
+    """How gaps to a baseline are read, by the metric as it was posted."""
+    return Yardstick.of(posted_metric(connection, project_id, definition.experiment, definition.metric))
+
+
 def told(row: Any) -> Alert:
     """An alert as it is served, typeset."""
     found = alert_of(row)
@@ -295,9 +304,8 @@ class Preview:
 def previewed(project: Any, name: str, definition: Definition, reached: Reachable) -> Preview:
     """Ask the gate about the latest contenders; nothing but its answers is kept, as those of any question are."""
     candidate = SimpleNamespace(name=name, version=0, definition=to_document(definition))
-    scope = Filters(experiment=[definition.experiment], metric=[definition.metric])
     with parts().database.reading() as connection:
-        lower = is_lower_better(connection, project.id, scope)
+        yardstick = yardstick_of(connection, project.id, definition)
         every = gates_since(connection, project.id, candidate, datetime.now(UTC) - timedelta(DAYS))
     questions = every[:_MOST]
     for question in questions:
@@ -318,7 +326,7 @@ def previewed(project: Any, name: str, definition: Definition, reached: Reachabl
     return Preview(
         name,
         reached,
-        standings_shown(project.slug, shown, gates, definition, lower),
+        standings_shown(project.slug, shown, gates, definition, yardstick),
         ", ".join(f"{word} {count}" for word, count in counts.items() if count),
         len(questions),
         len(every) - len(questions),

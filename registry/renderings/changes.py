@@ -154,7 +154,7 @@ def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) 
         power = 100 * params.power
         yield f"could show: a step of this size would have had p < alpha with power {power:g} %, before Holm"
     if any(_picked(steps)):
-        yield "picked: allows for having been picked as the largest (Bonferroni over the steps of its series)"
+        yield "picked: allows for having been picked as the largest, and for ties (Bonferroni over all of its series)"
     yield from _left_out(steps, left, full=params.detail == "full")
 
 

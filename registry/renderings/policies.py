@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from registry.renderings.numbers import UNDEFINED, p_value
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
+from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.words import counted, isolated, said
-from registry.results.gates import Definition, Policy
+from registry.results.gates import Definition, Policy, PolicyKind, Reachable
 from registry.results.pairs import Friedman, OtherRank, PolicyAgreement, PolicySensitivity
 from registry.results.ranking import Ranking
 
@@ -121,11 +122,12 @@ def subject_in_words(definition: Definition) -> str:
     return subject.model or f"{len(subject.grids or ())} pinned revisions"
 
 
-def policy_in_words(definition: Definition, suite: str = "") -> Iterator[str]:
-    """What a contender must show, sentence by sentence; `suite` has exactly the baseline's benchmarks."""
+def policy_in_words(definition: Definition, yardstick: Yardstick, suite: str = "") -> Iterator[str]:
+    """What a contender must show, sentence by sentence; `yardstick` is of its metric, and
+    `suite` has exactly its benchmarks."""
     policy, some = definition.policy, benchmarks_in_words(definition, suite)
     where = f"{_OF_SOME[policy.per]} {some}" if some else _PER[policy.per]
-    yield f"A contender passes when it is shown {_shown(policy)}, {where}."
+    yield f"A contender passes when it is shown {_shown(policy, yardstick)}, {where}."
     yield f"Each one-sided test has the level {100 * policy.alpha:g} %{_looks(policy)}."
     if policy.missing == "matched":
         share = f"{100 * policy.common_share:g} %"
@@ -136,12 +138,30 @@ def policy_in_words(definition: Definition, suite: str = "") -> Iterator[str]:
         yield f"An alert is opened when {policy.confirm} verdicts on a contender fail, one after another."
 
 
-def _shown(policy: Policy) -> str:
-    percent = " % of the baseline" if policy.margin_unit == "percent" else " points"
-    amount = f"{policy.margin:g}{percent}"
+def reach_in_words(kind: PolicyKind, reach: Reachable, yardstick: Yardstick) -> Iterator[str]:
+    """What a contender can pass with: of a floor, and to improve, equal scores say nothing."""
+    scores = "good enough" if kind in ("floor", "improves") else "the same"
+    contender = f"A contender with {scores} scores and {'the same ' * (scores != 'the same')}trials"
+    yield {
+        True: f"{contender} can pass.",
+        False: f"{contender} cannot be shown to pass.",
+        None: "Whether a contender can pass was not computed: there are too many cells.",
+    }[reach.can_pass]
+    if (loss := reach.margin_shown_at_equal_scores) is not None:
+        size = f"{float(f'{loss:.3g}'):,.10g}"
+        yield f"At equal scores a loss of more than {yardstick.sized(size)} is excluded."
+    if reach.trials_to_decide_margin is not None:
+        trials = counted(reach.trials_to_decide_margin, "trial", "trials")
+        yield f"With {trials} of a cell such a contender passes with probability 80 %."
+
+
+def _shown(policy: Policy, yardstick: Yardstick) -> str:
+    margin = f"{policy.margin:g}"
+    amount = f"{margin} % of the baseline" if policy.margin_unit == "percent" else yardstick.sized(margin)
     match policy.kind:
         case "floor":
-            return f"to reach {policy.margin:g}"
+            unit, lower = yardstick.unit.replace("points", "%"), " (lower is better)" * (yardstick.sign < 0)
+            return f"to reach {margin} {unit}".rstrip() + lower
         case "improves":
             return f"to be better by more than {amount}" if policy.margin else "to be better"
         case "equivalent":

@@ -267,10 +267,14 @@ class LargestStep:
 
     size: Annotated[float, "In the metric's unit."]
     at: Annotated[tuple[LevelSpan, ...], "Every step of this size."]
-    p_holm: Annotated[PValue | None, "Holm over all steps of the grid along this axis; null without noise."]
+    p_holm: Annotated[
+        PValue | None,
+        "Holm over all steps of the grid along this axis; of several places the largest. Null without noise.",
+    ]
     interval: Annotated[
         Interval | None,
-        "At the level that picking the largest asks for (Bonferroni over the steps of the series); null without noise.",
+        "At the level that picking the largest asks for (Bonferroni over the steps of the series); of several "
+        "places it reaches as far as that of any. Null without noise.",
     ]
 
 

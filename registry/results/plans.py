@@ -65,8 +65,8 @@ class GateNow:
     margin: Annotated[float | None, "In the metric's unit, over all benchmarks."] = None
     can_pass: Annotated[
         bool | None,
-        "Whether a contender with the baseline's scores and trials could pass, unpaired; absent of a grid, which is "
-        "judged on its own benchmark.",
+        "Whether a contender with the baseline's trials could pass, unpaired: with its scores, of improves and floor "
+        "with the best there are; absent of a grid, which is judged on its own benchmark.",
         Presence.OMITTED,
     ] = None
     margin_shown_at_equal_scores: Annotated[

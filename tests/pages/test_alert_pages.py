@@ -80,6 +80,40 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     assert "Of 1 answered alerts, 0 were right: 0 %" in admin.browser.get(f"{home}/baselines/main").text
 
 
+def test_a_baseline_says_its_policy_in_the_unit_of_its_metric_and_what_its_contenders_need(project: Project) -> None:
+    """Who has the scores of the baseline does not improve on it by 10, nor reach a floor above it."""
+    latency = {"name": "latency", "unit": "ms", "direction": "lower", "lower": 0, "upper": None}
+    put(project, "A", 60.0, trials=None, stderr=1.0, metric=latency)
+    policies: dict[str, tuple[dict[str, object], str]] = {
+        "by-1": ({"margin": 1}, "not to be worse by more than 1 ms, over all benchmarks."),
+        "by-5": (
+            {"margin": 5},
+            "A contender with the same scores and trials can pass. At equal scores a loss of more than",
+        ),
+        "floor": ({"kind": "floor", "margin": 50}, "to reach 50 ms (lower is better), over all benchmarks."),
+        "better": (
+            {"kind": "improves", "margin": 10},
+            "A contender with good enough scores and the same trials can pass.",
+        ),
+    }
+    for name, (policy, _) in policies.items():
+        baseline(project, {"metric": "latency"}, name, **policy)
+    put(project, "B", 60.0, trials=None, stderr=1.0, metric=latency)
+    project.house.compute()
+    reader = browser(project.house, project.tokens["reader"])
+    read = {name: reader.read(f"/projects/{project.slug}/baselines/{name}").text for name in policies}
+    for name, (_, told) in policies.items():
+        assert told in read[name]
+    assert "At equal scores a loss of more than 2.33 ms is excluded." in read["by-5"]
+    assert "Gap: contender less the floor" in read["floor"]
+    assert "Solid line: the floor." in read["floor"]
+    assert "good enough scores" in read["floor"]
+    assert "Gap: contender less baseline" in read["better"]
+    put(project, "A", 60.0)
+    baseline(project, margin=1)
+    assert "by more than 1 point, over" in reader.read(f"/projects/{project.slug}/baselines/main").text
+
+
 def test_of_many_benchmarks_that_fail_the_first_are_named_and_the_others_counted(project: Project) -> None:
     for model, value in (("A", 70.0), ("B", 40.0)):
         for number in range(8):

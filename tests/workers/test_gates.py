@@ -128,6 +128,9 @@ floor = [
 ]
 scene("floor", *floor, p=FLOOR | {"margin": 90.0})
 floors = [of(f"{n}", [100.0, 100.0], trials=[n, 1_000], **TWO) for n in (15, 14)]
+errors = ACCURACY | {"direction": "lower"}
+erring = (of(m, v, metric=errors) for m, v in {"A": 20.0, "B": 22.1, "D": 9.0}.items())
+scene("errors", *erring, p=FLOOR | {"margin": 15.0})
 scene("floors", of("A", [50.0, 50.0], **TWO), *floors, p=FLOOR | {"margin": 90.0})
 percent = {"margin": 5.0, "margin_unit": "percent"}
 scene("percent", of("A", 50.0, **MANY), of("B", 48.0, **MANY), p=percent)
@@ -184,6 +187,7 @@ OUTCOMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "floor": {"p 29": REACHED, "p 28": OPEN, "p low": MISSED, "p B": REACHED},
     # Where one cell never fails and the other does in 20 of 100, their mean is 90, and both pass with .8^n: .035 for
     # 15, .044 for 14 too; but the bound holds for all rates, with .9^(2 n): .042 and .052.
+    "errors": {"p B": MISSED, "p D": REACHED},
     "floors": {"p 15": REACHED, "p 14": OPEN},
     "percent": {"p B": WITHIN},
     "missing": {
@@ -297,6 +301,11 @@ def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
     )
     assert judged("floor", contender="low")["sentence"].startswith("low is below the floor 90 %")
     assert judged("floor", contender="29")["sentence"].startswith("29 reaches the floor 90 %: +10.00 (90 % interval 0.")
+    worse = judged("errors")["sentence"]
+    assert worse.startswith("B is worse than the floor 15 %: +7.10 (lower is better; 90 % interval 4.84 to 9.50)")
+    assert judged("errors", contender="D")["sentence"].startswith(
+        "D reaches the floor 15 %: -6.00 (lower is better; 90 %"
+    )
     told = "+0.500 (lower is better; 90 % interval 0.384 to 0.616); the policy is not kept."
     assert judged("loss")["sentence"].endswith(told)
     assert "by less than 5 percent of the baseline: -2.00 (90 % interval" in judged("percent")["sentence"]

@@ -104,9 +104,10 @@ def within_reach(sums: Sequence[Terms], reach: float, scene: Scene) -> Found:
     region = (Span(high=reach),)
     found = scene.judged(region, _reached_by(sums, scene, len(sums)))
     # That all are within is shown one by one at alpha; that one is not, on simultaneous intervals.
-    if found.reason == "within_noise" and judge(region, _reached_by(sums, scene, 1)) == "supported":
-        return Found("supported", found.span)
-    return found
+    if found.reason != "within_noise" or found.span is None or (each := _reached_by(sums, scene, 1)) is None:
+        return found
+    # The highest of their own upper ends is one of the largest of them too; the highest lower end is none.
+    return found if judge(region, each) != "supported" else Found("supported", Span(found.span.low, each.high))
 
 
 def _reached_by(sums: Sequence[Terms], scene: Scene, family: int) -> Span | None:

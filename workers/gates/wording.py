@@ -22,7 +22,7 @@ _SHOWN: dict[Verdict, str] = {
 }
 _SHOWN_OF: dict[PolicyKind, dict[Verdict, str]] = {
     "floor": {
-        "missed": "{c} is below the floor {m}",
+        "missed": "{c} is {below} the floor {m}",
         "inconclusive": "Whether {c} reaches the floor {m} is left open",
     },
     "equivalent": {"inconclusive": "Whether {c} and {b} are equal{on} within {m} is left open"},
@@ -70,7 +70,9 @@ def where_of(benchmark: str | None, at: At | None) -> str:
 def _names(gate: Gate) -> Mapping[str, str]:
     mean = " on average" if gate.policy.per == "overall" else ""
     by = f" by more than {_amount(gate)}" if gate.policy.margin else ""
-    return {"c": gate.contender, "b": f"the baseline {gate.baseline}", "m": _amount(gate), "by": by, "on": mean}
+    below = "worse than" if gate.direction == "lower" else "below"
+    baseline = f"the baseline {gate.baseline}"
+    return {"c": gate.contender, "b": baseline, "m": _amount(gate), "by": by, "on": mean, "below": below}
 
 
 def _too_few(gate: Gate) -> str | None:
@@ -100,9 +102,9 @@ def _one(gate: Gate, found: Gate | GateUnit, names: Mapping[str, str], where: st
         return f"{told}: the noise of the cells is not known"
     form = _form((found.gap or 0.0, found.low, found.high))
     gap, low, high = f"{found.gap or 0.0:+{form}}", f"{found.low:{form}}", f"{found.high:{form}}"
+    better = "lower is better; " if gate.direction == "lower" else ""
     if found.low == found.high:
-        return f"{told}: {gap}, without noise"
-    better = "lower is better; " if gate.direction == "lower" and gate.policy.kind != "floor" else ""
+        return f"{told}: {gap}, {better}without noise"
     return f"{told}: {gap} ({better}{100 * gate.level:.4g} % interval {low} to {high})"
 
 
@@ -119,7 +121,8 @@ def _several(gate: Gate, names: Mapping[str, str]) -> str:
     what = "cells" if gate.policy.per == "cell" else "benchmarks"
     kept = gate.judged - gate.failed - gate.undecided
     one, fail = kept == 1, "does" if gate.failed == 1 else "do"
-    words = {"floor": f"reach{'es' * one} {names['m']}", "improves": f"show{'s' * one} it better{names['by']}"}
+    lower = " (lower is better)" * (gate.direction == "lower")
+    words = {"floor": f"reach{'es' * one} {names['m']}{lower}", "improves": f"show{'s' * one} it better{names['by']}"}
     keep = words.get(gate.policy.kind, f"keep{'s' * one} to {names['m']}")
     counted = f"of {gate.judged:,} {what}, {kept:,} {keep}, {gate.failed:,} {fail} not"
     blind = [where_of(one.benchmark, one.at) for one in gate.per if one.low is None]

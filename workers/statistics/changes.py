@@ -290,31 +290,28 @@ def steepest(curves: Curves, p_holm: Sequence[FloatArray | None], sign: int, alp
     most = signed.max(axis=1)
     rows = np.flatnonzero(most > 0)
     ties = signed[rows] == most[rows, None]
-    steps = iter(np.nonzero(ties)[1].tolist())
-    tied = [list(islice(steps, count)) for count in ties.sum(axis=1).tolist()]
-    best = [_surest(at, p_holm[row]) for row, at in zip(rows.tolist(), tied, strict=True)]
+    counts, (nth, steps) = ties.sum(axis=1), np.nonzero(ties)
+    each = iter(steps.tolist())
+    tied = [list(islice(each, count)) for count in counts.tolist()]
     ends: Iterable[Interval | None] = [None] * rows.size
-    if curves.noise is not None:
+    if curves.noise is not None and rows.size:
         # The largest was picked among all steps: at the usual level its interval would miss too often (Bonferroni).
-        chosen, level = np.array(best, dtype=np.int64), 1 - alpha / int(signed.shape[1])
-        cells = (rows, chosen), (rows, chosen + 1)
-        low, high = on_scale(curves, *step_ends(curves.moves[rows, chosen], curves.noise, *cells, level))
+        # Of steps that tie it reaches as far as any of theirs, so that it holds wherever they are.
+        series, firsts, level = rows[nth], np.cumsum(counts) - counts, 1 - alpha / int(signed.shape[1])
+        cells = (series, steps), (series, steps + 1)
+        low, high = on_scale(curves, *step_ends(curves.moves[series, steps], curves.noise, *cells, level))
+        low, high = np.minimum.reduceat(low, firsts), np.maximum.reduceat(high, firsts)
         ends = [Interval(level, *end) for end in zip(low.tolist(), high.tolist(), strict=True)]
-    for row, at, surest, interval in zip(rows.tolist(), tied, best, ends, strict=True):
+    for row, at, interval in zip(rows.tolist(), tied, ends, strict=True):
         places, p = curves.places[row], p_holm[row]
         spans = tuple(LevelSpan(places[i], places[i + 1]) for i in at[:MOST_CHANGES])
         found[row] = LargestStep(
             float(curves.moves[row, at[0]]),
             spans,
-            None if p is None else float(p[surest]),
+            None if p is None else float(p[at].max()),
             None if p is None else interval,
         )
     return found
-
-
-def _surest(at: list[int], p_holm: FloatArray | None) -> int:
-    """The step with the lowest p of those that tie."""
-    return at[0] if p_holm is None or len(at) == 1 else min(at, key=lambda i: float(p_holm[i]))
 
 
 @dataclass(frozen=True)

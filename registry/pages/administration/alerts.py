@@ -24,7 +24,7 @@ from registry.operations.scope_options import name_options, scope_options
 from registry.operations.suites import list_suites, members_of, suites_by_benchmarks
 from registry.pages.administration.blueprint import LONGEST_QUERY, administration
 from registry.pages.administration.layout import ROWS, Section, Typed, by_field, home, read_form, sent
-from registry.pages.gates import definition_of, previewed, where
+from registry.pages.gates import definition_of, previewed, where, yardstick_of
 from registry.renderings.policies import policy_in_words, subject_in_words
 from registry.results.alerts import DismissalReason
 from registry.results.gates import MarginUnit, MissingCells, Per, PolicyKind
@@ -94,8 +94,9 @@ def alerts(connection: Connection, row: Any, typed: Typed) -> dict[str, Any]:
     going = stored.list_alerts(connection, row.id, {"baseline": kept_name, "state": stored.LIVE}, None, _LISTED)
     return {
         "rows": [
-            (one, subject_in_words(found), next(policy_in_words(found, suites.get(frozenset(found.benchmarks), ""))))
+            (one, subject_in_words(found), next(policy_in_words(found, yardstick_of(connection, row.id, found), suite)))
             for one, found in defined
+            for suite in [suites.get(frozenset(found.benchmarks), "")]
         ],
         "experiments": sorted({one.experiment for one in scopes}),
         "metrics": sorted({one.metric for one in scopes}),

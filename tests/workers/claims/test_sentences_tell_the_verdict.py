@@ -36,6 +36,17 @@ def test_an_effect_by_two_axes_has_the_number_that_decides(word: str, which: str
     assert f"beyond noise: {number - 2.2414:.4g} to {number + 2.2414:.4g} at 95 % confidence" in told
 
 
+def test_a_width_that_each_pair_shows_has_the_bound_by_which_it_is_shown() -> None:
+    """The widest pair is .225 apart, with an error of 100 sqrt(2 x .09 / 20,000) = .3: 1.96 of them are .59; over all
+    ten pairs it would be 2.81 of them."""
+    series = of([90.005, 90.1, 89.9, 90.0, 90.125], trials=20_000)
+    claim = {"kind": "stable", "along": "L"}
+    shown = judged(series, claim | {"within": 0.85})["sentence"]
+    assert "Supported beyond noise: 0 to 0.8163 at 95 % confidence" in shown
+    left = judged(series, claim | {"within": 0.8})["sentence"]
+    assert "it is within the noise: 0 to 1.07 at 95 % confidence" in left
+
+
 def test_a_trend_of_too_few_points_tells_the_smallest_p() -> None:
     """Of n different values one ordering in n! rises all the way, and one falls: two-sided 2/n!."""
     claim = {"kind": "trend", "along": "L", "goes": "up"}

@@ -22,6 +22,7 @@ from tests.workers.statistics.reference_numbers import (
     series_of,
 )
 from workers.statistics import Parameters, describe_all
+from workers.statistics.proportions import newcombe
 from workers.statistics.shape import misfits, order_p
 
 
@@ -120,6 +121,31 @@ def test_the_largest_step_has_the_interval_that_its_choice_asks_for():
     (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(1 - 0.05 / 3, method="wilson") for k in (179, 141))
     low, high = -0.19 - math.hypot(0.705 - l2, u1 - 0.895), -0.19 + math.hypot(u2 - 0.705, 0.895 - l1)
     assert ends(drop["interval"]) == pytest.approx((100 * low, 100 * high), rel=1e-9)
+
+
+def test_the_interval_of_largest_steps_that_tie_holds_for_each_of_them():
+    """The three rises are alike; the first has the widest interval and the largest p."""
+    series = one_series([90.5, 80.5, 70.5, 60.5, 70.5, 80.5, 90.5], trials=200)
+    rise, tied = series["largest"]["rise"], series["changes"][3:]
+    assert [at["from"] for at in rise["at"]] == [3, 4, 5]
+    assert rise["p_holm"] == max(step["p_holm"] for step in tied) > min(step["p_holm"] for step in tied)
+    assert rise["interval"]["level"] == pytest.approx(1 - 0.05 / 6)
+    low, high = newcombe(*np.array([[121, 141, 161], [200] * 3, [141, 161, 181], [200] * 3]), 1 - 0.05 / 6)
+    assert ends(rise["interval"]) == pytest.approx((100 * low.min(), 100 * high.max()), rel=1e-9)
+
+
+def test_where_steps_with_few_and_many_trials_tie_the_truth_of_each_is_in_the_interval():
+    """90, 80, 90 and 50 % of 100, 100, 10 and 10 trials: the falls tie where the second came out far too small."""
+    truth, tied = [-10.0, 10.0, -40.0], 0
+    draws = np.random.default_rng(4).binomial([100, 100, 10, 10], [0.9, 0.8, 0.9, 0.5], size=(20_000, 4))
+    values = 100 * draws / [100, 100, 10, 10]
+    for row in values[np.abs(values[:, 0] - values[:, 1] - values[:, 2] + values[:, 3]) < 1e-9].tolist():
+        drop = one_series(row, trials=[100, 100, 10, 10])["largest"]["drop"]
+        if drop and len(drop["at"]) > 1:
+            tied += 1
+            low, high = ends(drop["interval"])
+            assert all(low <= truth[at["from"]] <= high for at in drop["at"])
+    assert tied > 100
 
 
 @each("series_class")
