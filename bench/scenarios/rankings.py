@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
+from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.results.ranking import RankedScale
 from registry.results.terms import Target
 from workers.statistics import ScoreMatrix, rank, ranks
 from workers.statistics.pairs import BOTH, pair_table
@@ -68,6 +71,14 @@ def separated(standings: ScoreMatrix, target: Target = "rerun") -> Outcome:
 def equal_models(models: int, chance: Chance) -> Outcome:
     truth = np.repeat(chance.uniform(0.4, 0.95, LAYOUT.size)[None, :], models, axis=0)
     return separated(of_trials(chance, truth, LAYOUT, OWNERS))
+
+
+def wrongly_equal(models: int, trials: int, chance: Chance) -> Outcome:
+    """Whether a verdict calls the first equal within 2 points to one of which that is not so: one is 2 better."""
+    truth = np.append(0.90, np.full(models - 1, 0.88))[:, None]
+    found = rank(of_trials(chance, truth, np.array([trials]), np.zeros(1, dtype=np.int64)))
+    found = replace(found, by="model", scale=RankedScale("%", "higher", 0.0, 100.0))
+    return int("shown to be equal" in ranking_verdict(found).sentence and found.ranking[0].name == "m0"), 1
 
 
 def equal_with_repeats(models: int, slots: int, repeats: int, chance: Chance) -> Outcome:
@@ -200,6 +211,10 @@ def _ranks() -> Iterator[Scenario]:
 
 
 def _intervals() -> Iterator[Scenario]:
+    for models, trials in ((3, 8_000), (8, 12_000), (12, 12_700)):
+        run = partial(wrongly_equal, models, trials)
+        setting = f"one of {models} models 2 points better, one cell, n {trials:,}"
+        yield Scenario("names are wrongly called equal to the first of many", setting, "at_most", 0.05, run, 1_000)
     for spread in (0.0, 3.0):
         run = partial(difference_holds, spread)
         setting = f"trials 150, 150, 200, 990, model × benchmark sd {spread:g} points"

@@ -20,6 +20,7 @@ from bench.scenarios.worlds import (
 )
 from registry.grids.grid import Grid, Kind
 from workers.statistics.comparison import gap
+from workers.statistics.noise import RepeatedCells, between, within
 
 Draw = Callable[[Chance], Grid]
 KINDS: tuple[Kind, ...] = ("nominal", "numeric")
@@ -107,6 +108,17 @@ def seeds(rows: int, columns: int, repeats: int, n: int, spread: float, share: f
     return lambda chance: repeated_trials(chance, np.full((rows, columns), share), repeats, n, spread)
 
 
+def spread_misses(cells: int, trials: int, share: float, repeats: int, chance: Chance) -> Outcome:
+    """Intervals of the spread that trials explain, and of that of repeats which nothing else moves."""
+    runs = chance.binomial(trials, share, (cells, repeats)) / trials
+    sd, free = (runs.std(axis=1, ddof=1), repeats) if repeats > 1 else (np.full(cells, np.nan), 0)
+    n = np.full(cells, float(trials * repeats))
+    found = RepeatedCells(sd, np.full(cells, free), runs.mean(axis=1), n, 1.0)
+    spreads = [one for one in (within(found, 0.05), between(found, 0.05)) if one is not None]
+    true = np.sqrt(share * (1 - share) / trials)
+    return sum(not one.low <= true <= one.high for one in spreads), len(spreads)
+
+
 def found_different(draw: Draw, cells: bool, chance: Chance) -> Outcome:
     """Whether two grids are shown to differ: all their cells together, or any cell by Holm's p."""
     found = gap(draw(chance), draw(chance))
@@ -191,6 +203,18 @@ def _seeds() -> Iterator[Scenario]:
                 yield Scenario(differ, setting, "at_most", 0.05, run, 400)
 
 
+def _spreads() -> Iterator[Scenario]:
+    for cells, trials, share, repeats in (
+        *((30, 20, 0.97, 1), (5, 40, 0.95, 1), (10, 100, 0.8, 1), (20, 10, 0.95, 3), (3, 50, 0.9, 3)),
+        *((1, 200, 0.9, 5), (1, 100, 0.5, 1)),
+    ):
+        run = partial(spread_misses, cells, trials, share, repeats)
+        setting = f"{cells} cells of {repeats} × {trials} trials, p {share:g}"
+        yield Scenario(
+            "the interval of a spread by trials, or of repeats, misses", setting, "at_most", 0.06, run, 1_000
+        )
+
+
 def _shocks() -> Iterator[Scenario]:
     for points in (1, 3):
         draw, setting = shocked(6, 8, 200, 0.8, points), f"6 × 8, n 200, p .8, shocks of sd {points} points"
@@ -215,4 +239,4 @@ def _power() -> Iterator[Scenario]:
             yield Scenario(f"{told}, out of repeats", f"{rows} × {m}, {repeats} repeats", "shown", None, run, 200)
 
 
-SCENARIOS = [*_nothing(), *_seeds(), *_shocks(), *_power()]
+SCENARIOS = [*_nothing(), *_seeds(), *_spreads(), *_shocks(), *_power()]

@@ -192,9 +192,10 @@ def doubts(found: Aggregates) -> Iterator[str]:
     """What intervals say and assume, what was not counted, and the warnings."""
     known = [one.interval for one in found.entries if one.interval]
     if known and found.value == "best":
+        bias, side = ("downward", "above") if found.direction == "lower" else ("upward", "below")
         yield (
             f"interval: {level_of(known[0])}, of the best true value among the candidates. The best of noisy cells is "
-            "biased upward, so it stands by simultaneous limits and may lie below the value"
+            f"biased {bias}, so it stands by simultaneous limits and may lie {side} the value"
         )
     elif known:
         yield f"interval: {level_of(known[0])}, these cells measured again"

@@ -77,7 +77,7 @@ def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> 
         expected, most = (max(expected, bound), max(most, bound)) if lower else (min(expected, bound), min(most, bound))
     places = places_of([best, expected, most])
     finer = None if decimals is None or places is None else min(decimals + 1, places)
-    beyond = (most - best if lower else best - most) > 1e-9 * abs(most)
+    beyond = (most - best if lower else best - most) > 1e-12 * abs(most)
     side, word = ("above", "lower") if lower else ("below", "higher")
     if fixed(expected, finer) == fixed(bound, finer):
         return None
@@ -86,4 +86,6 @@ def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> 
     told = f"the best of as many equal cells would be expected at {fixed(expected, finer)} and"
     if fixed(most, finer) == fixed(bound, finer):
         return f"{told} may be at the end of the scale, so this one proves nothing by itself"
+    if finer is not None and beyond and fixed(most, finer) == fixed(best, finer):
+        finer += 2
     return f"{told} would be at or {side} {fixed(most, finer)} in {share} of cases; {verdict}"

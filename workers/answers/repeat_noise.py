@@ -154,7 +154,7 @@ def _sentence(benchmark: str, found: _Found, unit: str, alpha: float) -> str:
         if explained is None:
             return f"On {benchmark} nothing is known of the noise: {_NOTHING}."
         told = f"the trials of a cell explain a standard deviation of {explained.value:.3g}{unit}"
-        return f"On {benchmark} no cell has repeats; {told} ({level} {_range(explained)})."
+        return f"On {benchmark} no cell has repeats that differ; {told} ({level} {_range(explained)})."
     told = f"On {benchmark} one repeat varies by {spread.value:.3g}{unit}"
     told = f"{told} ({level} {_range(spread)}, {spread.df:g} degrees of freedom)"
     if explained is None or quotient is None:

@@ -33,7 +33,7 @@ from registry.grids.grid import Grid
 from registry.results.parameters import FALSE_ALARM, POWER
 from registry.results.repeat_noise import RepeatSpread
 from registry.results.terms import OF_REPEATS, ROUNDED, KnownNoise
-from workers.statistics.terms import FloatArray, IntArray, decimals_of
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, decimals_of
 
 Kind = Literal["trials", "stderr", "repeats"]
 _TAIL = 0.025
@@ -289,40 +289,43 @@ class RepeatedCells:
         return np.where(known, self.repeats - 1.0, 0.0)
 
     @property
+    def unit(self) -> FloatArray:
+        """What p (1 - p) is multiplied by for an unbiased variance of one repeat by its trials; 0 without two."""
+        scale = self.whole**2 * np.maximum(self.repeats, 1) / np.maximum(self.trials - 1, 1e-300)
+        return np.asarray(np.where(self.trials > 1, scale, 0.0), dtype=np.float64)
+
+    @property
     def explained(self) -> FloatArray:
-        """The variance of one repeat by its trials, NaN where these are unknown."""
-        smooth = (self.share * self.trials + 0.5) / (self.trials + 1)
-        of_one = self.trials / np.maximum(self.repeats, 1)
-        variance = smooth * (1 - smooth) * self.whole**2 / np.maximum(of_one, 1e-300)
-        return np.asarray(np.where(self.trials > 0, variance, np.nan), dtype=np.float64)
+        """The variance of one repeat by its trials."""
+        return np.asarray(self.share * (1 - self.share) * self.unit, dtype=np.float64)
 
 
 def between(cells: RepeatedCells, alpha: float) -> RepeatSpread | None:
-    """The spread of repeats."""
+    """The spread of repeats that differ; None where all agree, which may be chance or rounding."""
     free = cells.repeated
-    df = float(free.sum())
-    if df == 0:
+    variance = float(np.sum(free * np.nan_to_num(cells.sd) ** 2)) / max(float(free.sum()), 1.0)
+    if variance == 0:
         return None
-    variance = float(np.sum(free * np.nan_to_num(cells.sd) ** 2)) / df
+    used = free > 0
+    df = _df_of_repeats(cells, used) if bool((cells.explained[used] > 0).any()) else float(free.sum())
     return _spread(variance, df, int(np.count_nonzero(free)), alpha)
 
 
 def within(cells: RepeatedCells, alpha: float) -> RepeatSpread | None:
     """The spread that the trials of one repeat explain, of the cells that are repeated if any have both."""
-    variance = cells.explained
-    known = np.isfinite(variance)
+    known = cells.trials > 1
     both = known & (cells.repeated > 0)
     weights = np.where(both, cells.repeated, 0.0) if both.any() else known.astype(np.float64)
-    if not weights.any():
+    mean = float(np.sum(weights * cells.explained))
+    if mean <= 0:
         return None
-    weights /= weights.sum()
-    mean = float(np.sum(weights * np.nan_to_num(variance)))
-    smooth = (cells.share * cells.trials + 0.5) / (cells.trials + 1)
-    # d of p (1 - p) is (1 - 2 p) d p, and the variance of p is p (1 - p) / n.
-    relative = (1 - 2 * smooth) ** 2 / np.maximum(smooth * (1 - smooth) * cells.trials, 1e-300)
-    spread = float(np.sum((weights * np.nan_to_num(variance)) ** 2 * np.where(known, relative, 0.0)))
+    # d of p (1 - p) is (1 - 2 p) d p - (d p)^2, and the variance of p is p (1 - p) / n, here of a share that is no end.
+    n = np.maximum(cells.trials, 1.0)
+    share = (cells.share * n + 0.5) / (n + 1)
+    error = share * (1 - share) / n
+    spread = float(np.sum((weights * cells.unit) ** 2 * error * ((1 - 2 * share) ** 2 + 2 * error)))
     df = 2 * mean**2 / spread if spread > 0 else math.inf
-    return _spread(mean, min(df, _MOST_DF), int(np.count_nonzero(weights)), alpha)
+    return _spread(mean / weights.sum(), min(df, _MOST_DF), int(np.count_nonzero(weights)), alpha)
 
 
 _MOST_DF = 1e9
@@ -330,22 +333,25 @@ _MOST_DF = 1e9
 
 
 def ratio(cells: RepeatedCells, alpha: float) -> RepeatSpread | None:
-    """The variance of repeats over the explained one without its smoothing, which near an end is most of it; None where
-    all trials came out the same."""
+    """The variance of repeats over the explained one; None where all trials came out the same, or all repeats agree."""
     used = (cells.repeated > 0) & (cells.trials > 1)
-    free, share, trials = cells.repeated[used], cells.share[used], cells.trials[used]
-    of_one = share * (1 - share) * trials / cells.repeats[used]  # successes times failures of a repeat over its trials
-    variance = share * (1 - share) * cells.whole**2 * cells.repeats[used] / (trials - 1)
-    explained = float(np.sum(free * variance))
-    if explained <= 0:
+    explained = float(np.sum(cells.repeated[used] * cells.explained[used]))
+    found = float(np.sum(cells.repeated[used] * cells.sd[used] ** 2))
+    if explained <= 0 or found == 0:
         return None
-    found = float(np.sum(free * cells.sd[used] ** 2)) / explained
-    # The variance of a sample variance is s^4 (2 / (r - 1) + kurtosis / r): rare failures have a large one.
-    kurtosis = np.maximum((1 - 6 * share * (1 - share)) / np.maximum(of_one, 1e-300), 0.0)
-    spread = float(np.sum((free * variance) ** 2 * (2 / free + kurtosis / cells.repeats[used])))
-    df = min(2 * explained**2 / spread, float(free.sum()))
+    df = _df_of_repeats(cells, used)
     low, high = _ends(df, alpha)
-    return RepeatSpread(found, found * low, found * high, df, int(used.sum()))
+    return RepeatSpread(found / explained, found / explained * low, found / explained * high, df, int(used.sum()))
+
+
+def _df_of_repeats(cells: RepeatedCells, used: BoolArray) -> float:
+    """Degrees of freedom of the pooled variance of repeats: fewer where failures are rare, for the variance of a sample
+    variance is s^4 (2 / (r - 1) + kurtosis / r)."""
+    free, share, variance = cells.repeated[used], cells.share[used], cells.explained[used]
+    of_one = share * (1 - share) * cells.trials[used] / cells.repeats[used]
+    kurtosis = np.where(of_one > 0, (1 - 6 * share * (1 - share)) / np.maximum(of_one, 1e-300), 0.0)
+    spread = float(np.sum((free * variance) ** 2 * (2 / free + np.maximum(kurtosis, 0.0) / cells.repeats[used])))
+    return min(2 * float(np.sum(free * variance)) ** 2 / spread, float(free.sum()))
 
 
 def _spread(variance: float, df: float, cells: int, alpha: float) -> RepeatSpread:

@@ -85,8 +85,7 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     if answer == "none" or why is not None:
         return answer, f"cannot be told: {why}" if why else "cannot be told"
     listed = pair_of(ranking, rows[0].name, rows[1].name)
-    found, yardstick = (listed[1] if listed else None), yardstick_of(ranking)
-    size = found.told(yardstick) if found else ""
+    size = listed[1].told(yardstick_of(ranking)) if listed and listed[1] else ""
     if len(rows) == 2:
         # By itself the pair may be told apart, and its interval then leaves out 0.
         picked = listed and listed[0].p is not None and listed[0].p < (ranking.alpha or 0.0)
@@ -94,6 +93,8 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
         how = {"shown": f"{_word(ranking)} by ", "absent": "equal: "}.get(answer, open_)
         return answer, f"{how}{size}" if size else how.rstrip(": ").removesuffix(" by")
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
+    if not others:
+        return answer, "all share the first rank"
     all_ = "both others" if others == 2 else f"all {others:,} others"
     than = all_ if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
     if answer == "shown":

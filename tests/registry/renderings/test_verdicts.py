@@ -16,7 +16,7 @@ from registry.renderings.sheet import markdown, text
 from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.grid import counts_note, grid_verdict
-from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.ranking import ranking_verdict, short_verdict
 from registry.renderings.verdicts.targets import of_target, verdict_of_targets
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
@@ -281,6 +281,12 @@ def test_of_few_benchmarks_each_is_told_of_when_left_out() -> None:
     assert ranking_verdict(from_document(Ranking, first_of_three(without=each))).left_out == (
         "Without GPQA, than 1 of them.", "Without AMC23, than no fewer.", "Without AIME, than none of them.",
     )  # fmt: skip
+
+
+def test_of_names_that_are_all_first_none_is_said_to_be_better() -> None:
+    rows = [row(1, name, 1, 3, "A") for name in "abc"]
+    pairs = [pair(a, b, 0.0, interval=None) for a, b in ("ab", "ac", "bc")]
+    assert short_verdict(from_document(Ranking, ranked(rows, pairs)))[1] == "all share the first rank"
 
 
 def test_the_sentence_names_the_benchmarks_that_were_asked_for() -> None:
