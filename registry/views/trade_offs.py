@@ -20,11 +20,11 @@ from registry.errors import Fault, Invalid
 from registry.grids.grid import Direction, Metric
 from registry.grids.intake.levels import read_number
 from registry.grids.slices import Slice, slice_of, with_slice
-from registry.plans.noise import t_tail
 from registry.results.aggregates import Aggregates
 from registry.results.lines import Estimate
 from registry.results.terms import SlotPolicy, Warning, lacking_text
 from registry.results.trade_offs import FrontPlace, NameWithout, Quantity, TradeOff, TradeOffPoint
+from registry.students_law import t_tail
 from registry.views.lines import noise_unknown
 
 MOST_POINTS = 100

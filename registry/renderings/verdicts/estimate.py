@@ -3,17 +3,17 @@ modules beside this one and for pages that say as much in short."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
-from registry.plans.closed_forms import quantile
-from registry.plans.noise import t_tail
 from registry.renderings.numbers import fixed, level_at, places_of, rough, span
 from registry.renderings.words import isolated
 from registry.results.pairs import Pair
 from registry.results.parameters import POWER, Parameters, times_to_show
 from registry.results.terms import Interval, SliceDocument
+from registry.students_law import t_tail
 
 _MOST_TIMES = 100
 """Times the trials beyond which only the order of magnitude is said."""
@@ -130,7 +130,7 @@ def is_equivalent(pair: Pair, margin: float, rate: float) -> bool:
     ends, size, df = pair.interval, pair.difference or 0.0, int(pair.df or 0)
     if ends is None:
         return False
-    reach = quantile(0.5 + ends.level / 2)
+    reach = NormalDist().inv_cdf(0.5 + ends.level / 2)
     errors = (pair.stderr,) * 2 if df else ((ends.high - size) / reach, (size - ends.low) / reach)
     rooms = zip((margin - size, margin + size), errors, strict=True)
     return all(error and t_tail(room / error, df or None) < rate for room, error in rooms)

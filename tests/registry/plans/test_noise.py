@@ -7,7 +7,8 @@ from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.plans.closed_forms import quantile
-from registry.plans.noise import stderr_of, t_quantile
+from registry.plans.noise import stderr_of
+from registry.students_law import t_quantile
 
 pytestmark = pytest.mark.unit
 ACCURACY = Metric("accuracy", "%", "higher", 0, 100)
