@@ -3,6 +3,7 @@
 import itertools
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from flask import Response, redirect, request
@@ -115,7 +116,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
         small = _told(entries) if kind == "model" else []
         verdicts, tags = verdicts_on(connection, row.id, small) if small else ({}, [])
         lacking = lacking_of(connection, row.id, filters, shown) if kind == "model" else {}
-        protocols = protocols_of(connection, row.id, filters) if kind == "benchmark" else {}
+        told = protocols_of(connection, row.id, filters) if kind == "benchmark" else {}
 
     def context() -> dict[str, Any]:
         return {
@@ -131,9 +132,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "best": _best_on(called, rankings),
             "verdicts": verdicts,
             "lacking": lacking,
-            "protocols": {
-                experiment: [(_said_in(one), models) for one, models in told] for experiment, told in protocols.items()
-            },
+            "protocols": {one: [(_said_in(keys), models) for keys, models in some] for one, some in told.items()},
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
             "standings": [(one, *mean) for one, mean in zip(standings, means, strict=True)],
@@ -142,13 +141,15 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "ranking_of": lambda query: ranking_path(project, query),
             "feed": live_on(row, (*GRIDS, "ranking.changed")),
             "ranked": kind in RANKED,
-            "data": lambda path, **more: data_path(
-                f"/projects/{project}{path}", row.visibility, [(kind, name), *more.items()]
-            ),
+            "data": partial(_data_of, row, (kind, name)),
         }
 
-    found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking, protocols]
+    found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking, told]
     return page("name.html", [*found, *(one.etag for each in rankings.values() for one in each.values())], context)
+
+
+def _data_of(project: Any, carried: tuple[str, str], path: str, **more: Any) -> str:
+    return data_path(f"/projects/{project.slug}{path}", project.visibility, [carried, *more.items()])
 
 
 def _said_in(protocol: Protocol) -> str:

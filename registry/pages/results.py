@@ -141,12 +141,10 @@ def _context(
     shown = found.shown() if found.state == "ready" else {}
     rankings = rankings_of(best)
     told = next(iter(rankings.values()), None)
-    # Of one name nobody asks who is best, but by the ranking itself.
-    asks = told is not None and (len(told.ranking) != 1 or view.name == "ranking")
-    compares = view.name == "compare"  # its own verdict speaks
-    who = [who_is_best(rankings.values(), shown.get("beside_ranking"))] if told and asks and not compares else []
+    # Of one name nobody asks who is best, but by the ranking itself; of two that are compared the view's own verdict.
+    asks = told is not None and (len(told.ranking) != 1 or view.name == "ranking") and view.name != "compare"
+    who = [who_is_best(rankings.values(), shown.get("beside_ranking"))] if asks else []
     waits = found.pending or "pending" in (found.state, *map(state_of, best.values()))
-    fields, beside, folded = _fields(asked) if "experiment" in query else ([], [], [])
     return {
         "project": asked.project,
         "view": view,
@@ -157,14 +155,7 @@ def _context(
         "asked_view": named,
         "sentence": _sentence(query, asked.wanted),
         "narrowed": _narrowed(query),
-        "fields": fields,
-        "slices": _folded_slices(fields),
-        "quick": list(quick_choices([*fields, *folded])),
-        "beside": beside,
-        "folded": folded,
-        "folded_asked": list(_unusual(folded, query)),
-        "chosen": [one for one in bar.choices.values() if one.kind in view.fields],
-        "kept": list(_kept(view, [*fields, *beside, *folded])),
+        **_of_bar(asked),
         "foreign": asked.foreign,
         "dropped": request.args.getlist(DROPPED),
         "slice_text": slice_text(asked.wanted),
@@ -173,11 +164,9 @@ def _context(
         "state_word": found.state,
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
-        "next": list(_next(asked, told)) if asks and told and not compares else (),
+        "next": list(_next(asked, told)) if asks and told else (),
         "targets": by_target(best, rankings),
-        "scale": scale_words(told) if told else "",
-        "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
-        "changed": list(_changed(told)) if told else [],
+        **_of_rankings(rankings, told),
         "heading": "",
         "drawn": False,
         "picture": view.picture(asked, found) if shown.get("drawn") else None,
@@ -193,6 +182,30 @@ def _context(
         "outside": 0,
         "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
         **shown,
+    }
+
+
+def _of_rankings(rankings: Mapping[str, Ranking], told: Ranking | None) -> dict[str, Any]:
+    """What stands beside the verdict on the rankings of all targets, of which one is told."""
+    return {
+        "scale": scale_words(told) if told else "",
+        "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
+        "changed": list(_changed(told)) if told else [],
+    }
+
+
+def _of_bar(asked: Asked) -> dict[str, Any]:
+    """The fields of the bar, those beside and below it, and what of the selection they do not hold."""
+    fields, beside, folded = _fields(asked) if "experiment" in asked.query else ([], [], [])
+    return {
+        "fields": fields,
+        "slices": _folded_slices(fields),
+        "quick": list(quick_choices([*fields, *folded])),
+        "beside": beside,
+        "folded": folded,
+        "folded_asked": list(_unusual(folded, asked.query)),
+        "chosen": [one for one in asked.bar.choices.values() if one.kind in asked.view.fields],
+        "kept": list(_kept(asked.view, [*fields, *beside, *folded])),
     }
 
 
