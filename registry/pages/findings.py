@@ -44,7 +44,7 @@ _DRIFT = "Assumed: the scatter is independent from level to level. A curve that 
 _NO_BREAKS = {
     None: "No step{of} is called sharp.",
     "noise_unknown": "The noise is not known, so no step{of} is called sharp.",
-    "no_margin": "No margin is set for a metric without bounds, so no step{of} is called sharp.",
+    "no_margin": "No margin is set for a metric without two bounds, so no step{of} is called sharp.",
 }
 
 

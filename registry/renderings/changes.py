@@ -36,7 +36,7 @@ _REASONS = {
         "no step{of} is called sharp where the noise of cells is not known: publish trials, a stderr above 0, or"
         " repeats that differ"
     ),
-    "no_margin": "no step{of} is called sharp: no margin is set for a metric without bounds",
+    "no_margin": "no step{of} is called sharp: no margin is set for a metric without two bounds",
 }
 
 

@@ -117,7 +117,7 @@ def _findings(document: Comparison) -> Iterator[str]:
         within = ratio.interval
         yield f"odds ratio {ratio.value:.3g} [{within.low:.3g}, {within.high:.3g}] over all cells"
     elif ratio and ratio.strata:
-        yield f"odds ratio: {ratio.reason}"
+        yield f"odds ratio without an interval: {ratio.reason}"
     if document.breslow_day and document.breslow_day.p is not None:
         yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(document.breslow_day.p)}"
     if document.agreement and document.agreement.tau is not None:

@@ -86,7 +86,7 @@ def _floor(grid: Grid, cell: Cell, names: Mapping[str, str], direction: int) -> 
     side, shift = ("below", "drop") if direction > 0 else ("above", "rise")
     sentence = (
         f"{where}: one more run {side} {limit:.{places}f} is worse than chance ({100 * FALSE_ALARM:g} % false alarms;"
-        f" {runs} runs, mean {cell.value:.{places}f}, sd {sd:.2g}); a {shift} of {finds:.2g} fails with"
+        f" {runs} runs, mean {cell.value:.{places}f}, sd {sd:.2g}); a {shift} of {float(f'{finds:.2g}'):g} fails with"
         f" {100 * POWER:g} % probability"
     )
     if questions is not None:
@@ -156,7 +156,7 @@ def _sentence(benchmark: str, found: _Found, unit: str, alpha: float) -> str:
         told = f"the trials of a cell explain a standard deviation of {explained.value:.3g}{unit}"
         return f"On {benchmark} no cell has repeats that differ; {told} ({level} {_range(explained)})."
     told = f"On {benchmark} one repeat varies by {spread.value:.3g}{unit}"
-    told = f"{told} ({level} {_range(spread)}, {spread.df:g} degrees of freedom)"
+    told = f"{told} ({level} {_range(spread)}, {spread.df:.3g} degree{'s' * (spread.df != 1)} of freedom)"
     if explained is None or quotient is None:
         return f"{told}; its trials are not known."
     interval = f"variance ratio {quotient.value:.3g}, {_range(quotient)}"
