@@ -123,8 +123,8 @@ def subject_in_words(definition: Definition) -> str:
 
 
 def policy_in_words(definition: Definition, yardstick: Yardstick, suite: str = "") -> Iterator[str]:
-    """What a contender must show, sentence by sentence; `yardstick` is of its metric, and
-    `suite` has exactly its benchmarks."""
+    """What a contender must show, sentence by sentence; `yardstick` is that of its metric, and `suite` has exactly its
+    benchmarks."""
     policy, some = definition.policy, benchmarks_in_words(definition, suite)
     where = f"{_OF_SOME[policy.per]} {some}" if some else _PER[policy.per]
     yield f"A contender passes when it is shown {_shown(policy, yardstick)}, {where}."

@@ -171,6 +171,12 @@ def test_every_view_says_what_it_assumes_of_trials_that_nobody_posted(project: P
             query = NAMES | {"benchmark": benchmark} | more
             found = computed(project, f"projects/{project.slug}/{path}", query_string=query)
             assert found["assumes"] == words, path
+    put(project, "A", "Z", [60.0, 71.0, 82.0, 93.0], trials=1_500, stderr=[1.0] * 4)
+    put(project, "B", "Z", [64.0, 75.0, 86.0, 97.0], trials=1_500, stderr=[1.0] * 4)
+    assert answered(project, benchmark="Z")["assumes"] == [], "posted errors go before trials"
+    query = NAMES | {"target": "new_benchmarks"}
+    found = computed(project, f"projects/{project.slug}/rankings", query_string=query)
+    assert (found["pairs"][0]["status"], found["assumes"]) == ("ok", []), "of other benchmarks the differences tell"
 
 
 def test_lower_is_better_turns_who_wins_and_not_the_difference(project: Project) -> None:

@@ -306,8 +306,9 @@ def between(cells: RepeatedCells, alpha: float) -> RepeatSpread | None:
     variance = float(np.sum(free * np.nan_to_num(cells.sd) ** 2)) / max(float(free.sum()), 1.0)
     if variance == 0:
         return None
-    used = free > 0
-    df = _df_of_repeats(cells, used) if bool((cells.explained[used] > 0).any()) else float(free.sum())
+    df, known = float(free.sum()), (free > 0) & (cells.trials > 1)
+    if bool((cells.explained[known] > 0).any()):
+        df *= _df_of_repeats(cells, known) / float(free[known].sum())
     return _spread(variance, df, int(np.count_nonzero(free)), alpha)
 
 

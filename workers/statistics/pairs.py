@@ -157,7 +157,7 @@ class PairTable:
         else:
             free = found.independent & (self.target == "rerun")
             words = {"independent_trials": free, "weighed_by_trials": free & self.standings.has_uneven_trials}
-        unsaid = self.standings.assumed if tested.any() else ()
+        unsaid = self.standings.assumed if self.target == "rerun" and tested.any() else ()
         return (*(word for word, where in words.items() if bool((tested & where).any())), *unsaid)
 
     def at(self, i: Any, j: Any) -> tuple[Any, Any]:

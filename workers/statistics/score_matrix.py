@@ -71,10 +71,13 @@ class ScoreMatrix:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What is assumed of the trials of cells whose design effect nobody posted."""
+        """What is assumed of the trials of cells whose design effect nobody posted, unless their error was."""
         if self.unsaid is None:
             return ()
-        bits = int(np.bitwise_or.reduce(self.unsaid[self.present & (self.unsaid > 0)], axis=None))
+        by_trials = self.present
+        if self.stderr is not None:
+            by_trials = by_trials & ~((self.stderr > 0) & ((0 if self.repeats is None else self.repeats) == 0))
+        bits = int(np.bitwise_or.reduce(self.unsaid[by_trials], axis=None))
         return tuple(word for word, bit in UNSAID.items() if bits & bit)
 
     @cached_property

@@ -160,8 +160,8 @@ class CellTable:
 
     `n` and `k` are effective trials and successes, 0 where the noise of a cell is not binomial, and `whole` is 1 or 100
     where they exist; `variance` is NaN where unknown, `df` its degrees of freedom, infinite unless estimated from
-    repeats (`workers.statistics.cells.noise`). `assumes` says what is of the
-    trials of some cell, of which no design effect was posted.
+    repeats (`workers.statistics.cells.noise`). `assumes`: what is taken for granted of
+    trials without a posted design effect.
     """
 
     levels: Mapping[str, Sequence[Place]]
