@@ -155,9 +155,9 @@ def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Me
     document = from_bytes(row.document)
     with parts().database.reading() as connection:
         if "baseline" in question:
-            found = measured_of_grids(connection, document, goal)
+            found = measured_of_grids(connection, document)
         else:
-            found = measured_of_models(connection, from_document(ModelComparison, document), goal)
+            found = measured_of_models(connection, from_document(ModelComparison, document))
     if isinstance(found, str):
         plan = planning.blank("separate", goal, "")
         return json_answer(to_document(planning.impossible(plan, "not_comparable", found)))

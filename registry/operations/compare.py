@@ -1,22 +1,18 @@
-"""Look up what a comparison, a gate or a plan asks of two grids before workers do: their revisions, trials and
-noise."""
+"""Look up what a comparison, a gate or a plan asks of two grids before workers do: their revisions and counts."""
 
 import math
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, literal, select
 
 from registry.errors import Fault, Invalid, NotFound
-from registry.grids.grid import Grid
 from registry.grids.intake import Submission
-from registry.plans.noise import with_effect
-from registry.plans.reachable import gate_error, is_exact
 from registry.storage.item_outcomes import marks_of
 from registry.storage.keys import among, of_grid
-from registry.storage.rows import content_of, grid_of
+from registry.storage.rows import content_of
 from registry.storage.tables import grids, revisions
 
 MOST_UNPUBLISHED = 20_000
@@ -54,63 +50,16 @@ Revision = tuple[str, int]
 """The id of a grid, and the number of one of its revisions."""
 
 
-def mean_trials(connection: Connection, wanted: Iterable[Revision]) -> Mapping[Revision, float]:
-    """Mean trials of a measured cell of each of these revisions, of those that have any."""
-    query = select(revisions.c.grid_id, revisions.c.number, revisions.c.trials, revisions.c.cell_trials)
-    asked = list(wanted)
-    if not asked:
-        return {}
-    rows = connection.execute(query.join(grids, of_grid(revisions)).where(*among(asked)))
-    found = dict[Revision, float]()
-    for row in rows:
-        each = [row.trials] if row.cell_trials is None else row.cell_trials
-        if known := [count for count in each if count is not None]:
-            found[str(row.grid_id), row.number] = math.fsum(known) / len(known)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class PairNoise:
-    """What is known of the noise of the common cells of two revisions: whether some cell has none, and the standard
-    error of the mean of their differences, 0 where no cell has any and None where that of some cell is unknown; the
-    mean number of repeats of those that have any."""
-
-    some_exact: bool
-    stderr: float | None
-    repeats: float | None
-
-
-def noise_of_pairs(connection: Connection, pairs: Iterable[tuple[Revision, Revision]]) -> list[PairNoise]:
-    """The noise of each pair; as a gate takes it, which a comparison does not where some cell has none."""
-    asked = list(pairs)
-    wanted = {one for pair in asked for one in pair}
-    query = select(revisions).join(grids, of_grid(revisions)).where(*among(wanted))
-    rows = connection.execute(query).all() if wanted else []
-    found = {(str(row.grid_id), row.number): grid_of(row) for row in rows}
-    return [_noise(found[mine], found[theirs]) for mine, theirs in asked]
-
-
-def _noise(mine: Grid, theirs: Grid) -> PairNoise:
-    mine, theirs = with_effect(mine, theirs), with_effect(theirs, mine)
-    cells = _by_place(mine), _by_place(theirs)
-    sides = [
-        (grid, held[key])
-        for key in cells[0].keys() & cells[1]
-        for grid, held in zip((mine, theirs), cells, strict=True)
-    ]
-    exact = [is_exact(grid, place) for grid, place in sides]
-    errors = [gate_error(grid, place) for grid, place in sides]
-    known = [error for error in errors if error is not None]
-    stderr = math.hypot(*known) / (len(sides) / 2) if known and len(known) == len(errors) else None
-    repeats = [times for grid, place in sides if grid.repeats and (times := grid.repeats[place])]
-    return PairNoise(any(exact), stderr, sum(repeats) / len(repeats) if repeats else None)
-
-
-def _by_place(grid: Grid) -> dict[frozenset[tuple[str, str | float]], int]:
-    found = {}
-    for cell in grid.cells():
-        levels = (axis.levels[i] for axis, i in zip(grid.axes, cell.at, strict=True))
-        named = zip((axis.name for axis in grid.axes), levels, strict=True)
-        key = frozenset((name, level.label if level.number is None else level.number) for name, level in named)
-        found[key] = grid.index(cell.at)
-    return found
+def mean_counts(
+    connection: Connection, wanted: Iterable[Revision]
+) -> tuple[Mapping[Revision, float], Mapping[Revision, float]]:
+    """Mean trials, and mean repeats, of the cells of each of these revisions that have any."""
+    columns = revisions.c.grid_id, revisions.c.number, revisions.c.trials, revisions.c.cell_trials, revisions.c.repeats
+    trials, repeats = dict[Revision, float](), dict[Revision, float]()
+    if asked := list(wanted):
+        for row in connection.execute(select(*columns).join(grids, of_grid(revisions)).where(*among(asked))):
+            each = [row.trials] if row.cell_trials is None else row.cell_trials
+            for found, counts in ((trials, each), (repeats, row.repeats or ())):
+                if known := [count for count in counts if count]:
+                    found[str(row.grid_id), row.number] = math.fsum(known) / len(known)
+    return trials, repeats

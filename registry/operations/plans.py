@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.grids.outcomes import scale_of
-from registry.operations.compare import PairNoise, mean_trials, noise_of_pairs
+from registry.operations.compare import Revision, mean_counts
 from registry.plans import planning
 from registry.plans.closed_forms import Goal
 from registry.plans.paired_items import PairedItems
@@ -23,29 +23,27 @@ from registry.storage.rows import metric_of
 
 def plan_of_models(connection: Connection, found: ModelComparison, goal: Goal) -> Plan | None:
     """What shows the measured gap of two models that is not shown yet; None where there is none."""
-    measured = measured_of_models(connection, found, goal)
+    measured = measured_of_models(connection, found)
     if isinstance(measured, str) or not measured.gap:
         return None
     return planning.plan_of_gap("separate", replace(measured, near=0.0), goal, Means(), None)
 
 
-def measured_of_grids(connection: Connection, document: dict[str, Any], goal: Goal) -> Measured | str:
+def measured_of_grids(connection: Connection, document: dict[str, Any]) -> Measured | str:
     """What a comparison of two grids measured, or why it has no gap."""
     one = from_document(Comparison, document)
     if one.test is None or one.test.difference is None:
         return one.reason or "the grids have no gap"
     mine, theirs = ((side.grid, side.revision) for side in one.inputs)
     pair = mine, theirs
-    trials = mean_trials(connection, pair)
+    trials, repeats = mean_counts(connection, pair)
     stratum = Stratum(
         one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
     )
-    return _with_exact_cells(
-        _measured(one.test, one.items, (stratum,), one.baseline.metric), noise_of_pairs(connection, [pair]), goal
-    )
+    return _measured(one.test, one.items, (stratum,), one.baseline.metric, repeats)
 
 
-def measured_of_models(connection: Connection, found: ModelComparison, goal: Goal) -> Measured | str:
+def measured_of_models(connection: Connection, found: ModelComparison) -> Measured | str:
     """What a comparison of two models measured, or why it has no gap."""
     whole = found.whole
     if whole is None or whole.difference is None:
@@ -56,7 +54,7 @@ def measured_of_models(connection: Connection, found: ModelComparison, goal: Goa
         if one.baseline is not None and one.contender is not None
     }
     revisions = [one for pair in pairs.values() for one in pair]
-    trials = mean_trials(connection, revisions)
+    trials, repeats = mean_counts(connection, revisions)
     strata = [
         Stratum(
             one.benchmark,
@@ -68,36 +66,21 @@ def measured_of_models(connection: Connection, found: ModelComparison, goal: Goa
         for one in found.by_benchmark
         if one.n_common
     ]
-    noise = noise_of_pairs(connection, [pairs[one.benchmark] for one in strata])
     items = next((one.items for one in found.by_benchmark if one.n_common), None)
-    return _with_exact_cells(_measured(whole, items, tuple(strata), found.metric), noise, goal)
+    return _measured(whole, items, tuple(strata), found.metric, repeats)
 
 
-def _with_exact_cells(found: Measured, noise: Sequence[PairNoise], goal: Goal) -> Measured:
-    """What was measured, by the noise of the cells that have any where others are known to have none, as gates do."""
-    if found.items or not any(one.some_exact for one in noise):
-        known = [one.repeats for one in noise if one.repeats]
-        return replace(found, repeats=sum(known) / len(known) if known else None)
-    strata = [
-        replace(one, stderr=own.stderr) if own.some_exact else one for one, own in zip(found.strata, noise, strict=True)
-    ]
-    errors = [one.stderr for one in strata if one.stderr is not None]
-    if len(errors) < len(strata):
-        return replace(found, strata=tuple(strata), stderr=None, near=0.0)
-    stderr = math.hypot(*errors) / len(strata)
-    near = max(0.0, abs(found.gap) - goal.critical * stderr)
-    return replace(
-        found, strata=tuple(strata), stderr=stderr, near=near, exact=stderr == 0, null=None, df=None, detectable=None
-    )
-
-
-def _mean(trials: Mapping[tuple[str, int], float], pair: Sequence[tuple[str, int]]) -> float | None:
+def _mean(trials: Mapping[Revision, float], pair: Sequence[Revision]) -> float | None:
     known = [trials[one] for one in pair if one in trials]
     return sum(known) / len(known) if known and len(known) == len(pair) else None
 
 
 def _measured(
-    test: GapTest | WholeGap, items: ItemPairs | None, strata: tuple[Stratum, ...], metric: PostedMetric
+    test: GapTest | WholeGap,
+    items: ItemPairs | None,
+    strata: tuple[Stratum, ...],
+    metric: PostedMetric,
+    repeats: Mapping[Revision, float],
 ) -> Measured:
     ends = () if test.interval is None else (test.interval.low, test.interval.high)
     near = min(map(abs, ends)) if ends and ends[0] * ends[1] > 0 else 0.0
@@ -111,4 +94,5 @@ def _measured(
     if name == "score":
         null = error_under_equality(test.difference or 0.0, test.p)
     gap, seen = test.difference or 0.0, test.detectable
-    return Measured(gap, test.stderr, near, strata, span, null=null, detectable=seen, items=exact, df=test.df)
+    count = math.fsum(repeats.values()) / len(repeats) if repeats else None
+    return Measured(gap, test.stderr, near, strata, span, null, seen, exact, test.df, count)

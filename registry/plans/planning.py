@@ -34,17 +34,15 @@ class Stratum:
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
-    `span` the range of the metric, None without bounds; `exact`: no cell has any noise; `null`: the error that the test
-    takes under equality, and `detectable` what it finds with the power `POWER`, where these are other ones; `items`
-    those of which one cell alone was tested exactly; `df` those of an error that was estimated, from so many `repeats`
-    of a cell, or from items."""
+    `span` the range of the metric, None without bounds; `null`: the error that the test takes under equality, and
+    `detectable` what it finds with the power `POWER`, where these are other ones; `items` those of which one cell alone
+    was tested exactly; `df` those of an error that was estimated, from so many `repeats` of a cell, or from items."""
 
     gap: float
     stderr: float | None
     near: float
     strata: tuple[Stratum, ...]
     span: float | None = None
-    exact: bool = False
     null: float | None = None
     detectable: float | None = None
     items: PairedItems | None = None
@@ -70,8 +68,6 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
         assumptions=_assumed(found),
     )
     wanted = abs(found.gap if effect is None else effect)
-    if found.exact:
-        return replace(plan, decidable_now=found.gap != 0, stderr=0.0, detectable=0.0, assumptions=("exact_cells",))
     if not found.stderr and not found.items:
         return impossible(plan, "unknown_noise", "the noise of some cells is not known")
     if found.span is not None and wanted > found.span:

@@ -13,7 +13,6 @@ _ASSUMED = {
     "independent_cells": "the cells are independent of one another",
     "equal_scaling": "where a multiple of the trials is named, all cells get the same",
     "independent_items": "items are independent of one another",
-    "exact_cells": "cells without any noise would come out the same again",
     "normal_law": "the estimate follows the normal law",
     "posted_numbers": "the posted numbers are true",
 }

@@ -349,7 +349,7 @@ def test_a_baseline_says_in_advance_what_its_gate_shows_at_equal_scores_where_re
         assert told > 1.9 * 100 * 1.645 * (2 * 0.7 * 0.3 / 1_000) ** 0.5 / scale
 
 
-def test_what_is_exact_beside_what_is_noisy_is_judged_and_planned_alike(judged: Judged, project: Project) -> None:
+def test_exact_cells_add_no_noise_to_those_that_have_some(judged: Judged, project: Project) -> None:
     """On X no cell has noise, on Y both sides have a standard error of 1: that of the mean over both is sqrt(2)/2. And
     so it is for two cells of one grid."""
     reach = Z * math.sqrt(2) / 2
@@ -360,19 +360,20 @@ def test_what_is_exact_beside_what_is_noisy_is_judged_and_planned_alike(judged: 
         put(project, model, 70.0 + x, "X", **EXACT)
         put(project, model, 70.0 + y, "Y", **EXACT | {"stderr": 1.0})
     baseline(project, margin=0.0)
-    path = f"projects/{project.slug}/plan"
     for model, (x, y, decided) in cases.items():
         found = gate(project, model)
         middle = (x + y) / 2
         assert (found["low"], found["high"]) == (pytest.approx(middle - reach), pytest.approx(middle + reach))
         assert (found["passes"] is not None) == decided
-        sides = {"baseline_model": "A", "contender_model": model, "experiment": "e", "metric": "accuracy"}
-        body = {"question": {"kind": "separate", **sides}, "one_sided": True}
-        if (answer := project.call("POST", path, json=body)).status_code == 202:
-            answer_due(project.house)
-            answer = project.call("POST", path, json=body)
-        plan = answer.get_json()
-        assert (plan["decidable_now"], plan["stderr"]) == (decided, pytest.approx(math.sqrt(2) / 2))
+
+
+def test_an_error_of_0_is_believed_only_where_both_sides_have_it(project: Project) -> None:
+    for mine, theirs, passes in ((0.0, 0.0, True), (0.0, 1.0, None), (1.0, 0.0, None)):
+        for model, value, stderr in (("A", 70.0, mine), ("B", 75.0, theirs)):
+            put(project, model, value, **EXACT | {"stderr": stderr})
+        baseline(project, margin=0.0)
+        found = gate(project)
+        assert (found["passes"], found.get("reason")) == (passes, None if passes else "unknown_noise")
 
 
 def test_an_answer_names_its_policy_and_inputs_and_a_new_revision_of_either_side_is_judged_anew(

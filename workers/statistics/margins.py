@@ -228,9 +228,10 @@ def cell_noise(found: Matched, metric: Metric) -> CellNoise:
     """Noise of the cells, as far as it is known."""
     whole = metric.proportion_of
     _, _, variance, df, _ = noise(found.standings(metric))
-    # Beside trials a posted error of 0 is what harnesses write for 0 or 100 %, and says nothing.
+    # Beside trials, or against errors above it, a posted error of 0 is what harnesses write that know none.
     posted = (found.repeats == 0) & (found.trials == 0)
     exact = (found.stderr == 0) & (posted | (found.repeats >= SURE_REPEATS))
+    exact &= ~posted | exact.all(axis=0)
     variance = np.where(exact, 0.0, np.where(variance > 0, variance, np.nan))
     trials = of_trials(found) & ~exact
     k, n = effective(found, whole) if whole else (np.zeros(found.values.shape), np.zeros(found.values.shape))
