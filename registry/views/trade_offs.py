@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 from registry.errors import Fault, Invalid
@@ -43,15 +44,26 @@ class Standing:
     whole: float | None = None
 
     @property
-    def share(self) -> float:
-        """The proportion, as far from both ends as its error is large."""
-        least = min((self.stderr or 0.0) / (self.whole or 1.0), 0.5)
-        return min(max(abs(self.value) / (self.whole or 1.0), least), 1 - least)
+    def counts(self) -> tuple[float, float]:
+        """Successes, and trials of one proportion, that have this value and this error."""
+        whole = self.whole or 1.0
+        share = min(abs(self.value) / whole, 1.0)
+        trials = _trials(share, (self.stderr or 0.0) / whole)
+        return share * trials, trials
 
-    @property
-    def trials(self) -> float:
-        """Trials of one proportion with this error."""
-        return self.share * (1 - self.share) * ((self.whole or 1.0) / (self.stderr or 1.0)) ** 2
+
+@lru_cache(maxsize=1024)
+def _trials(share: float, error: float) -> float:
+    """The trials n whose error at (k + 1/2) / (n + 1) is this one: errors of cells are taken there, and at the share
+    itself 20 of 20 would count as 28. Newton's steps from above fall on the only positive root: n^3, n^2, n, 1 have
+    coefficients of which the signs change once."""
+    square, spread = error**2, share * (1 - share)
+    trials, last = 0.25 / square, math.inf
+    while trials < last * (1 - 1e-12):
+        last = trials
+        beyond = square * trials * (trials + 1) ** 2 - spread * trials**2 - trials / 2 - 0.25
+        trials -= beyond / (square * (trials + 1) * (3 * trials + 1) - 2 * spread * trials - 0.5)
+    return trials
 
 
 Pair = tuple[Standing, Standing]
@@ -111,8 +123,10 @@ def one_sided(one: Standing, other: Standing) -> float | None:
     if one.whole and other.whole and one.stderr and other.stderr:
         # As a score test has it: equal, both have the rate of all trials. That by their own rates is too small where
         # the two look different, and few trials show something in twice as many pictures as they may.
-        n1, n2 = one.trials, other.trials
-        share = (n1 * one.share + n2 * other.share) / (n1 + n2)
+        (k1, n1), (k2, n2) = one.counts, other.counts
+        share = (k1 + k2) / (n1 + n2)
+        if not 0 < share < 1:
+            return 0.5
         error = one.whole * math.sqrt(share * (1 - share) * (1 / n1 + 1 / n2))
     estimated = [(each.stderr or 0.0, each.df) for each in (one, other) if each.df]
     df = math.floor(1 / sum((each / error) ** 4 / df for each, df in estimated)) if estimated else None

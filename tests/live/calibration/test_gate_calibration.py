@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import stats
 from bench.gates import Scene, judge, outcomes, streams, truth_of, verdicts
 from bench.gates import drawn as draw
 from registry.results.gates import Per, Policy
+from workers.statistics.score_test import Strata
 
 RUNS = 150
 PER: tuple[Per, ...] = ("overall", "benchmark", "cell")
@@ -48,6 +50,31 @@ def test_an_injected_loss_is_found_with_the_power_of_the_enumeration() -> None:
     found = outcomes(scene, policy, 0.3, 400, seed=15)[False] / 400
     assert 0.5 < power < 0.9
     assert abs(found - power) < 4 * math.sqrt(power * (1 - power) / 400)
+
+
+@pytest.mark.parametrize(
+    ("contender", "baseline", "margin", "rate", "told"),
+    [
+        (10, 10, 0.08, 0.5391, "6.9 % (10 trials on both sides, 8 points, a baseline of .54)"),
+        (20, 40, 0.08, 0.9719, "7.0 %"),
+        (20, 200, 0.09, 0.9813, "8.9 % of 20 against 200 (9 points, a baseline of .981)"),
+        (30, 1000, 0.06, 0.9882, "10.2 % of 30 against 1,000 (6 points, .988)"),
+        (20, 2000, 0.1, 0.9977, "11.4 % of 20 against 2,000 (10 points, .998)"),
+        (10, 2000, 0.0, 0.198, "10.4 % false alarms, of 10 against 2,000 where both have .198"),
+    ],
+)
+def test_the_page_names_the_worlds_in_which_the_steps_of_few_trials_err_most(
+    contender: int, baseline: int, margin: float, rate: float, told: str
+) -> None:
+    """Enumerated over all counts of a gate of one cell, at the rate that the page names."""
+    k1, k2 = (one.ravel().astype(float) for one in np.indices((contender + 1, baseline + 1)))
+    n1, n2 = np.full(k1.size, float(contender)), np.full(k1.size, float(baseline))
+    low, high = Strata.of(k1, n1, k2, n2).ends(np.full(k1.size, stats.norm.isf(0.05)))
+    chances = stats.binom.pmf(k1, contender, rate - margin) * stats.binom.pmf(k2, baseline, rate)
+    wrong = 100 * float(chances[low > -margin if margin else high < 0].sum())
+    assert told.startswith(f"{wrong:.1f} %")
+    page = " ".join((Path(__file__).parents[3] / "docs" / "calibration.md").read_text(encoding="utf-8").split())
+    assert told in page
 
 
 def _rejects(k1: int, k2: int, n: int, margin: float, alpha: float) -> bool:

@@ -75,10 +75,34 @@ def test_of_many_equal_points_of_different_cost_the_whole_picture_is_right_in_95
     assert wrong <= stats.binom.isf(1e-4, 300, 0.05)
 
 
+def of_counts(k: int, n: int) -> Standing:
+    """A cell in percent, with the error that tables give it: at (k + 1/2) / (n + 1)."""
+    share = (k + 0.5) / (n + 1)
+    return Standing(100 * k / n, 100 * math.sqrt(share * (1 - share) / n), whole=100.0)
+
+
 def test_proportions_are_compared_with_the_rate_of_all_trials() -> None:
     """70 and 40 of 100: .3 / sqrt(.55 x .45 x 2 / 100) = 4.264; and 400 of 500 beside 40 of 100 weigh five times."""
-    for (k1, n1), (k2, n2) in (((70, 100), (40, 100)), ((400, 500), (40, 100))):
-        one, other = (Standing(k / n, math.sqrt(k / n * (1 - k / n) / n), whole=1.0) for k, n in ((k1, n1), (k2, n2)))
+    for (k1, n1), (k2, n2) in (((70, 100), (40, 100)), ((400, 500), (40, 100)), ((20, 20), (900, 1000))):
         pooled = (k1 + k2) / (n1 + n2)
         z = (k1 / n1 - k2 / n2) / math.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-        assert one_sided(one, other) == pytest.approx(stats.norm.sf(z))
+        assert one_sided(of_counts(k1, n1), of_counts(k2, n2)) == pytest.approx(stats.norm.sf(z))
+    assert one_sided(of_counts(20, 20), of_counts(1000, 1000)) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("cheap", "dear", "rate", "most"), [(20, 1000, 0.9, 0.0035), (1000, 20, 0.9, 0.0605), (1000, 20, 0.9725, 0.0894)]
+)
+def test_equal_points_of_unlike_trials_are_behind_as_often_as_the_score_test_has_it(
+    cheap: int, dear: int, rate: float, most: float
+) -> None:
+    """Enumerated, by the score test of the counts themselves. Where 20 of 20 counted as 28 trials, the first was
+    10.8 %: then the dear one was called behind whenever the cheap one had no failure."""
+    k1, k2 = np.meshgrid(np.arange(cheap + 1), np.arange(dear + 1), indexing="ij")
+    chances = stats.binom.pmf(k1, cheap, rate) * stats.binom.pmf(k2, dear, rate)
+    wrong = sum(
+        chance
+        for i, j, chance in zip(k1.flat, k2.flat, chances.flat, strict=True)
+        if chance > 1e-9 and (one_sided(of_counts(i, cheap), of_counts(j, dear)) or 0.0) < 0.05
+    )
+    assert wrong <= most
