@@ -240,8 +240,9 @@ def quick_choices(fields: Sequence[Field]) -> Iterator[Quick]:
 
 
 def _instant(label: str, name: str, text: Any) -> Field:
-    """A day with its hour; an instant between two seconds in a field for any text, for browsers have none for it."""
-    local = str(text or "").removesuffix("Z").removesuffix(":00")
+    """A day with its minute; an instant between two seconds in a field for any text, for browsers have none for it."""
+    local = str(text or "").removesuffix("Z")
+    local = local.removesuffix(":00") if local.count(":") > 1 else local
     if "." in local:
         return Field(label, name, (), str(text))
     return Field(label, name, (), local, kind="datetime-local")

@@ -83,7 +83,7 @@ def results(project: str) -> Response:
     foreign = dict(_foreign(view))
     also = (*(_KNOWN - view.fields), *foreign)
     query, faults = salvaged(view.schema, also, ("experiment", "metric", *view.optional), view.families)
-    faults += _faults_of_since(view)
+    faults += [] if "since" in view.fields else _since()[1]
     wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -120,11 +120,11 @@ def results(project: str) -> Response:
     )
 
 
-def _faults_of_since(view: View) -> list[Fault]:
-    """What is wrong with the instant before, where the view itself knows none."""
+def _since() -> tuple[str, list[Fault]]:
+    """The instant before, of which the ranking above a view tells, and what is wrong with it."""
     others = tuple({*request.args} - {"since", "as_of"})
-    wrong = salvaged(RankingParameters, others, ("experiment", "metric"), (PARAMETER,))[1]
-    return [one for one in wrong if one.pointer == "/since" and "since" not in view.fields]
+    query, wrong = salvaged(RankingParameters, others, ("experiment", "metric"), (PARAMETER,))
+    return query.get("since", ""), [one for one in wrong if one.pointer == "/since"]
 
 
 def _of_all(told: Sequence[Experiment]) -> dict[str, Any]:
@@ -300,7 +300,7 @@ def _sentence(query: Mapping[str, Any], wanted: Slice) -> str:
 def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
     """The fields of the bar, those of the view, and those that are folded."""
     # The ranking above a view says what changed, whether or not the view itself knows of another instant.
-    since = {"since": request.args.get("since", "")} if asked.view.name != "compare" else {}
+    since = {"since": _since()[0]} if asked.view.name != "compare" else {}
     query = {**since, **asked.query, **asked.foreign}
     first, folded = fields_of(asked.bar, asked.view.fields | since.keys(), query, asked.wanted)
     beside, more = [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]

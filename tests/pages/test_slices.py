@@ -240,6 +240,10 @@ def test_the_bar_takes_an_hour_and_shows_it_again(public: Project, visitor: Brow
         page = visitor.read(f"/projects/{public.slug}/results?{asked}", 404)  # nothing was there yet
         fields = {one["name"]: one["value"] for one in page.all("input", type="datetime-local")}
         assert fields == {"as_of": shown, "since": "2025-12-31T08:00"}
+        for view in ("table", "lines", "heatmaps"):  # which know no instant before, unlike the ranking above them
+            asked = urlencode(scope | {"view": view, "since": sent})
+            page = visitor.read(f"/projects/{public.slug}/results?{asked}", 422 if view == "lines" else 200)
+            assert [one["value"] for one in page.all("input", name="since")] == [shown], view
     exact = urlencode(scope | {"as_of": "2026-01-02T14:30:05.000001Z"})
     page = visitor.read(f"/projects/{public.slug}/results?{exact}", 404)
     assert page.all("input", name="as_of")[0]["value"] == "2026-01-02T14:30:05.000001Z"
