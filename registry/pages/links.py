@@ -114,6 +114,12 @@ def turned(by: str) -> int | None:
     return None if not request.args.get(by) else int(text) if text.isdecimal() and len(text) < _DIGITS else 0
 
 
+def of_data() -> list[tuple[str, str]]:
+    """What the address of this page asks of its data: without what is empty, and without what is the page's alone."""
+    given = request.args.items(multi=True)
+    return [(name, text) for name, text in given if text and name not in (START, *LOOKS)]
+
+
 def _changed(changes: Mapping[str, Any]) -> Query:
     if any(changes.get(name, "") is None for name in _PLACES):
         changes = {**changes, START: None}

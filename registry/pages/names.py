@@ -31,7 +31,7 @@ from registry.operations.overview import (
 )
 from registry.pages.drawings import Whiskers, whiskers_of
 from registry.pages.front import pages
-from registry.pages.links import data_path, name_page, results_page
+from registry.pages.links import data_path, name_page, of_data, results_page
 from registry.pages.live import GRIDS, live_on
 from registry.pages.parameters import checked
 from registry.pages.project import Means, means_on, verdicts_on
@@ -59,7 +59,7 @@ def names(project: str, kinds: str) -> Response:
         row = enter(connection, project, "reader")
         found, total = names_together(connection, row.id, kind, after, _LISTED + 1, words)
     shown = found[:_LISTED]
-    given = [(name, text) for name, text in request.args.items(multi=True) if text]
+    asked = of_data()
 
     def context() -> dict[str, Any]:
         return {
@@ -70,7 +70,7 @@ def names(project: str, kinds: str) -> Response:
             "feed": live_on(row, GRIDS),
             "words": " ".join(words),
             "cursor": write_text(shown[-1]["name"]) if len(found) > _LISTED else None,
-            "json": data_path(f"/projects/{project}/names/{kinds}", row.visibility, given),
+            "json": data_path(f"/projects/{project}/names/{kinds}", row.visibility, asked),
         }
 
     return page("names.html", [row.updated_at, found, total], context)

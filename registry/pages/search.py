@@ -20,7 +20,7 @@ from registry.operations.scope_options import count_grids
 from registry.operations.search import KINDS, Found, found_labels, found_names, found_projects, found_suites
 from registry.pages.choices import choice_of
 from registry.pages.front import pages
-from registry.pages.links import data_path
+from registry.pages.links import data_path, of_data
 from registry.pages.live import GRIDS, STATISTICS, live_on
 from registry.pages.parameters import checked, cursor_of
 from registry.pages.responses import page
@@ -51,7 +51,7 @@ def grids(project: str) -> Response:
         choices = [choice_of(connection, row.id, kind, query[kind], filters) for kind in FILTERS]
         joined = joined_names(connection, row.id)
     shown = found[:_OF_PAGE]
-    own = [(name, value) for name, value in request.args.items(multi=True) if value]
+    own = of_data()
 
     def context() -> dict[str, Any]:
         return {

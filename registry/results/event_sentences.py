@@ -124,21 +124,21 @@ def _ranking(_act: str, data: Data) -> EventSentence:
     named = [*leaders, *([f"{more:,} more"] if more else [])]
     whose = " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
     first = f"first in order: {whose}" if leaders else ""
-    moved = [
-        f"{plain(one.get('name'), _LONGEST_NAME)} {_rank(one.get('before'))} → {_rank(one.get('now'))}"
-        for one in _several(data.get("moved"))
-        if isinstance(one, Mapping)
-    ]
+    moved = [_move(one) for one in _several(data.get("moved")) if isinstance(one, Mapping)]
     if (others := _count(data, "moved_count") - len(moved)) > 0:
-        moved.append(f"{others:,} more moved")
+        moved.append(f"{others:,} more {'is' if others == 1 else 'are'} new, moved or gone")
     after = "was computed for the first time" if data.get("first") else "changed"
     about = _together(_name(data, "experiment"), _name(data, "metric"), by=" by ")
     target = Target("ranking", *(_id(data, one) for one in ("experiment", "metric", "since", "as_of")))
     return EventSentence("The ranking of", about, after, _together(first, *moved, by="; "), target=target)
 
 
-def _rank(rank: object) -> str:
-    return "–" if rank is None else plain(rank, 20)
+def _move(one: Data) -> str:
+    """From which place to which a name went; without the one it is gone, without the other new."""
+    name, before, now = (plain(one.get(part), _LONGEST_NAME) for part in ("name", "before", "now"))
+    if one.get("now") is None:
+        return f"{name} ({before} before) is gone"
+    return f"{name} is new at {now}" if one.get("before") is None else f"{name} {before} → {now}"
 
 
 def _claim(act: str, data: Data) -> EventSentence:

@@ -52,6 +52,16 @@ def test_each_kind_of_result_is_counted_and_leads_to_all_of_them(many: Project, 
     assert "12 of 1,000 labels" in visitor.read(f"{home}/search?q=run").text
 
 
+@pytest.mark.parametrize("path", ["grids?model=", "models?theme=dark"])
+def test_the_data_of_a_second_page_begin_where_the_page_does(many: Project, visitor: Browser, path: str) -> None:
+    first = visitor.read(f"/projects/{many.slug}/{path}")
+    [turn] = {href for href in first.links("cursor=") if not href.startswith("/api")}
+    page = visitor.read(turn)
+    [data] = [href for href in page.links("cursor=") if href.startswith("/api")]
+    begins = many.house.call("GET", data.removeprefix("/api/v1/")).get_json()["items"][0]
+    assert (begins["id"] in "".join(page.links("/grids/"))) if "id" in begins else (begins["name"] in page.texts)
+
+
 def test_a_suite_is_found_and_the_choice_of_an_experiment_keeps_it(many: Project, visitor: Browser) -> None:
     home = f"/projects/{many.slug}"
     many.call("PUT", f"projects/{many.slug}/suites/Reasoning", json={"benchmarks": ["bench-0"]})
