@@ -297,7 +297,7 @@ def test_a_cap_on_series_is_said_where_they_are_counted_and_in_every_form(
         assert "4 more, beyond the limits, were not analysed" in told
     rows = list(csv.DictReader(io.StringIO(project.get(f"grids/{grid}/statistics.csv?part=trends").text)))
     assert {row["series_left_out"] for row in rows} == {"4"}
-    assert "the first 3 of 5 series fall" in browser(house).read(f"/grids/{grid}").text
+    assert "the first 3 of 5 series were analysed: all of them fall" in browser(house).read(f"/grids/{grid}").text
 
 
 def test_what_is_said_of_a_large_grid_is_true_and_its_numbers_are_written_alike(

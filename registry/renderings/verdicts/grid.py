@@ -214,10 +214,13 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
             yield along, _course(document, series[0])
             continue
         first, *rest = told
-        whole = f"the first {count:,} of {among:,} series" if among > count else f"{count:,} series"
         leading, _, verb = first.partition(" ")
-        of = f"{leading} of {whole}" if rest else whole
-        said = f"Along {isolated(along)} {joined([f'{of} {verb}', *rest], len(_COURSES))}"
+        if among > count:
+            whole = f"the first {count:,} of {among:,} series {'was' if count == 1 else 'were'} analysed: "
+            of = leading if rest else "all of them" if count > 1 else "it"
+        else:
+            whole, of = "", f"{leading} of {count:,} series" if rest else f"{count:,} series"
+        said = f"Along {isolated(along)} {whole}{joined([f'{of} {verb}', *rest], len(_COURSES))}"
         quiet = [one.detectable or math.inf for one in series if one.direction == "inconclusive"]
         said += f", where {_found(document, max(quiet))}." if len(quiet) == count and max(quiet) < math.inf else "."
         together = _together(statistics, along)

@@ -80,7 +80,7 @@ SAID = {
     ),
     "of many series the first are named as the first": (
         Grid(HIGHER, (kinds(*map(str, range(2001))), steps(2)), (50.0, 90.0) * 2001, 300),
-        ["Along Step the first 2,000 of 2,001 series rise."], ["of the first"],
+        ["Along Step the first 2,000 of 2,001 series were analysed: all of them rise."], ["of the first"],
     ),
     "values that are no counts are said to be taken as counts": (
         Grid(HIGHER, (steps(3),), (83.4, 77.7, 61.2), 7), ["the tests take the nearest whole count"], ["is 6 of 7"],
