@@ -35,6 +35,11 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     for model, value in (("B", 60.0), ("C", 50.0), ("D", 80.0)):
         put(project, model, value)
     project.house.compute()
+    ranking = f"{home}/results?view=ranking&experiment=e&metric=accuracy"
+    assert not reader.computed(ranking).links("/settings/alerts")
+    [offered] = admin.browser.computed(ranking).links("/settings/alerts")
+    filled = admin.open(offered).forms[f"{home}/settings/alerts"]
+    assert [filled[one] for one in ("experiment", "metric", "model")] == ["e", "accuracy", "D"]
     listed = reader.read(f"{home}/alerts")
     assert "B is worse than the baseline main by more than 3 points" in listed.text
     assert f"{home}/baselines/main" in listed.links()
