@@ -136,8 +136,7 @@ def notes(lines: Lines, options: ChartOptions) -> Iterator[str]:
         yield from left_out(lines)
         return
     yield policy(lines)
-    known = any(point.interval for line in lines.lines for point in line.points)
-    yield from (one.detail for one in lines.warnings if known or one.code != "noise_unknown")
+    yield from (one.detail for one in lines.warnings)
     yield from _gaps(lines)
     yield from _noise(lines)
     yield f"{axis_range('vertical', value_span(lines))}."
@@ -220,9 +219,7 @@ def _gaps(lines: Lines) -> Iterator[str]:
 
 def _noise(lines: Lines) -> Iterator[str]:
     known = next((point.interval for line in lines.lines for point in line.points if point.interval), None)
-    if known is None:
-        yield "No intervals: without trials, standard errors or repeats nobody can say how far a mean is noise."
-    else:
+    if known is not None:
         shape = "Bands" if banded(lines) else "Whiskers"
         yield f"{shape}: {level_of(known)} intervals of the means, were these same cells run again."
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(lines.assumes))

@@ -11,6 +11,9 @@ OF_REPEATS, ROUNDED = "design_effect_of_repeats", "rounded_values"
 """The names of the assumptions that repeats say how far the trials of a cell depend on each other, and that errors are
 larger by what rounding adds."""
 
+NO_SPREAD = "the repeats of every cell agree, which says nothing of its noise"
+"""Why there is no interval and no test where all errors are 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keyword:

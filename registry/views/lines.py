@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.results.aggregates import Aggregates, DimensionLevels
+from registry.results.aggregates import Aggregates, DimensionLevels, Entry
 from registry.results.lines import HUES, Line, LineLevel, LinePoint, Lines
-from registry.results.terms import Place, Warning, is_apart
+from registry.results.terms import NO_SPREAD, Place, Warning, is_apart
 
 MOST_LINES = 12
 
@@ -49,7 +49,7 @@ def lines_of(table: Aggregates, not_shown: Sequence[str] = (), order: Sequence[s
         lines=lines,
         not_shown=tuple(not_shown),
         assumes=table.assumes,
-        warnings=(*table.warnings, *_doubts(table, lines)),
+        warnings=(*table.warnings, *_doubts(table)),
         incomparable=table.incomparable,
         derived=table.derived,
         inputs=table.inputs,
@@ -80,7 +80,7 @@ def _labels(dimension: DimensionLevels) -> Mapping[Place, str]:
     return dict(zip(dimension.levels, dimension.labels or map(str, dimension.levels), strict=True))
 
 
-def _doubts(table: Aggregates, lines: Sequence[Line]) -> Iterator[Warning]:
+def _doubts(table: Aggregates) -> Iterator[Warning]:
     if table.left_out.grids:
         yield Warning("no_axis", f"{table.left_out.grids} of the grids have no such axis, and are left out.")
     counts = sorted({one.set: one.shared for one in table.columns if one.shared}.values())
@@ -88,13 +88,14 @@ def _doubts(table: Aggregates, lines: Sequence[Line]) -> Iterator[Warning]:
         span = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
         told = f"The levels share different slots ({span} of them): where a line bends, it may be for the slots."
         yield Warning("slots_vary", told)
-    unknown = sum(point.interval is None for line in lines for point in line.points)
-    if unknown:
-        yield noise_unknown(unknown, sum(len(line.points) for line in lines), "points")
+    yield from noise_unknown([one for one in table.entries if one.value is not None], "points")
 
 
-def noise_unknown(unknown: int, total: int, what: str) -> Warning:
-    """The warning that means have no interval."""
-    which = "None of them has" if unknown == total else f"{unknown} of the {total} {what} have no"
-    rest = " an interval" if unknown == total else " interval"
-    return Warning("noise_unknown", f"{which}{rest}: trials, standard errors or repeats of their cells are not known.")
+def noise_unknown(means: Sequence[Entry], what: str) -> Iterator[Warning]:
+    """The warnings that some of these means have no interval, one for each reason."""
+    agree = [one.interval_reason == NO_SPREAD for one in means if one.interval is None]
+    unknown = "some cells have neither trials, a standard error above 0 nor repeats"
+    for count, why in ((agree.count(False), unknown), (agree.count(True), NO_SPREAD)):
+        have = "has" if count == 1 else "have"
+        which = "No mean has an" if count == len(means) else f"{count} of the {len(means)} {what} {have} no"
+        yield from [Warning("noise_unknown", f"{which} interval: {why}.")] if count else []

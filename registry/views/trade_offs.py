@@ -256,10 +256,11 @@ def _points(names: Sequence[str], both: tuple[Known, Known], alpha: float, *, te
 
 
 def _warnings(both: tuple[Known, Known], points: Sequence[TradeOffPoint]) -> Iterator[Warning]:
-    for place, known in enumerate(both):
-        unknown = sum((point.x, point.y)[place].interval is None for point in points)
-        if known.quantity.source == "metric" and unknown:
-            warning = noise_unknown(unknown, len(points), f"means of {known.quantity.name}")
+    names = {point.name for point in points}
+    for known in both:
+        entries = known.table.entries if known.table else ()
+        means = [one for one in entries if one.value is not None and names.issuperset(map(str, one.at.values()))]
+        for warning in noise_unknown(means, f"means of {known.quantity.name}"):
             yield replace(warning, detail=f"{known.what}: {warning.detail[0].lower()}{warning.detail[1:]}")
 
 

@@ -18,6 +18,7 @@ AXES = [
     {"name": "Type", "kind": "nominal", "levels": ["x", "y"]},
     {"name": "Length", "kind": "numeric", "levels": [1, 2, 4]},
 ]
+AGREE = {"repeats": [[3] * 3, [2] * 3], "sd": [[0.0] * 3] * 2}
 
 
 def published(project: Project, model: str, values: Any, **changes: Any) -> dict[str, Any]:
@@ -175,6 +176,20 @@ def test_a_trade_off_has_the_front(three: Project) -> None:
     assert {one["y"]["interval"]["level"] for one in trade_off(three, alpha=0.2)["points"]} == {0.8}
     levels = {point["interval"]["level"] for one in lines(three, alpha=0.2)["lines"] for point in one["points"]}
     assert levels == {0.8}
+
+
+def test_means_without_intervals_say_whether_repeats_agree_or_nothing_is_posted(project: Project) -> None:
+    for model, noise in (("a", AGREE), ("b", AGREE), ("c", {}), ("d", {})):
+        published(project, model, [[4, 5, 6], [7, 8, 9]], trials=None, labels={"params": "1b"}, **noise)
+    agree = "the repeats of every cell agree, which says nothing of its noise."
+    unknown = "some cells have neither trials, a standard error above 0 nor repeats."
+    asked = {"x": "label:params", "y": "metric:accuracy"}
+    some = [f"2 of the 4 means of accuracy have no interval: {why}" for why in (unknown, agree)]
+    assert [one["detail"] for one in trade_off(project, **asked)["warnings"]] == [f"accuracy: {one}" for one in some]
+    base, query = f"projects/{project.slug}/lines.txt", "experiment=e&metric=accuracy"
+    told = answered(project, f"{base}?{query}&model=a&model=b").text
+    assert f"No mean has an interval: {agree}" in told
+    assert f"No mean has an interval: {unknown}" in answered(project, f"{base}?{query}&model=c&model=d").text
 
 
 def test_a_metric_is_set_against_a_label(three: Project) -> None:

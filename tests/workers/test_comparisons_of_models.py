@@ -156,6 +156,21 @@ def test_without_noise_the_cells_are_exchangeable_and_welch_tells_benchmarks_apa
     assert found["p"] == pytest.approx(stats.f.sf(f, 2, df), rel=1e-9)
 
 
+def test_one_missing_test_has_one_reason_whether_repeats_agree_or_nothing_is_posted(project: Project) -> None:
+    posted = (("A", {"repeats": 3, "sd": 0.0}), ("B", {"repeats": 2, "sd": 0.0}), ("C", {}))
+    for number, (model, repeats) in enumerate(posted):
+        put(project, model, "X", 50.0 + number, axes=[], trials=None, **repeats)
+    for contender, reason in (
+        ("B", "the repeats of every cell agree, which says nothing of its noise"),
+        ("C", "the noise of some common cell is not known"),
+    ):
+        document = answered(project, contender=contender)
+        [benchmark] = document["by_benchmark"]
+        pair = pair_of(project, model=["A", contender])
+        told = (document["whole"]["reason"], benchmark["test"]["reason"], pair["reason"])
+        assert (told, pair["interval"], pair["p"]) == ((reason,) * 3, None, None)
+
+
 def test_every_view_says_what_it_assumes_of_trials_that_nobody_posted(project: Project) -> None:
     """Whole percents of 1,500 trials, and repeats that differ by ten times what 100 trials explain."""
     ids: dict[str, list[str]] = {"X": [], "Y": []}

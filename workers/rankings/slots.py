@@ -317,10 +317,10 @@ class Columns:
     def arrays(self) -> dict[str, Any]:
         """The arrays by name, `None` for those without any information."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            name: array if name == "values" or np.any(np.isfinite(array) & (array != 0)) else None
-            for name, array in found.items()
-        }
+        told = {name: bool(np.any(np.isfinite(array) & (array != 0))) for name, array in found.items()}
+        # Errors of 0 say that repeats agree.
+        told |= {"values": True, "stderr": told["stderr"] or told["repeats"]}
+        return {name: array if told[name] else None for name, array in found.items()}
 
 
 def columns_of(row: Any, factor: float) -> Columns:

@@ -38,7 +38,7 @@ from registry.results.comparison import (
     LevelGap,
 )
 from registry.results.sensitivity import BreslowDay, OddsRatio
-from registry.results.terms import OF_REPEATS, ROUNDED, Interval, Place
+from registry.results.terms import NO_SPREAD, OF_REPEATS, ROUNDED, Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.judging import adjusted
@@ -404,8 +404,8 @@ def contrasts(table: LonePairs, rows: Sequence[int], direction: Direction | None
             continue
         shared = standings.present[i]
         gaps = (standings.ticks[i] - standings.ticks[half + i])[shared] / 10.0 ** standings.decimals[shared]
-        if pair.reason == UNKNOWN:
-            test = over_cells(gaps, table.alpha)
+        if pair.reason in (UNKNOWN, NO_SPREAD):
+            test = over_cells(gaps, table.alpha, pair.reason)
         else:
             estimate = pair.difference, pair.interval, pair.stderr, pair.df, pair.p
             test = GapTest(pair.status, pair.test, *estimate, detectable=pair.detectable, reason=pair.reason)
@@ -415,13 +415,12 @@ def contrasts(table: LonePairs, rows: Sequence[int], direction: Direction | None
     return found
 
 
-def over_cells(gaps: FloatArray, alpha: float) -> GapTest:
-    """Student's t (1908) of gaps that are taken as draws of one kind."""
+def over_cells(gaps: FloatArray, alpha: float, alone: str) -> GapTest:
+    """Student's t (1908) of gaps that are taken as draws of one kind; `alone` says why there is no test of one."""
     mean = math.fsum(gaps.tolist()) / gaps.size
     stderr = float(gaps.std(ddof=1)) / math.sqrt(gaps.size) if gaps.size > 1 else 0.0
     if stderr <= ROUNDING * abs(mean):
-        reason = ALIKE if gaps.size > 1 else "one cell whose noise is not known"
-        return GapTest("insufficient", OVER_CELLS, mean, reason=reason)
+        return GapTest("insufficient", OVER_CELLS, mean, reason=ALIKE if gaps.size > 1 else alone)
     df = gaps.size - 1.0
     ends, p = around(mean, stderr, 1 - alpha, df), two_sided(mean / stderr, df)
     return GapTest("ok", OVER_CELLS, mean, ends, stderr, df, p, detectable=detectable(stderr, df, alpha))

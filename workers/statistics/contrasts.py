@@ -31,12 +31,12 @@ class Contrasts:
     """Matrices over names, row less column, M x M or as a `Meeting` has them; `by_benchmark` and `count` are M x M x B.
 
     `difference` is the mean over the `benchmarks` in which two names meet (0 where they never do). Where `known`, the
-    noise of every common cell is: `variance` is that of the difference and `weight` the sum of v^2 / df over its
-    parts, 0 where nothing was estimated. `of_tables` says that all of it is binomial: then `deviate` is that of the
-    score test against 0. `questions` is the variance under other questions, NaN where unknown, with `questions_weight`
-    the sum of v^2 / df: by the items on a benchmark where two names answered the same, as `paired` ones do on all, else
-    a bound. `independent` says that a variance rests on trials without a design effect. Wins are counted in slots,
-    `lead` is (wins - losses) / slots, benchmarks equal.
+    noise of every common cell is: `variance` is that of the difference and `weight` the sum of v^2 / df over its parts,
+    0 where nothing was estimated. Elsewhere `variance` is 0 where all repeats agree, else NaN. `of_tables` says that
+    all of it is binomial: then `deviate` is that of the score test against 0. `questions` is the variance under other
+    questions, NaN where unknown, with `questions_weight` the sum of v^2 / df: by the items on a benchmark where two
+    names answered the same, as `paired` ones do on all, else a bound. `independent` says that a variance rests on
+    trials without a design effect. Wins are counted in slots, `lead` is (wins - losses) / slots, benchmarks equal.
     """
 
     count: IntArray
@@ -179,7 +179,7 @@ def pairs_of(here: Meeting) -> Contrasts:
         lead=((won - lost) / here.some).sum(axis=2) / several,
         difference=difference,
         known=known,
-        variance=np.where(known, np.where(tables, plain, variance), np.nan),
+        variance=np.where(tables, plain, variance),
         weight=squares,
         of_tables=tables,
         deviate=deviate,

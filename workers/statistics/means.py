@@ -34,7 +34,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from registry.grids.grid import Direction
 from registry.results.aggregates import Aggregation
 from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
-from registry.results.terms import Interval
+from registry.results.terms import NO_SPREAD, Interval
 from workers.statistics.cells import noise
 from workers.statistics.proportions import shares_and_variances, wilson_limits
 from workers.statistics.score_matrix import ScoreMatrix, only
@@ -98,7 +98,6 @@ class Groups:
 
 Found = tuple[Interval | None, str | None]
 """An interval, or why there is none."""
-NO_SPREAD = "the repeats of every cell agree, which says nothing of its noise"
 
 
 def mean_intervals(groups: Groups, values: FloatArray, alpha: float) -> list[Found]:
@@ -199,12 +198,11 @@ def _bounded(cells: CellTable, level: float, low: float, high: float) -> Interva
 
 
 def _unknown(groups: Groups, entry: int) -> str:
-    first = int(groups.starts[groups.firsts[entry]])
-    span = slice(first, first + int(groups.counts[entry]))
-    silent = int(np.count_nonzero(~np.isfinite(groups.cells.variance[span])))
-    total = int(groups.counts[entry])
-    if not silent:
+    first, total = int(groups.starts[groups.firsts[entry]]), int(groups.counts[entry])
+    own = groups.cells.variance[first : first + total]
+    if not own.any():
         return NO_SPREAD
+    silent = np.count_nonzero(~(own > 0))
     return f"the noise of {silent} of {total} cells is unknown" if total > 1 else "the noise of the cell is unknown"
 
 

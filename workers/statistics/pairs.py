@@ -24,7 +24,7 @@ from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.results.pairs import Pair
 from registry.results.ranking import Omission
-from registry.results.terms import OF_UNITS, Estimand, Interval, Target
+from registry.results.terms import NO_SPREAD, OF_UNITS, Estimand, Interval, Target
 from workers.statistics.cells import Cells
 from workers.statistics.contrasts import Contrasts, Meeting, contrasts_of, kept_cells, pairs_of, strata_of
 from workers.statistics.judging import holm_of_pairs
@@ -210,7 +210,8 @@ class PairTable:
             return base
         base = replace(base, difference=float(found.difference[at]))
         if not math.isfinite(judged.stderr[at]):
-            reason = {"rerun": UNKNOWN, "new_questions": UNASKED, "new_benchmarks": ALONE}[self.target]
+            rerun = NO_SPREAD if found.variance[at] == 0 else UNKNOWN
+            reason = {"rerun": rerun, "new_questions": UNASKED, "new_benchmarks": ALONE}[self.target]
             return replace(base, status="insufficient", reason=reason)
         if not math.isfinite(self.p[at]):
             return replace(base, status="undefined", reason=ALIKE)

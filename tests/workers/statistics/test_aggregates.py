@@ -253,6 +253,18 @@ def test_the_interval_of_the_best_is_made_of_simultaneous_exact_limits() -> None
     assert ends(entry.interval) == pytest.approx((100 * np.mean(low), 100 * np.mean(high)), rel=1e-9)
 
 
+def test_why_a_best_has_no_interval_counts_the_cells_that_have_no_noise() -> None:
+    """Repeats of two cells agree; those of the third do as well, differ, or are none."""
+    for last, reason in (
+        (0.0, "the repeats of every cell agree, which says nothing of its noise"),
+        (1.0, "the noise of 2 of 3 cells is unknown"),
+        (math.nan, "the noise of 3 of 3 cells is unknown"),
+    ):
+        rows = [(f"b{i}", "m0", "", 2, 90.0, error, 2) for i, error in enumerate((0.0, 0.0, last))]
+        entry = first(rows, "value stderr df", Question(("model",), ("benchmark",), "best"))
+        assert (entry.interval, entry.interval_reason) == (None, reason)
+
+
 def test_the_best_of_what_should_be_low_mirrors_the_best_of_what_should_be_high() -> None:
     given = [("b0", 0.1, 3.0, 0.5), ("b0", 2, 2.0, 0.4), ("b1", 0.1, 5.0, 0.3)]
     low, high = (
