@@ -25,11 +25,16 @@ PLACES = {
     "behind": "behind the front",
 }
 _MOST_REASONS = 4
-_RULE = (
-    "Filled: on the front; no other mean is at least as good in both and better in one. Hollow: another looks better, "
-    "but the noise leaves it open; grey, it is not known and nothing was tested. Small and grey: behind; one other is "
-    "better in both, each by a one-sided test (intersection-union test, Berger 1982), at {:g} % over all pairs of "
-    "points together (Holm)."
+_MARKS = {"front": "Filled", "open": "Hollow", "untested": "Hollow and grey", "behind": "Small and grey"}
+_RULES = {
+    "front": "no other mean is at least as good in both and better in one",
+    "open": "another looks better, but the tests leave it open",
+    "untested": "the noise of some mean is not known",
+    "behind": "one other is better in both, as the tests show",
+}
+_TESTS = (
+    "Tests: one-sided, the larger p of the two quantities (intersection-union test, Berger 1982), at {:g} % over all "
+    "pairs of points together (Holm)."
 )
 
 
@@ -106,20 +111,34 @@ def description(found: TradeOff) -> str:
     return f"{named(found.y)} against {named(found.x)} of {subtitle(found)}. On the front: {front}."
 
 
-def notes(found: TradeOff, options: ChartOptions) -> Iterator[str]:
-    """What a reader should know, a sentence each."""
+def notes(found: TradeOff, options: ChartOptions | None) -> Iterator[str]:
+    """What a reader should know, a sentence each; without `options`, of the table alone."""
     if found.status != "ok":
-        yield f"Nothing is drawn: {found.reason}."
+        yield f"No points: {found.reason}."
         return
-    x, y = spans(found, options)
-    yield _RULE.format(100 * found.alpha)
+    yield " ".join(_legend(found, drawn=options is not None))
     yield from _means(found)
     yield from (one.detail for one in found.warnings)
     if any(one.interval for point in found.points for one in (point.x, point.y)):
-        yield f"Crosses: {level_at(found.alpha)} intervals of the means, were these same cells run again."
+        where = "In brackets" if options is None else "Crosses"
+        yield f"{where}: {level_at(found.alpha)} intervals of the means, were these same cells run again."
         yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(found.assumes))
-    yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
-    yield from scales(found, options)[2]
+    if options is not None:
+        x, y = spans(found, options)
+        yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
+        yield from scales(found, options)[2]
+
+
+def _legend(found: TradeOff, *, drawn: bool) -> Iterator[str]:
+    """What the places mean that points have, by their marks or by the words of the table, and how they were tested."""
+    there = {one.place for one in found.points}
+    for place, words in PLACES.items():
+        if place in there:
+            own = place == "untested" and found.missing == "available"
+            rule = "each mean is over slots of its own" if own else _RULES[place]
+            yield f"{_MARKS[place]}: {words}; {rule}." if drawn else f"{words[0].upper()}{words[1:]}: {rule}."
+    if there & {"open", "behind"}:
+        yield _TESTS.format(100 * found.alpha)
 
 
 def _means(found: TradeOff) -> Iterator[str]:
@@ -191,7 +210,7 @@ def page(found: TradeOff) -> Iterator[Block]:
     yield Notes(tuple(without(found)))
     if found.points:
         yield table(found)
-    yield Notes(tuple(notes(found, ChartOptions())))
+    yield Notes(tuple(notes(found, None)))
 
 
 def table(found: TradeOff) -> Table:

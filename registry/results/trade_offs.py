@@ -20,8 +20,8 @@ from registry.results.terms import About, Count, LeftOutByProtocol, Reason, Slic
 FrontPlace = Annotated[
     Literal["front", "open", "untested", "behind"],
     "front: no other mean is at least as good in both and better in one. open: another is, within noise. untested: "
-    "another is, and no test of them was possible, for noise is not known. behind: one other is better in both, by "
-    "one-sided tests, at alpha over all ordered pairs of the picture together.",
+    "another is, and no test of them was possible, for noise is not known or each mean is over slots of its own. "
+    "behind: one other is better in both, by one-sided tests, at alpha over all ordered pairs of the picture together.",
 ]
 
 

@@ -250,6 +250,18 @@ def test_a_trade_off_has_its_points_crosses_and_steps() -> None:
     assert sum(one.get("fill") == "currentColor" for one in circles) == 3
 
 
+def test_a_legend_says_what_occurs_in_its_form_and_promises_no_test_that_was_not_made() -> None:
+    some = trade_off(*THREE[:1], ("z", 9.0, 40.0, "untested"))
+    picture, text = " ".join(parsed(trade_off_svg(some)).itertext()), " ".join(trade_off_text(some).split())
+    for mark in ("Filled: on the front", "Hollow and grey: another looks better, not tested", "Crosses", "axis runs"):
+        assert (mark in picture, mark in text) == (True, False), mark
+    for other in ("Hollow: ", "Small and grey", "Tests:", "Holm"):
+        assert other not in picture + text
+    assert "Another looks better, not tested: the noise of some mean is not known." in text
+    own = trade_off_text(replace(some, missing="available"))
+    assert "not tested: each mean is over slots of its own." in " ".join(own.split())
+
+
 def test_numbers_of_an_even_axis_are_left_out_evenly() -> None:
     """41 levels of five characters have no room beside each other: every so many is written, from the first on."""
     svg = lines_svg(lines([1.0] * 41, numbers=[10_000.0 + one for one in range(41)]))
