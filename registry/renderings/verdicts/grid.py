@@ -96,26 +96,25 @@ def _of_cells(document: GridDocument, statistics: Statistics | None, cells: int,
 
 
 def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tuple[str, ...]) -> Verdict:
-    metric, size = isolated(document["metric"]["name"]), peaks.best_set.size if peaks.best_set else 0
-    value = _value(document, best.value)
-    where = places(best.at, ties=best.ties, most=_NAMED)
+    value, where = _value(document, best.value), places(best.at, ties=best.ties, most=_NAMED)
+    subject, size = _value_of(document), peaks.best_set.size if peaks.best_set else 0
+    named = value if subject == "value" else f"{isolated(document['metric']['name'])} {value}"
+    told = f"The best {subject} is {value} at {where}"
     if peaks.best_set is None:
         why = peaks.noise_reason or "the noise of the cells is not known"
-        told = f"The best {metric} is {value} at {where}; whether that is really the best cannot be told"
         told = (
-            f"All {cells:,} cells have {metric} {value}; which is best cannot be told"
+            f"All {cells:,} cells have {named}; which is best cannot be told"
             if best.ties == cells > 1
-            else told
+            else f"{told}; whether that is really the best cannot be told"
         )
         return Verdict("open", sentence(f"{told}: {why}"), more)
     if cells == 1:
-        return Verdict("value", sentence(f"The only measured cell is {where}: {metric} {value}"), more)
+        return Verdict("value", sentence(f"The only measured cell is {where}: {named}"), more)
     sure = f"with {level_of(peaks.best_set)} confidence"
     if size == cells:
         told = f"Which cell is best cannot be told: each of the {cells:,} may be, {sure}"
         held = f"all have {value}" if best.ties == cells else f"the best value is {value} at {where}"
         return Verdict("open", sentence(f"{told}; {held}"), more)
-    told = f"The best {metric} is {value} at {where}"
     if size <= best.ties:
         return Verdict("shown", sentence(f"{told}; {sure} no other measured cell is better"), more)
     others = counted(size - best.ties, "other cell may be the best", "other cells may be the best")
@@ -129,7 +128,8 @@ def _single(document: GridDocument, value: float) -> str:
     trials, _, repeats, sd = noise
     ends = interval_of(value, whole_of(document["metric"]), noise)
     decimals, places = decimals_of([value]), decimals_shown(document)
-    told = f"{isolated(document['metric']['name'])} is {_value(document, value)}"
+    subject, name = _value_of(document), isolated(document["metric"]["name"])
+    told = f"{'The ' * (subject != name)}{subject} is {_value(document, value)}"
     if ends:
         told += f" (95 % interval {span(*ends, places)})"
     if sd is not None and repeats:
@@ -138,6 +138,18 @@ def _single(document: GridDocument, value: float) -> str:
     if count is not None:
         told += f", {count:,} of {trials:,} trial{'' if trials == 1 else 's'}"
     return sentence(told if ends else f"{told}; its noise is not known")
+
+
+def _value_of(document: GridDocument) -> str:
+    """The metric before what its value is; the value alone where the unit is the metric, as in `0 errors`."""
+    metric = document["metric"]
+    return "value" if metric["unit"] == metric["name"] else _as_one(document, "value of ")
+
+
+def _as_one(document: GridDocument, one: str = "the metric ") -> str:
+    """The name of the metric before a verb in the singular: of a plural, as `tokens`, behind `one` thing."""
+    name = document["metric"]["name"]
+    return one * (name.endswith("s") and not name.endswith("ss")) + isolated(name)
 
 
 def _value(document: GridDocument, value: float) -> str:
@@ -172,7 +184,7 @@ def _interaction(document: GridDocument, statistics: Statistics) -> Iterator[str
     if p < alpha:
         axes = [isolated(axis["name"]) for axis in document["axes"] if len(axis["levels"]) > 1]
         along = f"{axes[0]} depends on {axes[1]}" if len(axes) == 2 else "one axis depends on the others"
-        yield f"How {isolated(document['metric']['name'])} differs along {along} (p {p_value(p)})."
+        yield f"How {_as_one(document)} differs along {along} (p {p_value(p)})."
 
 
 def _differing(document: GridDocument, statistics: Statistics | None) -> Iterator[str]:
@@ -182,8 +194,8 @@ def _differing(document: GridDocument, statistics: Statistics | None) -> Iterato
     for axis in document["axes"]:
         found = (statistics.sensitivity.axes or {}).get(axis["name"])
         if axis["kind"] == "nominal" and found and found.p is not None and found.p < statistics.params.alpha:
-            name, axis_name = isolated(document["metric"]["name"]), isolated(axis["name"])
-            yield f"Between the levels of {axis_name} {name} differs (p {p_value(found.p)})."
+            along, p = isolated(axis["name"]), p_value(found.p)
+            yield f"Between the levels of {along} {_as_one(document)} differs (p {p})."
 
 
 def _together(statistics: Statistics, along: str) -> Iterator[str]:
@@ -254,7 +266,7 @@ def _course(document: GridDocument, one: Series) -> str:
         if axis["name"] in one.at and len(axis["levels"]) > 1
     }
     whose = f" of {place(alone)}" if alone else ""
-    told = f"Along {isolated(one.along)} {isolated(document['metric']['name'])}{whose} {verb}"
+    told = f"Along {isolated(one.along)} {_as_one(document)}{whose} {verb}"
     told += "".join(f", {how}" for how in unlike_a_line(one) if how != UNLIKE_ENDS)
     first, last, moves = spoken(one.from_), spoken(one.to), "creasing" in one.direction
     yardstick, change = Yardstick.of(document["metric"]), one.end_change

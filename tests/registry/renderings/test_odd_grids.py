@@ -26,6 +26,7 @@ from tests.registry.renderings.test_every_shape_in_every_form import (
 )
 
 N = None
+ERRORS = Metric("errors", "errors", "lower", 0.0, None)
 BARE = Grid(FREE, (), (5.0,), stderr=(0.0,))
 SAID = {
     "one row explains nothing": (
@@ -269,6 +270,17 @@ SAID = {
     ),
     "a slope of a metric without a unit is told without one": (
         Grid(FREE, (steps(3),), (1.0, 2.0, 3.0)), ["(Theil–Sen), per unit of Step"], ["),  per"],
+    ),
+    "what is counted in itself is said once, and one value is one": (
+        Grid(ERRORS, (steps(4),), (3.0, 2.0, 1.0, 0.0)), ["The best value is 0 errors at Step 3;",
+        "Along Step the metric errors has too few"], ["best errors is"],
+    ),
+    "cells that agree have what is counted in itself once": (
+        Grid(ERRORS, (steps(4),), (0.0,) * 4), ["All 4 cells have 0 errors; which is best"], ["have errors"],
+    ),
+    "a metric in the plural has a value": (
+        Grid(replace(ERRORS, name="tokens", unit="k"), (steps(2),), (3.0, 2.0)),
+        ["The best value of tokens is 2 k at Step 1;"], ["best tokens is"],
     ),
     "of numbers out of reach nothing is tested, and nothing assumed": (
         Grid(FREE, (Axis("Step", "numeric", tuple(Level(f"{at:g}", at) for at in (1e150, 2e150, 3e150))),),
