@@ -15,7 +15,16 @@ from registry.renderings.repeat_noise import floor_of_noise
 from registry.renderings.trends import has_q, name_of_p
 from registry.renderings.verdicts.estimate import Yardstick
 from registry.renderings.verdicts.grid import decline
-from registry.renderings.words import counted, label, lasting, place, places, spoken, unlike_a_line
+from registry.renderings.words import (
+    counted,
+    label,
+    lasting,
+    place,
+    places,
+    spoken,
+    told_change,
+    unlike_a_line,
+)
 from registry.results.courses import Series
 from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
@@ -95,7 +104,7 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     if one.count == 1:
         return f"1 point, {fixed(one.first, exact)}"
     told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {one.count:,} points"]
-    change = one.end_change or one.fitted_change
+    change = told_change(one)
     if change and (interval := change.interval):
         decimals = places_of([change.value, interval.low, interval.high])
         what = "change" if one.end_change else "fitted change"

@@ -32,6 +32,7 @@ from registry.renderings.words import (
     measure,
     slope_per,
     times_interval,
+    told_change,
     unlike_a_line,
 )
 from registry.results.courses import Series
@@ -106,7 +107,7 @@ def _course(document: Statistics, series: Sequence[Series]) -> Iterator[Column]:
     yield Column("first", [fixed(one.first, d, UNDEFINED) for one, d in zip(series, own, strict=True)], True)
     yield Column("", ["→"] * len(series))
     yield Column("last", [fixed(one.last, d, UNDEFINED) for one, d in zip(series, own, strict=True)], True)
-    changes = [one.end_change or one.fitted_change for one in series]
+    changes = [told_change(one) for one in series]
     if any(changes):
         values = [one.value if one else None for one in changes]
         yield from _estimate("change", values, [one.interval if one else None for one in changes], own)
@@ -183,13 +184,13 @@ def _words(document: Statistics, series: Sequence[Series], notes: Notes) -> Iter
 
 def _ways(series: Sequence[Series]) -> list[str]:
     """The methods of the changes, in the order of `_METHODS`."""
-    found = {change.method for one in series if (change := one.end_change or one.fitted_change)}
+    found = {change.method for one in series if (change := told_change(one))}
     return sorted(found, key=[*_METHODS, *found].index)
 
 
 def _way(one: Series, usual: str | None) -> str | None:
     """How the change of a series is computed, where not in the usual way of its table."""
-    change = one.end_change or one.fitted_change
+    change = told_change(one)
     return None if change is None or change.method == usual else f"change: {_METHODS.get(change.method, change.method)}"
 
 
@@ -199,6 +200,8 @@ def _reasons(one: Series, by_noise: bool) -> list[str | None]:
         return [one.reason]
     test = why(one.logit, "trend p") if by_noise else why(one.mann_kendall, "exact p")
     change = one.fitted_change.reason if one.fitted_change else None
+    if one.fitted_change and told_change(one) is None:
+        change = "that along a line and that of the ends are more than a hundredfold apart"
     absent = {"change": change, "slope interval": one.slope_interval_reason}
     if change and change == one.slope_interval_reason:
         absent, own = {"intervals": change}, one.mann_kendall.reason
@@ -221,7 +224,7 @@ def _whole(document: Statistics, along: str) -> Iterator[Block]:
 
 
 def _legend(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
-    changes = [one.end_change or one.fitted_change for one in series]
+    changes = [told_change(one) for one in series]
     if ways := _ways(series):
         still = [change for one, change in zip(series, changes, strict=True) if "creasing" not in one.direction]
         held = any(one.interval and 0.0 in (one.interval.low, one.interval.high) for one in still if one)

@@ -20,6 +20,7 @@ from registry.results.courses import Onset, Series
 from registry.results.pairs import Pair
 from registry.results.ranking import Ranking
 from registry.results.terms import Incomparable, Interval, ProtocolDifference, Selected, SliceDocument
+from registry.results.trend_tests import EndChange, FittedChange
 
 
 def title(document: Mapping[str, Any]) -> str:
@@ -198,6 +199,18 @@ def unlike_a_line(one: Series, scale: str = " on the logit scale") -> Iterator[s
         yield UNLIKE_LINE + (scale if one.logit else "")
     if one.end_change.value * (-1 if "decreasing" in one.direction else 1) < 0:
         yield UNLIKE_ENDS
+
+
+_BEYOND_LINES = 100
+
+
+def told_change(one: Series) -> EndChange | FittedChange | None:
+    """The change of the ends, without noise along a line; `None` where both are not 0 and one is more than a hundred
+    times the other: a line that leaves out a giant step says nothing of such a course."""
+    if one.end_change or not one.fitted_change:
+        return one.end_change
+    less, more = sorted((abs(one.last - one.first), abs(one.fitted_change.value)))
+    return None if 0 < _BEYOND_LINES * less < more else one.fitted_change
 
 
 def lasting(one: Series, metric: Mapping[str, Any]) -> Onset | None:

@@ -282,6 +282,11 @@ SAID = {
         Grid(replace(ERRORS, name="tokens", unit="k"), (steps(2),), (3.0, 2.0)),
         ["The best value of tokens is 2 k at Step 1;"], ["best tokens is"],
     ),
+    "a line that leaves out giant steps says nothing of the change": (  # its slope, 1, is that of most pairs
+        Grid(FREE, (steps(7),), (1e9, 1.0, 2.0, 3.0, 4.0, 5.0, 1.5e9)),
+        ["1000000000 → 1500000000 +1 [-2", "that along a line and that of the ends are more than a hundredfold apart"],
+        ["fitted change", "+6 ["],
+    ),
     "of numbers out of reach nothing is tested, and nothing assumed": (
         Grid(FREE, (Axis("Step", "numeric", tuple(Level(f"{at:g}", at) for at in (1e150, 2e150, 3e150))),),
              (1.0, 2.0, 3.0), stderr=(0.1,) * 3), ["between 10^-100 and 10^100"], ["assumed"],
