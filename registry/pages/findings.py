@@ -21,6 +21,7 @@ from registry.renderings.words import (
     lasting,
     place,
     places,
+    reaches_0,
     spoken,
     told_change,
     unlike_a_line,
@@ -108,7 +109,9 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     if change and (interval := change.interval):
         decimals = places_of([change.value, interval.low, interval.high])
         what = "change" if one.end_change else "fitted change"
-        told.append(f"{what} {signed(change.value, decimals)}{_within(interval, decimals)}")
+        told.append(
+            f"{what} {signed(change.value, decimals)}{_within(interval, decimals, ', widened to 0' * reaches_0(one))}"
+        )
     told += unlike_a_line(one)
     if one.direction == "inconclusive":
         if one.detectable is not None:
@@ -122,8 +125,8 @@ def _trend(one: Series, sure: str, statistics: Statistics) -> str:
     return ", ".join(told)
 
 
-def _within(interval: Interval, decimals: int | None) -> str:
-    return f" ({level_of(interval).replace(' ', NARROW)}: {span(interval.low, interval.high, decimals)})"
+def _within(interval: Interval, decimals: int | None, how: str) -> str:
+    return f" ({level_of(interval).replace(' ', NARROW)}: {span(interval.low, interval.high, decimals)}{how})"
 
 
 def _breaks(statistics: Statistics) -> Iterator[Finding]:

@@ -30,6 +30,7 @@ from registry.renderings.words import (
     label,
     lasting,
     measure,
+    reaches_0,
     slope_per,
     times_interval,
     told_change,
@@ -224,11 +225,8 @@ def _whole(document: Statistics, along: str) -> Iterator[Block]:
 
 
 def _legend(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
-    changes = [told_change(one) for one in series]
     if ways := _ways(series):
-        still = [change for one, change in zip(series, changes, strict=True) if "creasing" not in one.direction]
-        held = any(one.interval and 0.0 in (one.interval.low, one.interval.high) for one in still if one)
-        reaches = "; it reaches to 0 where no trend is shown" if held else ""
+        reaches = "; it reaches to 0 where no trend is shown" if any(map(reaches_0, series)) else ""
         if any(map(_ends_at_0, series)):
             reaches += "; where it ends at 0 beside a trend, as for ties, the test is the finer of both and excludes 0"
         how = _METHODS.get(ways[0], ways[0]) + (", where no note says otherwise" if len(ways) > 1 else "")

@@ -213,6 +213,13 @@ def told_change(one: Series) -> EndChange | FittedChange | None:
     return None if 0 < _BEYOND_LINES * less < more else one.fitted_change
 
 
+def reaches_0(one: Series) -> bool:
+    """Whether the interval of the change ends at 0, to which it was widened as no trend is shown."""
+    change = told_change(one)
+    within = change.interval if change and "creasing" not in one.direction else None
+    return within is not None and 0.0 in (within.low, within.high)
+
+
 def lasting(one: Series, metric: Mapping[str, Any]) -> Onset | None:
     """Where a series is shown to decline for good; of a metric without a better end nothing is a decline."""
     return one.onset if one.onset and one.onset.by is not None and metric.get("direction") else None

@@ -97,13 +97,14 @@ class Estimate:
         """The difference without its sign."""
         return fixed(abs(self.difference), self.decimals)
 
-    def brackets(self, yardstick: Yardstick) -> str:
-        """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say. One that is
-        wider for having been picked misses as rarely as the others: they have one level."""
+    def brackets(self, yardstick: Yardstick, how: str = "") -> str:
+        """` (lower is better; 95 % interval 0.6 to 3.7)`, and `how` the interval came about; empty where there is
+        nothing to say. One that is wider for having been picked misses as rarely as the others: they have one level."""
         ends = self.interval
         told = ["lower is better"] if yardstick.direction == "lower" else []
         if ends:
-            told.append(f"{level_at(self.alpha or 1 - ends.level)} interval {span(ends.low, ends.high, self.decimals)}")
+            level = level_at(self.alpha or 1 - ends.level)
+            told.append(f"{level} interval {span(ends.low, ends.high, self.decimals)}{how}")
         return f" ({'; '.join(told)})" if told else ""
 
     def told(self, yardstick: Yardstick) -> str:

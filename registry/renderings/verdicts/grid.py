@@ -28,6 +28,7 @@ from registry.renderings.words import (
     lasting,
     place,
     places,
+    reaches_0,
     spoken,
     unlike_a_line,
 )
@@ -277,7 +278,8 @@ def _course(document: GridDocument, one: Series) -> str:
         return sentence(told + between * moves)
     found = Estimate(change.value, change.interval, None, None, 0.0).turned(-1 if change.value < 0 else 1)
     apart = f"{yardstick.sized(found.size)} {'lower' if change.value < 0 else 'higher'} than at {first}"
-    ends = f"at {last} it is {apart if change.value else f'as at {first}'}{found.brackets(yardstick)}"
+    around = found.brackets(yardstick, ", widened to 0 as no trend is shown" * reaches_0(one))
+    ends = f"at {last} it is {apart if change.value else f'as at {first}'}{around}"
     if not _is_apart(one) and moves:
         how = UNLIKE_ENDS if UNLIKE_ENDS in unlike_a_line(one) else "though its ends alone do not show it"
         return sentence(f"{told}, {how}: {ends}")

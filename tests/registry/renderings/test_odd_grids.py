@@ -206,7 +206,8 @@ SAID = {
     ),
     "one of two cells may be shown to be best one-sided where no trend is": (  # z 1.98, 1.84 with continuity
         Grid(HIGHER, (steps(2),), (60.0, 46.0), 100),
-        ["with 95 % confidence no other measured cell is better", "which noise may explain"], ["shown to be"],
+        ["with 95 % confidence no other measured cell is better", "\u221227.08 to 0.00, widened to 0)",
+         "0.0 to 27.1, widened to 0 as no trend is shown), which noise may explain"], ["shown to be"],
     ),
     "of one measured cell of many nothing is compared": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (N, N, 5.0, N, N, N), 100),
