@@ -23,6 +23,7 @@ from registry.renderings.trends import named
 from registry.renderings.words import counted, isolated, label, measure, place, places
 from registry.results.courses import Change, LargestStep, LevelSpan, Series
 from registry.results.statistics import Statistics
+from registry.results.terms import Interval
 
 Step = tuple[Series, Change]
 _MOST_STEPS = 40
@@ -81,9 +82,9 @@ def _outstanding(steps: Sequence[Step]) -> list[Step]:
 
 
 def _table(steps: Sequence[Step], places: int | None, alpha: float) -> Table:
-    found = [step.interval for _, step in steps]
+    found = [_agreeing(step, step.interval, alpha) for _, step in steps]
     # Where posted values have no decimals in common, a step and its intervals have those of their row.
-    rows = [(step.size if places is None else None, *ends(step.interval)) for _, step in steps]
+    rows = [(step.size if places is None else None, *ends(one)) for one, (_, step) in zip(found, steps, strict=True)]
     own = places_by_row(rows, 0.0 if places is None else 1e-12)
     sizes = zip(steps, own if places is None else [places] * len(steps), strict=True)
     columns = [
@@ -99,7 +100,12 @@ def _table(steps: Sequence[Step], places: int | None, alpha: float) -> Table:
     if any(step.detectable is not None for _, step in steps):
         columns.append(Column("could show", [rough(step.detectable) for _, step in steps], True))
     marks = [_mark(one, step) for one, step in steps]
-    return Table([*columns, *([Column("", marks)] if any(marks) else ()), *_picked(steps, own)])
+    return Table([*columns, *([Column("", marks)] if any(marks) else ()), *_picked(steps, alpha, own)])
+
+
+def _agreeing(step: Change, within: Interval | None, alpha: float) -> Interval | None:
+    """An interval of a step as it stands beside Holm's p: one question, so it holds 0 where that leaves 0 open."""
+    return within.with_0() if within and step.p_holm is not None and step.p_holm >= alpha else within
 
 
 def _mark(one: Series, step: Change) -> str:
@@ -122,10 +128,11 @@ def _largest(one: Series, step: Change) -> list[tuple[str, LargestStep]]:
     return [(kind, found) for kind, found in extremes if found and LevelSpan(step.from_, step.to) in found.at]
 
 
-def _picked(steps: Sequence[Step], own: Sequence[int | None] | None = None) -> Iterator[Column]:
+def _picked(steps: Sequence[Step], alpha: float, own: Sequence[int | None] | None = None) -> Iterator[Column]:
     """The intervals that allow for having picked the largest steps."""
     found = [next((largest.interval for _, largest in _extremes(one, step)), None) for one, step in steps]
-    found = [None if within == step.interval else within for within, (_, step) in zip(found, steps, strict=True)]
+    pairs = zip(found, steps, strict=True)
+    found = [None if within == step.interval else _agreeing(step, within, alpha) for within, (_, step) in pairs]
     if any(found):
         yield Column("picked, interval", intervals(found, own))
 
@@ -149,11 +156,13 @@ def _legend(document: Statistics, along: str, steps: Sequence[Step], left: int) 
         yield "interval of a sharp step: allows for so many of all steps having been called sharp (Benjamini–Yekutieli)"
     if tested := [step for _, step in steps if step.p_holm is not None]:
         plain = "" if all(step.sharp for step in tested) else "; the interval of another step is of that step alone"
+        if any(_agreeing(step, step.interval, params.alpha) != step.interval for step in tested):
+            plain += f"; where this p is {params.alpha:g} or more intervals are widened to 0"
         yield f"Holm p: over all steps of the grid along {along}{plain}"
     if any(step.detectable is not None for _, step in steps):
         power = 100 * params.power
         yield f"could show: a step of this size would have had p < alpha with power {power:g} %, before Holm"
-    if any(_picked(steps)):
+    if any(_picked(steps, params.alpha)):
         yield "picked: allows for having been picked as the largest, and for ties (Bonferroni over all of its series)"
     yield from _left_out(steps, left, full=params.detail == "full")
 

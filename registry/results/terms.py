@@ -81,6 +81,10 @@ class Interval:
     low: Annotated[float, "The lower end."]
     high: Annotated[float, "The upper end."]
 
+    def with_0(self) -> "Interval":
+        """The interval, widened where it does not hold 0: that of what a test leaves open."""
+        return Interval(self.level, min(self.low, 0.0), max(self.high, 0.0))
+
 
 @dataclass(frozen=True, slots=True)
 class Selected:

@@ -223,8 +223,7 @@ def reaching_0(change: EndChange | None) -> EndChange | None:
     """The change with an interval that holds 0, where the tests of its series found no change."""
     if change is None or change.interval is None:
         return change
-    held = Interval(change.interval.level, min(change.interval.low, 0.0), max(change.interval.high, 0.0))
-    return replace(change, interval=held)
+    return replace(change, interval=change.interval.with_0())
 
 
 def levels_within(curves: Curves, margin: float | None, alpha: float) -> list[bool]:

@@ -288,6 +288,10 @@ SAID = {
         ["1000000000 → 1500000000 +1 [-2", "that along a line and that of the ends are more than a hundredfold apart"],
         ["fitted change", "+6 ["],
     ),
+    "intervals of a step that Holm's p leaves open hold 0, as the test does": (
+        Grid(HIGHER, (kinds("a", "b"), steps(3)), (53.0, 59.5, 52.0, 66.0, 61.5, 49.5), 200),
+        ["-12.0 [-21.42, 0.00] 0.0822", "where this p is 0.05 or more intervals are widened to 0"], ["-2.26]"],
+    ),
     "of numbers out of reach nothing is tested, and nothing assumed": (
         Grid(FREE, (Axis("Step", "numeric", tuple(Level(f"{at:g}", at) for at in (1e150, 2e150, 3e150))),),
              (1.0, 2.0, 3.0), stderr=(0.1,) * 3), ["between 10^-100 and 10^100"], ["assumed"],
