@@ -127,8 +127,10 @@ class Matrix:
         return any(square and square.href for _, squares in self.rows for square in squares)
 
     @property
-    def ends(self) -> tuple[str, str]:
-        """The numbers at the ends of the colours, the better one last."""
+    def ends(self) -> tuple[str, ...]:
+        """The numbers at the ends of the colours, the better one last; none where no two names differ."""
+        if not self.most.strip("0."):
+            return ()
         ends = f"{MINUS}{self.most}", f"+{self.most}"
         return ends[::-1] if self.falling else ends
 

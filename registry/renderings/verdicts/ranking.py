@@ -398,39 +398,40 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
     best = [row.name for row in ranking.ranking if row.rank == 1]
     told = f"The tests separate none of the {count:,} {several}{_scope(ranking)}"
     over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
-    order = f", though {isolated(best[0])} comes first" if len(best) == 1 else ""
-    order = ", which all share the first rank" if len(best) == count else order
-    if len(best) == 1 and (gap := _gap(ranking)):
-        order += f" and{gap}"
-    ps = [pair.p_holm for pair in ranking.pairs if pair.p_holm is not None]
-    pairs = count * (count - 1) // 2 - len(ranking.never_met or ())
-    why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
+    gap, order = _gap(ranking), ", which all share the first rank" if len(best) == count else ""
+    if len(best) == 1:
+        order = f", though {isolated(best[0])} comes first{' and' * bool(gap)}{gap}"
+    p = p_value(min(pair.p_holm for pair in ranking.pairs if pair.p_holm is not None))
+    why = f"the smallest p of the listed pairs is {p} after correction for all {_corrected(ranking):,} pairs (Holm)"
     if (none := _why_none_could(ranking)) is not None:
         return Verdict("open", sentence(f"{told}{over}{order}, and none could: {none}"))
     seen = sorted(pair.detectable or math.inf for pair in ranking.pairs if pair.detectable or pair.stderr)
     could = ""
     if seen:
-        median = seen[len(seen) // 2]
+        median, whose = seen[len(seen) // 2], "half of the pairs have" if len(seen) > 1 else "the pair has"
         size = yardstick_of(ranking).sized(f"{median:.2g}")
         if median == math.inf:
-            size = "any size that the scale has room for"
-            whose = "half of the pairs have less than" if len(seen) > 1 else "the pair has less than"
-        else:
-            whose = "half of the pairs have" if len(seen) > 1 else "the pair has"
+            size, whose = "any size that the scale has room for", f"{whose} less than"
         could = f"; {whose} {100 * POWER:g} % power to show a true difference of {size}"
     return Verdict("open", sentence(f"{told}{over}{order}: {why}{could}"))
 
 
 def _why_none_could(ranking: Ranking) -> str | None:
     """Why no pair could have been shown, whatever the results; None where one could."""
-    count, attainable = len(ranking.ranking), [pair.min_attainable_p for pair in ranking.pairs]
-    pairs, least = count * (count - 1) // 2, min((one for one in attainable if one is not None), default=0.0)
+    attainable = [pair.min_attainable_p for pair in ranking.pairs if pair.p_holm is not None]
+    pairs, least = _corrected(ranking), min((one for one in attainable if one is not None), default=0.0)
     if None in attainable or least * pairs < (ranking.alpha or 0.0):
         return None
     if least >= 1:
         few = "one benchmark is no sample of others"
         return few if ranking.target == "new_benchmarks" else "one number a name has no noise to test by"
     return f"so few results give no p below {p_value(least)}, and Holm corrects for {counted(pairs, 'pair', 'pairs')}"
+
+
+def _corrected(ranking: Ranking) -> int:
+    """How many pairs Holm corrects for: all but those that are known not to have met or not to be tested."""
+    untested = sum(pair.p_holm is None for pair in ranking.pairs)
+    return math.comb(len(ranking.ranking), 2) - max(untested, len(ranking.never_met or ()))
 
 
 def _weakening(ranking: Ranking) -> Iterator[str]:
@@ -443,8 +444,7 @@ def _weakening(ranking: Ranking) -> Iterator[str]:
     moved = next((one for one in ranking.policy_sensitivity if one.name == first), None)
     if moved and moved.worst > 1:
         yield f"Under another method or policy for missing cells {name} falls as low as rank {moved.worst}."
-    few = len(ranking.benchmarks)
-    if ranking.target == "new_benchmarks" and few < FEW_BENCHMARKS:
+    if ranking.target == "new_benchmarks" and (few := len(ranking.benchmarks)) < FEW_BENCHMARKS:
         yield f"It rests on {counted(few, 'benchmark', 'benchmarks')}, which are few for a claim about others."
     if ranking.never_met:
         yield f"{counted(len(ranking.never_met), 'pair', 'pairs')} never met: their order rests on others."

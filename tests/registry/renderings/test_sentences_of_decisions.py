@@ -105,6 +105,16 @@ def test_a_name_that_is_better_than_the_first_where_both_were_measured_is_told_w
     assert "trails" not in told.sentence
 
 
+def test_where_no_signs_of_the_pairs_that_met_could_show_anything_no_p_is_told() -> None:
+    """Two of six pairs share no slot; of the other four the most informative have two slots, so p is 2 / 2^2."""
+    none = np.nan
+    values = [[50.0, 60.0, none, none], [55.0, 50.0, none, none], [none, none, 70.0, 60.0], [40.0, 50.0, 60.0, 55.0]]
+    found = rank(standings(values, [0, 1, 2, 3], trials=np.full((4, 4), 100)), method="win_rate")
+    told = ranking_verdict(replace(found, by="model")).sentence
+    assert told.endswith("none could: so few results give no p below 0.5000, and Holm corrects for 4 pairs.")
+    assert "smallest p" not in told
+
+
 def test_two_that_do_not_differ_lead_neither() -> None:
     found = ranked([[60.0, 60.0], [60.0, 60.0], [59.0, 59.0]], trials=np.full((3, 2), 800))
     assert " leads " not in ranking_verdict(found).sentence

@@ -169,3 +169,6 @@ def test_every_pair_has_the_colour_of_the_better_side_also_where_lower_is_better
         assert matrix is not None
         assert (matrix.rows[0][1][1].kind, matrix.rows[1][1][0].kind) == kinds
         assert matrix.ends == (("+2.00", "\u22122.00") if lower else ("\u22122.00", "+2.00"))
+    alike = matrix_of(read_ranking(document | {"pairs": [pair | {"difference": 0.0, "p_holm": 1.0}]}))
+    assert alike is not None
+    assert alike.ends == ()
