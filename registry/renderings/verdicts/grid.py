@@ -277,9 +277,10 @@ def _course(document: GridDocument, one: Series) -> str:
         between = f" from {_value(document, one.first)} at {first} to {_value(document, one.last)} at {last}"
         return sentence(told + between * moves)
     found = Estimate(change.value, change.interval, None, None, 0.0).turned(-1 if change.value < 0 else 1)
-    apart = f"{yardstick.sized(found.size)} {'lower' if change.value < 0 else 'higher'} than at {first}"
+    apart = f"at {last} it is {yardstick.sized(found.size)} {'lower' if change.value < 0 else 'higher'} than at {first}"
+    alike = f"at {place({one.along: one.to})} it measured the same as at {place({one.along: one.from_})}"
     around = found.brackets(yardstick, ", widened to 0 as no trend is shown" * reaches_0(one))
-    ends = f"at {last} it is {apart if change.value else f'as at {first}'}{around}"
+    ends = f"{apart if change.value else alike}{around}"
     if not _is_apart(one) and moves:
         how = UNLIKE_ENDS if UNLIKE_ENDS in unlike_a_line(one) else "though its ends alone do not show it"
         return sentence(f"{told}, {how}: {ends}")

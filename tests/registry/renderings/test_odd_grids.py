@@ -292,6 +292,10 @@ SAID = {
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (53.0, 59.5, 52.0, 66.0, 61.5, 49.5), 200),
         ["-12.0 [-21.42, 0.00] 0.0822", "where this p is 0.05 or more intervals are widened to 0"], ["-2.26]"],
     ),
+    "ends that measured the same are said to have": (
+        Grid(HIGHER, (steps(5),), (60.0, 55.0, 50.0, 55.0, 60.0), 500),
+        ["shows no trend; at Step 4 it measured the same as at Step 0 (95 % interval -6.1 to 6.1);"], ["it is as at"],
+    ),
     "of numbers out of reach nothing is tested, and nothing assumed": (
         Grid(FREE, (Axis("Step", "numeric", tuple(Level(f"{at:g}", at) for at in (1e150, 2e150, 3e150))),),
              (1.0, 2.0, 3.0), stderr=(0.1,) * 3), ["between 10^-100 and 10^100"], ["assumed"],
