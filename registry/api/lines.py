@@ -140,7 +140,9 @@ def _along(axes: Sequence[Axis], wanted: str, by: str, at: Mapping[str, Sequence
             )
     usable = sorted(name for name in by_name if name != named_by)
     if not usable:
-        raise Invalid([Fault("/along", "none of these grids has an axis that lines could run along")])
+        none = Fault("/along", "None of these grids has an axis that lines could run along.")
+        lone = Fault("/by", "is the only axis of these grids, and lines need another one to run along")
+        raise Invalid([lone if named_by else none])
     counts = {name: sum(kept for _, kept in _levels(axes, name, at)) for name in usable}
     return wanted or max(usable, key=lambda name: (by_name[name][0].ordered, counts[name]))
 

@@ -95,7 +95,7 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
     def _check_policy(self, data: dict[str, Any], **_options: Any) -> None:
         reason = unordered(data.get("method", METHODS[0]), data.get("missing", MISSING[0]))
         if reason is not None:
-            raise ValidationError(reason, "missing")
+            raise ValidationError(f"{reason[0].upper()}{reason[1:]}.", "missing")
 
 
 blp = Blueprint("rankings", "Who is better, how surely, and over what.")

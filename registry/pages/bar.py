@@ -24,6 +24,7 @@ from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.aggregates import AXIS
 from registry.renderings.policies import method, target
 from registry.renderings.words import label
+from registry.results.terms import unordered
 from registry.selection import KINDS, Selection
 
 NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside", "missing", "by", "method", "target",
@@ -121,18 +122,28 @@ def carried_on() -> list[tuple[str, str]]:
 
 
 def switched(bar: Bar) -> list[tuple[str, str]]:
-    """What a sent bar asks, of another experiment than it was about: all that this one has, and, as `dropped`, what it
-    has not."""
+    """What a sent bar asks, and, as `dropped`, what cannot be of it: what its method has no order for, and of another
+    experiment than it was about what this one has not."""
     asked = [(name, text) for name, text in request.args.items(multi=True) if text and name != WAS]
-    if request.args[WAS] == request.args.get("experiment") or not bar.metrics:
-        return asked
-    lost = [one for one in asked if not _has(bar, *one)]
+    same = request.args[WAS] == request.args.get("experiment") or not bar.metrics
+    lost = [one for one in asked if not (_is_ordered(*one) and (same or _has(bar, *one)))]
     return [*(one for one in asked if one not in lost), *((DROPPED, _named(*one)) for one in lost)]
 
 
 def _named(name: str, text: str) -> str:
     axis = name.removeprefix(PARAMETER)
+    if not _is_ordered(name, text):
+        return f"order by {method(_method())} with {method(text)}"
     return f"{name} {text}" if axis == name else slice_text(((axis, (text,)),))
+
+
+def _method() -> str:
+    return request.args.get("method") or METHODS[0]
+
+
+def _is_ordered(name: str, text: str) -> bool:
+    """Whether what is asked for missing cells has an order by the method that is asked for."""
+    return name != "missing" or request.args.get("view") != "ranking" or unordered(_method(), text) is None
 
 
 def _has(bar: Bar, name: str, text: str) -> bool:
@@ -140,13 +151,19 @@ def _has(bar: Bar, name: str, text: str) -> bool:
     if PARAMETER in name[:5]:
         return not slice_faults(bar.levels, ((name.partition(PARAMETER)[2], (text,)),), "")
     if text.startswith("axis:"):
-        return text.removeprefix("axis:") in bar.axes
+        lines = request.args.get("view") == "lines"
+        return text.removeprefix("axis:") in _compared(bar, request.args.get("along"), lines=lines)
     if text.startswith(OF_METRIC):
         return text.removeprefix(OF_METRIC) in bar.metrics
     kind = name.partition("_")[2] if name in SIDES else name
     if found := bar.choices.get(kind):
         return bool(dict(found.options).get(text, not found.listed))
     return text in {"metric": bar.metrics, "suite": bar.suites}.get(name, [text])
+
+
+def _compared(bar: Bar, along: str | None, *, lines: bool) -> list[str]:
+    """The axes whose levels may be compared: of lines not the one that they run along."""
+    return [one for one in bar.axes if not lines or (one != along and len(bar.axes) > 1)]
 
 
 def page_of_row(project: str, selection: Selection, by: str, name: str) -> str:
@@ -174,8 +191,9 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
     """The fields of the bar that a view knows, and those of them that are folded."""
     asked = {name: query.get(name) for name in NAMES}
     metrics = [(one, one) for one in bar.metrics]
-    axes = [(f"axis:{name}", f"levels of {name}") for name in bar.axes]
-    policies = MISSING if "method" in known else SLOT_POLICIES
+    axes = [(AXIS + name, f"levels of {name}") for name in _compared(bar, query.get("along"), lines="along" in known)]
+    ordered = [one for one in MISSING if unordered(asked["method"] or METHODS[0], one) is None]
+    policies = ordered if "method" in known else SLOT_POLICIES
     aside = [one for one in asked["set_aside"] or () if one not in AUTO]
     models = bar.choices["model"].names if bar.choices["model"].total <= _MOST_ASIDE else aside
     first = {

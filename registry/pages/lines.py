@@ -48,7 +48,7 @@ def _verdicts(asked: Asked, made: Table, row: Any) -> tuple[dict[uuid.UUID, Show
 
 def beside(asked: Asked) -> list[Field]:
     """Along which axis, and how it is drawn."""
-    axes = [(one, one) for one in asked.bar.axes]
+    axes = [(one, one) for one in asked.bar.axes if asked.query.get("by") != f"axis:{one}"]
     return [
         select("along", "along", axes, asked.query["along"], "the longest axis"),
         select("horizontal axis", "x", SCALES, asked.query.get("x"), "automatic"),

@@ -179,9 +179,9 @@ def common_to_all(method: str, missing: str) -> bool:
 def unordered(method: str, missing: str) -> str | None:
     """Why a method has no order under a missing policy, whatever the values are; None where it has one."""
     if method in OF_UNITS and missing == "zero_votes":
-        return "missing votes have wins and ranks, but no means; ask with the method win rate"
+        return "zero votes give wins and ranks, but no means; ask with the method win rate"
     if missing == "zero_points" and method != "borda":
-        return "only Borda's count gives points; ask with the method Borda"
+        return "zero points are of Borda's count alone; ask with the method Borda"
     return None
 
 

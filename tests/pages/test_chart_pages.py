@@ -79,6 +79,10 @@ def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Bro
     page = guest.read(f"{LINES}?{urlencode(WINDOWS | {'along': 'Depth'})}", 422)
     assert "there are Local Window Size, Ratio" in page.text
     assert page.all("select", name="along")
+    asked = guest.read(f"{LINES}?{urlencode(WINDOWS | {'along': 'Ratio'})}")
+    assert [value for value, _ in asked.options("by")[0]] == ["", "variant", "benchmark", "axis:Local Window Size"]
+    of_levels = guest.read(f"{LINES}?{urlencode(WINDOWS | {'by': 'axis:Ratio'})}")
+    assert [value for value, _ in of_levels.options("along")[0]] == ["", "Local Window Size"]
     assert 'no grid of an experiment "x"' in guest.read(f"{LINES}?experiment=x&metric=y", 404).text
     assert (
         "This cannot be answered: y "

@@ -50,6 +50,23 @@ def test_an_experiment_with_several_metrics_offers_its_own_and_its_own_names(pub
     }  # fmt: skip
 
 
+def test_the_bar_offers_what_its_method_has_an_order_for_and_drops_the_rest(guest: Browser) -> None:
+    of_all = ["", "available", "complete", "worst"]
+    offered = {"mean": of_all, "win_rate": [*of_all, "zero_votes"], "borda": [*of_all, "zero_votes", "zero_points"]}
+    for asked, policies in offered.items():
+        found = guest.read(f"{RANKINGS}?{WINDOWS}&method={asked}").options("missing")
+        assert [value for value, _ in found[0]] == policies, asked
+    wrong = guest.read(f"{RANKINGS}?{WINDOWS}&missing=zero_points", 422)
+    told = "This cannot be answered: missing : Zero points are of Borda's count alone; ask with the method Borda."
+    assert told in wrong.text
+    sent = "view=ranking&was=window-by-ratio&missing=zero_points"
+    kept = guest.get(f"/projects/demo/results?{WINDOWS}&{sent}&method=borda")
+    assert "missing=zero_points" in kept.location
+    led = guest.get(f"/projects/demo/results?{WINDOWS}&{sent}&method=mean")
+    assert "missing=" not in led.location
+    assert "has no order by mean with zero points: asked without." in guest.read(led.location).text
+
+
 def test_a_wrong_name_keeps_the_form_and_names_the_right_ones(guest: Browser) -> None:
     benchmarks = "AIME'24, AIME'25, AMC23, GPQA_D"  # as aliases join them
     for query, told in {

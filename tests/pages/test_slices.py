@@ -89,6 +89,12 @@ def test_another_experiment_is_asked_what_it_has_and_the_rest_is_named(public: P
     assert "other has no Context at most 4000, Depth 3, model only one, x metric:latency: asked without." in told.text
     assert "Only Context at least 4000" in told.text
     assert not [link for link in told.links("view=") if "dropped" in link]
+    # Levels of the only axis are no lines along it.
+    of_lines = f"/projects/{public.slug}/results?view=lines&experiment=other&metric=accuracy"
+    assert "axis:Context" not in dict(visitor.read(of_lines).options("by")[0])
+    refused = visitor.read(f"{of_lines}&by=axis:Context", 422)
+    assert "by is the only axis of these grids, and lines need another one to run along" in refused.text
+    assert "by=" not in visitor.get(f"{of_lines}&was=one&by=axis:Context").location
 
 
 def test_a_slice_that_is_not_there_is_told_with_what_there_is(demo: Demo, guest: Browser) -> None:
