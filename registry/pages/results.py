@@ -143,7 +143,8 @@ def _context(
     told = next(iter(rankings.values()), None)
     # Of one name nobody asks who is best, but by the ranking itself; of two that are compared the view's own verdict.
     asks = told is not None and (len(told.ranking) != 1 or view.name == "ranking") and view.name != "compare"
-    who = [who_is_best(rankings.values(), shown.get("beside_ranking"))] if asks else []
+    targets = by_target(best, rankings)
+    who = [who_is_best([*rankings.values()], shown.get("beside_ranking"), listed=bool(targets))] if asks else []
     waits = found.pending or "pending" in (found.state, *map(state_of, best.values()))
     return {
         "project": asked.project,
@@ -165,7 +166,7 @@ def _context(
         "reason": found.row.reason if found.state == "failed" and found.row else None,
         "verdicts_": [*who, *shown.get("verdicts", ())],
         "next": list(_next(asked, told)) if asks and told else (),
-        "targets": by_target(best, rankings),
+        "targets": targets,
         **_of_rankings(rankings, told),
         "heading": "",
         "drawn": False,

@@ -1,7 +1,7 @@
 """Who is best, for each of the three targets: the rankings of a selection, and what the page of results says of them
 above each of its views."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,12 +39,14 @@ def rankings_of(rows: Mapping[str, Any]) -> dict[str, Ranking]:
     return {one: read(Ranking, row.document) for one, row in rows.items() if state_of(row) == "ready"}
 
 
-def who_is_best(rankings: Iterable[Ranking], beside: Callable[[Ranking], Iterable[str]] | None) -> ShownVerdict:
-    """The verdict over the targets, and what the view says `beside` it of the means; sizes stand in the list of
-    targets, where there are several."""
-    ranking, *others = rankings
-    verdict = verdict_of_targets([of_target(one) for one in (ranking, *others)])
-    size = [*lead_of(ranking)] if others and len(ranking.ranking) > 1 else []
+def who_is_best(
+    rankings: Sequence[Ranking], beside: Callable[[Ranking], Iterable[str]] | None, *, listed: bool
+) -> ShownVerdict:
+    """The verdict over the targets, and what the view says `beside` it of the means; sizes, and what it is about, stand
+    in the list of the targets where these are `listed`."""
+    ranking = rankings[0]
+    verdict = verdict_of_targets([of_target(one) for one in rankings], alone=not listed)
+    size = [*lead_of(ranking)] if listed and len(ranking.ranking) > 1 else []
     more = (*(line for line in verdict.more if line not in size), *(beside(ranking) if beside else ()))
     return shown(replace(verdict, more=more), "What is easiest" if ranking.by == "benchmark" else "Who is best")
 

@@ -70,6 +70,23 @@ def test_what_is_shown_for_these_cells_alone_is_said_beside_the_other_targets(de
     assert "other questions of these benchmarks : cannot be told: 2.1 points" in page.text
 
 
+def test_the_sentence_above_results_stays_when_the_other_targets_are_there(public: Project, visitor: Browser) -> None:
+    for model, correct in (("a", 90.0), ("b", 70.0), ("c", 50.0)):
+        for benchmark in "xyz":
+            public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=correct, trials=200)
+    scope = "experiment=e&metric=accuracy"
+    public.get(f"projects/{public.slug}/rankings?{scope}", headers={"Prefer": "wait=0"})
+    public.house.compute()
+    path = f"/projects/{public.slug}/results?view=ranking&{scope}"
+    first = visitor.read(path)
+    assert "other benchmarks of this kind : being computed" in first.text
+    last = visitor.computed(path)
+    assert "other benchmarks of this kind : cannot be told" in last.text
+    said = "Who is best: shown for these cells a is first of 3 models, shown to be better than both others."
+    assert [said in one.text for one in (first, last)] == [True, True]
+    assert ["It leads b" in one.text for one in (first, last)] == [False, False]
+
+
 def test_text_and_pictures_claim_what_the_page_of_the_same_question_claims(public: Project, visitor: Browser) -> None:
     """Without noise nothing is tested of the cells; over five benchmarks a leads by 10, 11, 12, 9 and 8 points."""
     for model, values in (("a", (60, 71, 82, 59, 68)), ("b", (50, 60, 70, 50, 60))):

@@ -36,14 +36,14 @@ def of_target(ranking: Ranking) -> OfTarget:
 
 def verdict_of_targets(told: Sequence[OfTarget], *, alone: bool = False) -> Verdict:
     """The verdict of that which speaks, shown for no more than the widest of them shows. They are that which was asked
-    for, and then the others from the narrowest on, as far as they are computed. Unless it stands `alone`, a list of
-    the targets says what that which was asked for is about."""
+    for, and then the others from the narrowest on, as far as they are computed. Unless it stands `alone`, the page says
+    what that which was asked for is about, before the others are there too."""
     place = speaking(told)
-    own, is_first_of_several = told[place], not place and len(told) > 1
+    own, is_told_beside = told[place], not place and not alone
     if own.verdict.answer != "shown":
-        return own.bare if is_first_of_several and not alone else own.verdict
+        return own.bare if is_told_beside else own.verdict
     only = widest(one.about for one in told if one.verdict.answer == "shown")
-    if is_first_of_several and not alone:
+    if is_told_beside:
         return replace(own.bare, only=only)
     if only == own.about:
         return replace(own.verdict, only=only)
