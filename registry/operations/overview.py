@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, and_, case, func, not_, select, text, tuple_
+from sqlalchemy import Connection, and_, case, func, not_, or_, select, text, tuple_
 
 from registry.grids.protocol import Protocol, Rules, differences
 from registry.operations.cached_results import invalidated
@@ -213,17 +213,19 @@ def usual_rankings(
     known: Collection[str] = (),
     targets: Sequence[str] = TARGETS,
 ) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    """The rows of the usual rankings of these scopes by target, from the narrowest on, whose documents are of the
-    results as they are now; the document is left out where its etag is among the `known` ones."""
+    """The rows of the usual rankings of these scopes by target, from the narrowest on. One that is being computed has
+    no etag, as has none whose document is of former results; the document is left out where its etag is among the
+    `known` ones."""
     queries = [RankingQuery(one.experiment, one.metric, target=target) for one in scopes for target in targets]
     asked = {one.key: one for one in queries}
     document = cached_results.c.document
-    unless_known = case((cached_results.c.etag.in_(known), None), else_=document).label("document")
+    etag = case((_IS_CURRENT, cached_results.c.etag)).label("etag")
+    unless_known = case((and_(_IS_CURRENT, cached_results.c.etag.not_in(known)), document)).label("document")
     query = (
-        select(cached_results.c.query_key, cached_results.c.etag, unless_known)
+        select(cached_results.c.query_key, etag, unless_known)
         .join(projects, projects.c.id == cached_results.c.project_id)
-        .where(projects.c.id == project_id, cached_results.c.query_key.in_(asked), _IS_CURRENT)
-        .where(document.is_not(None))
+        .where(projects.c.id == project_id, cached_results.c.query_key.in_(asked))
+        .where(or_(and_(_IS_CURRENT, document.is_not(None)), cached_results.c.state != "failed"))
     )
     rows = {row.query_key: row for row in connection.execute(query)}
     found: dict[tuple[str, str], dict[str, Any]] = {}

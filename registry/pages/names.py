@@ -166,7 +166,7 @@ def _told(entries: Mapping[Any, Sequence[Entry]]) -> list[uuid.UUID]:
 
 def _best_on(benchmark: str, rankings: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[tuple[str, str, Means]]:
     """The best models on a benchmark by each experiment and metric that has a stored ranking of it."""
-    rows = [(scope, row) for scope, each in rankings.items() for row in each.values()]
+    rows = [(scope, row) for scope, each in rankings.items() for row in each.values() if row.etag]
     found = [(*scope, means_on(read(Ranking, row.document), benchmark)) for scope, row in rows]
     return [(experiment, metric, means) for experiment, metric, means in found if means]
 

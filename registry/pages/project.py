@@ -34,7 +34,7 @@ from registry.pages.events import latest, runs_of
 from registry.pages.front import pages
 from registry.pages.gates import tags, told
 from registry.pages.links import data_path
-from registry.pages.live import GATES, GRIDS, STATISTICS, live_on
+from registry.pages.live import GATES, GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
 from registry.pages.parameters import argument
 from registry.pages.prose import prose_of
 from registry.pages.responses import page
@@ -82,6 +82,7 @@ _RANKINGS: dict[str, tuple[OfTarget, Means | None]] = {}
 """What rankings say, and their means, by the etags of these, which are long to read."""
 _OF_GRIDS_TOLD: dict[tuple[uuid.UUID, str], ShownVerdict] = {}
 """Verdicts on grids by their ids and the etags of their statistics."""
+_NEWS_OF_RESULTS = (*GRIDS, *STATISTICS, *GATES, "claim.*", "ranking.*")
 _CLAIMS, _ALERTS, _NEWS, _READ_NEWS = 3, 3, 5, 50
 _CONCLUSIONS, _FIRST = ("ranking.changed", "claim.flipped"), 3
 Experiment = tuple[Scope, Sequence[tuple[str, ShownVerdict]], Means | None]
@@ -121,6 +122,7 @@ def project(project: str) -> Response:
         alerts = list_alerts(connection, row.id, {"state": LIVE}, None, _ALERTS + 1)
         news = latest(connection, row.id, _READ_NEWS)
     _ask_for_targets(project, lacking)
+    waits = [one.experiment for one, target in lacking if target == TARGETS[0]]
 
     def context() -> dict[str, Any]:
         return {
@@ -131,6 +133,8 @@ def project(project: str) -> Response:
             "front": request.path == "/",
             "month_ago": days_ago(30),
             "experiments": experiments,
+            "waits": waits,
+            "every": PENDING_SECONDS if waits else SETTLED_SECONDS,
             "empty": [one.experiment for one in scopes if not one.measured][:_EXPERIMENTS],
             "counts": {"experiments": len(scopes), **counts, "grids": grids},
             "alerts": [told(one) for one in alerts],
@@ -138,10 +142,10 @@ def project(project: str) -> Response:
             "headline": headline(judged),
             "judged": ordered(judged),
             "news": list(_lately(news.said(project, now))),
-            "feed": live_on(row, (*GRIDS, *STATISTICS, *GATES, "claim.*", "experiment.*", "project.updated")),
+            "feed": live_on(row, (*_NEWS_OF_RESULTS, "experiment.*", "project.updated")),
         }
 
-    made_of = [row.updated_at, scopes, known, counts, tags_of_claims(claims), judged, tags(alerts), news.tags]
+    made_of = [row.updated_at, scopes, waits, known, counts, tags_of_claims(claims), judged, tags(alerts), news.tags]
     return page("project.html", [*made_of, now.replace(second=0, microsecond=0)], context)
 
 
@@ -187,7 +191,7 @@ def _told(
     ranked = _ranked(connection, project_id, scopes[:_TOLD])
     tags_: list[object] = [etag for each in ranked.values() for etag, _, _ in each.values()]
     # What has no noise is tested for other targets: the narrowest that is speaks, as above the results themselves.
-    spoken = {name: [(one, drawn) for _, one, drawn in each.values()] for name, each in ranked.items()}
+    spoken = {name: [(one, drawn) for _, one, drawn in each.values()] for name, each in ranked.items() if each}
     verdicts = {name: shown(verdict_of_targets([one for one, _ in each])) for name, each in spoken.items()}
     means = {name: next((drawn for one, drawn in each if one.tested), each[0][1]) for name, each in spoken.items()}
     answered = {name for name, one in verdicts.items() if one.answer != "none"}
@@ -204,6 +208,7 @@ def _told(
         (one, target) for one in scopes[:_TOLD] if one.experiment in answered
         for target in TARGETS if target not in ranked[one.experiment]
     ]  # fmt: skip
+    lacking += [(one, TARGETS[0]) for one in scopes[:_TOLD] if one.grids > 1 and ranked.get(one.experiment) == {}]
     return told, lacking, [*tags_, *tags_of_grids]
 
 
@@ -211,18 +216,19 @@ def _ranked(
     connection: Connection, project_id: Any, scopes: Sequence[Scope]
 ) -> dict[str, dict[str, tuple[str, OfTarget, Means | None]]]:
     """The usual rankings of these experiments by target, as far as they are known from the narrowest on: the etag, what
-    each says, and its means."""
+    each says, and its means; none where the narrowest is being computed."""
     if len(_RANKINGS) > _MOST_KEPT:
         _RANKINGS.clear()
     kept, found = dict(_RANKINGS), {}
     for (name, _), each in usual_rankings(connection, project_id, scopes, list(kept)).items():
         if TARGETS[0] not in each:
             continue
-        for one in each.values():
+        there = {target: one for target, one in each.items() if one.etag and each[TARGETS[0]].etag}
+        for one in there.values():
             if one.document is not None:
                 answer = of_measured(read(Ranking, one.document))
                 kept[one.etag] = _RANKINGS[one.etag] = of_target(answer), means_of(answer)
-        found[name] = {target: (one.etag, *kept[one.etag]) for target, one in each.items()}
+        found[name] = {target: (one.etag, *kept[one.etag]) for target, one in there.items()}
     return found
 
 

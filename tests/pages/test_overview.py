@@ -37,6 +37,23 @@ def test_the_first_means_of_a_ranking_are_drawn_beside_its_verdict(public: Proje
     assert "and 2 more" in page.text
 
 
+def test_the_overview_says_that_a_ranking_is_being_computed(public: Project, visitor: Browser) -> None:
+    for experiment, told in (("e", "The ranking of e is"), ("f", "The rankings of 2 experiments are")):
+        for model in "ab":
+            public.published(experiment=experiment, model=model)
+        public.get(f"projects/{public.slug}/rankings?experiment={experiment}&metric=accuracy")
+        waiting = visitor.read(f"/projects/{public.slug}")
+        assert f"{told} not computed yet, and nobody computes: no dispatcher has reported lately." in waiting.text
+        assert waiting.all("main")[0]["data-every"] == "2"
+    public.house.compute()
+    page = visitor.read(f"/projects/{public.slug}")
+    assert "nobody computes" not in page.text
+    assert page.all("main")[0]["data-every"] == "30"
+    put(public, "c", 90.0, "X")
+    visitor.read(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
+    assert "The ranking of e is not computed yet" in visitor.read(f"/projects/{public.slug}").text
+
+
 def test_where_means_are_over_other_cells_than_ranks_both_pages_say_so(public: Project, visitor: Browser) -> None:
     """A leads B by (4 * -1 + 20) / 5 = 3.2 on what both have, and is 1 below it on the four cells that C has too."""
     axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5]}
