@@ -207,6 +207,9 @@ def test_grids_of_every_depth_and_size_have_a_page(public: Project, visitor: Bro
     text = visitor.get(page_of(numeric({"x": 80, "y": 80}), [[float(x)] * 80 for x in range(80)])).text
     source = html.unescape(re.search(r'<img src="([^"]+)"', text)[1])
     assert visitor.get(source).content_type == "image/svg+xml"
+    opaque = r'<rect width="100%" height="100%" fill="#\w{6}"/>'
+    assert re.search(opaque, visitor.get(source).text), "it hides that it is being drawn"
+    assert 'picture::before { content: "drawing…";' in visitor.get("/assets/pages.css").text
     [image] = visitor.read(f"/projects/{public.slug}/experiments/deep%202").all("img")
     assert "range=0.0%2C79.0" in image["src"], "the range that all heat maps there have"
     assert visitor.get(image["src"]).content_type == "image/png"
