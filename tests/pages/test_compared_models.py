@@ -68,6 +68,8 @@ def test_a_slice_says_which_benchmark_carries_it_and_each_row_leads_to_the_grids
         assert query_of(one) == SLICED
         assert guest.get(one).status_code == 200
     assert "R1-Qwen is better than R1-Llama by 2.4 points" in guest.get(downloads[3]).text
+    once = ">R1-Qwen vs R1-Llama: Pass@1 in window-by-ratio, Local Window Size at least 2000</title>"
+    assert once in guest.get(downloads[4]).text
 
 
 def test_the_form_asks_for_what_is_missing_and_keeps_what_is_wrong(demo: Demo, guest: Browser) -> None:

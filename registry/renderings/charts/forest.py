@@ -105,7 +105,9 @@ def forest_of_models(found: ModelComparison) -> Forest:
     unit = Yardstick.of(found.metric).unit
     quantity = with_unit({"name": f"{found.metric['name']}, {contender} less {baseline}", "unit": unit})
     sentence = model_comparison_verdict(found).sentence
-    return Forest(f"{contender} vs {baseline}: {about(found)}", sentence, quantity, drawn, zero=True)
+    models = ", ".join(sorted((found.contender.model, found.baseline.model)))
+    where = about(found).replace(f", models {models}", "", 1)  # which the title begins with
+    return Forest(f"{contender} vs {baseline}: {where}", sentence, quantity, drawn, zero=True)
 
 
 def forest_svg(forest: Forest) -> str:
