@@ -214,7 +214,7 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
         "method": select("method", "method", [(one, method(one)) for one in METHODS], asked["method"],
                          usual=METHODS[0]),
         "target": select("holds for", "target", [(one, target(one)) for one in TARGETS], asked["target"],
-                         usual=TARGETS[0]),
+                         usual="" if request.args.get("target") else TARGETS[0]),
         "alpha": select("alpha", "alpha", [(one, one) for one in _ALPHAS], str(asked["alpha"]), usual="0.05"),
     }  # fmt: skip
     if not bar.suites and not asked["suite"]:

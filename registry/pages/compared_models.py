@@ -33,7 +33,7 @@ from registry.renderings.verdicts.among_pairs import among_pairs
 from registry.renderings.verdicts.comparison import model_comparison_verdict, names_of_models
 from registry.renderings.verdicts.estimate import Verdict
 from registry.renderings.verdicts.ranking import is_tested, leading_pair, of_measured
-from registry.renderings.verdicts.targets import of_pair, of_target, speaking
+from registry.renderings.verdicts.targets import of_pair, spoken
 from registry.renderings.words import counted
 from registry.results.codec import read
 from registry.results.comparison import ModelComparison, WholeGap
@@ -95,8 +95,8 @@ def sides_of(asked: Asked) -> dict[str, str]:
     models, variants = asked.bar.choices["model"], [one for one in asked.bar.choices["variant"].names if one]
     if models.total == 1 and len(variants) > 1 and not any(asked.query.get(side) for side in VARIANTS_OF_SIDES):
         return {**dict.fromkeys(MODEL_SIDES, models.names[0]), **dict(zip(VARIANTS_OF_SIDES, variants, strict=False))}
-    rankings = [*rankings_of(rows_of_targets(asked)).values()]
-    pair = leading_pair(rankings[speaking([of_target(one) for one in rankings])]) if rankings else None
+    rankings = rankings_of(rows_of_targets(asked))
+    pair = leading_pair(spoken(rankings.values())) if rankings else None
     return dict(zip(MODEL_SIDES, pair, strict=True)) if pair else {}
 
 

@@ -17,11 +17,13 @@ from registry.pages.links import LOOKS, here, results_page
 from registry.pages.palette import DIFFERENCES
 from registry.pages.responses import state_of, tags_of
 from registry.pages.sharing import cited_ranking
+from registry.pages.targets import rankings_of, rows_of_targets
 from registry.pages.view import DRAWN, TABLES, Asked, Found, View
 from registry.query import RankingQuery
-from registry.renderings.policies import friedman_blocks, policy_blocks
+from registry.renderings.policies import TARGETS, friedman_blocks, policy_blocks
 from registry.renderings.ranking import order_blocks
-from registry.renderings.verdicts.ranking import MOST_LETTERS, group_word, of_measured, why_untested
+from registry.renderings.verdicts.ranking import MOST_LETTERS, group_word, is_tested, of_measured, why_untested
+from registry.renderings.verdicts.targets import spoken
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -45,9 +47,12 @@ def find(asked: Asked) -> Found:
         waits = progress(found, question) if state_of(found) == "pending" else None
         return Found(found, tags=[waits], progress=waits)
     answer = of_measured(read(Ranking, found.document))
+    best = None if request.args.get("target") or is_tested(answer) else rows_of_targets(asked, found)
+    if best and (target := spoken(rankings_of(best).values()).target) != answer.target:
+        return Found(found, lacking=[("target", target)], best=best)
     pairs = _pairs_row(question, asked.slug, answer)
     cited = {"cited": cited_ranking(answer, found.etag)}
-    return Found(found, lambda: _shown(answer, question, asked.slug, pairs) | cited, tags_of(pairs))
+    return Found(found, lambda: _shown(answer, question, asked.slug, pairs) | cited, tags_of(pairs), best=best)
 
 
 def _pairs_row(question: RankingQuery, project: str, answer: Ranking) -> Any:
@@ -88,6 +93,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "answer": ranking,
         "drawn": bool(ranking.ranking),
         "untested": why_untested(ranking) if ranking.ranking else None,
+        "about": TARGETS[question.target],
         "order": order,
         "bars": bars_of(ranking),
         "names": names,

@@ -59,6 +59,7 @@ from registry.renderings.verdicts.ranking import (
     is_tested,
     open_pair,
 )
+from registry.renderings.verdicts.targets import spoken
 from registry.renderings.words import moment
 from registry.results.ranking import Ranking
 from registry.selection import KINDS, Selection
@@ -106,6 +107,8 @@ def results(project: str) -> Response:
     if not faults and "experiment" in query:
         try:
             found = view.find(asked)
+            if found.lacking:
+                return redirect(again(**dict(found.lacking)), 303)  # type: ignore[return-value]
         except (Invalid, NotFound) as error:
             status = 422 if isinstance(error, Invalid) else 404
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
@@ -190,6 +193,7 @@ def _of_rankings(rankings: Mapping[str, Ranking], told: Ranking | None) -> dict[
     """What stands beside the verdict on the rankings of all targets, of which one is told."""
     return {
         "scale": scale_words(told) if told else "",
+        "speaks": request.args.get("target") or (spoken(rankings.values()).target if rankings else ""),
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
         "changed": list(_changed(told)) if told else [],
     }

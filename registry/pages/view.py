@@ -63,6 +63,8 @@ class Found:
     tags: Sequence[object] = ()
     meant: Query = ()
     """What the API is asked besides the address, where that names nothing."""
+    lacking: Query = ()
+    """What the address has to say before there is an answer."""
     progress: float | None = None
     computed: str = ""
     """The state where no row says it."""

@@ -1,7 +1,6 @@
 """The overview of a project: what its results amount to, what does not hold, and what is new; and where it stands."""
 
 import re
-from dataclasses import replace
 
 from tests.house import House, Project
 from tests.pages.conftest import Browser, Demo, browser, share
@@ -112,20 +111,28 @@ def test_a_suite_is_offered_for_experiments_with_a_benchmark_of_it(public: Proje
 
 
 def test_where_the_usual_target_cannot_be_tested_the_narrowest_that_is_speaks_as_on_the_results(
-    public: Project,
+    public: Project, visitor: Browser
 ) -> None:
-    # A leaderboard does not use the noise of its cells.
-    visitor = browser(replace(public.house, settings=replace(public.house.settings, ranking_work=0)))
     for benchmark in range(12):
         for name, lead in (("A", 5.0 + benchmark / 10), ("B", 0.0)):
-            put(public, name, 60.0 + lead, f"benchmark {benchmark}")
+            put(public, name, 60.0 + lead, f"benchmark {benchmark}", trials=None)
     home, said = f"/projects/{public.slug}", "A is better than B by 5.5 points"
-    results = visitor.computed(f"{home}/results?view=table&experiment=e&metric=accuracy").text
-    assert said in results
+    asked = f"{home}/results?experiment=e&metric=accuracy"
+    table = visitor.computed(f"{asked}&view=table")
+    assert said in table.text
     assert said in visitor.read(home).text
-    order = visitor.read(f"{home}/results?view=ranking&experiment=e&metric=accuracy")
-    assert "The order below is about these cells run again, which nothing here tests" in order.text
-    assert any("target=new_benchmarks" in href for href in order.links())
+    order = visitor.read(f"{asked}&view=ranking")
+    assert [one for one, chosen in order.options("target")[0] if chosen] == ["new_benchmarks"]
+    assert "which nothing here tests" not in order.text
+    for target, words in (
+        ("rerun", "these cells, run again"),
+        ("new_questions", "other questions of these benchmarks"),
+    ):
+        assert table.links(f"target={target}")
+        other = visitor.read(f"{asked}&view=ranking&target={target}")
+        assert f"The order below is about {words}, which nothing here tests" in other.text
+        assert other.links("target=new_benchmarks")
+    assert not table.links("target=new_benchmarks")
 
 
 def test_one_name_is_told_by_its_grid_however_large_and_nobody_asks_who_is_best_of_it(

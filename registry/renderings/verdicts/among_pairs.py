@@ -7,7 +7,7 @@ from registry.renderings.numbers import p_value
 from registry.renderings.policies import TARGETS, method
 from registry.renderings.verdicts.estimate import Answer, Verdict, sentence
 from registry.renderings.verdicts.ranking import of_measured, only_of, pair_of
-from registry.renderings.verdicts.targets import of_target, separates, speaking, widest
+from registry.renderings.verdicts.targets import separates, spoken, widest
 from registry.renderings.words import isolated
 from registry.results.comparison import ModelComparison
 from registry.results.ranking import Ranking
@@ -30,7 +30,7 @@ def among_pairs(
         known = "being computed" if waits else "not known"
         answer: Answer = "pending" if waits else "open"
         return _open(verdict, f"{alone}; whether the ranking of this selection separates them too is {known}", answer)
-    ranking = of_measured(rankings[speaking([of_target(one) for one in rankings])])
+    ranking = of_measured(spoken(rankings))
     names, two = [row.name for row in ranking.ranking], (document.contender.model, document.baseline.model)
     absent = [isolated(name) for name in two if name not in names]
     if absent:

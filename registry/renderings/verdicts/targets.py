@@ -62,6 +62,12 @@ def speaking(told: Sequence[OfTarget]) -> int:
     return next((i for i, one in enumerate(told) if one.tested and _WIDTH.index(one.about) <= wide), 0)
 
 
+def spoken(rankings: Iterable[Ranking]) -> Ranking:
+    """The ranking that speaks, of those of a question by target."""
+    found = [*rankings]
+    return found[speaking([of_target(one) for one in found])]
+
+
 def widest(shown: Iterable[Only]) -> Only:
     """What the widest of these claims that are shown is about alone."""
     return min(shown, key=_WIDTH.index)
