@@ -230,10 +230,8 @@ def _next(asked: Asked, ranking: Ranking) -> Iterator[tuple[str, str]]:
     whole = [one.name for one in rows if one.name not in lacking]
     if lacking and whole:
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
-        yield (
-            f"measure {what}: hatched in this table where nothing was measured",
-            _lacks(asked, ranking.by, [*lacking[:_MOST_LACKING], whole[0]]),
-        )
+        shown = _lacks(asked, ranking.by, [*lacking[:_MOST_LACKING], whole[0]])
+        yield f"measure {what}: a table shows where cells are missing", shown
     if ranking.by == "model" and (pair := open_pair(ranking)):
         sides = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
         yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", sides)

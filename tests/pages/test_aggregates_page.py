@@ -124,7 +124,7 @@ def test_what_was_measured_and_set_aside_is_not_hatched_and_a_table_shows_what_i
     assert [one["title"] for one in page.all("td", **{"class": "alone"})] == [
         "c · x: measured, not compared, it has 2 of 4 slots"
     ]
-    assert "Next: measure what c lacks: hatched in this table where nothing was measured" in page.text
+    assert "Next: measure what c lacks: a table shows where cells are missing" in page.text
     [lacks] = page.links("#table")
     assert len(visitor.computed(lacks.removesuffix("#table")).all("td", **{"class": "bare"})) == 6
     markdown = public.get(

@@ -54,7 +54,7 @@ def test_lines_of_grids_that_share_no_slot_lead_to_heat_maps_and_what_a_name_lac
     assert not [one for one in page.all("svg") if one.get("aria-labelledby")]
     public.published(experiment="e", model="b", benchmark="x", trials=200)
     page = visitor.computed(f"{asked}&model=a&model=b&model=c")
-    assert "Next: measure what a lacks: hatched in this table where nothing was measured" in page.text
+    assert "Next: measure what a lacks: a table shows where cells are missing" in page.text
     assert page.links("#table")[0].startswith(f"/projects/{public.slug}/results?view=table&experiment=e")
 
 
@@ -66,7 +66,7 @@ def test_who_lacks_a_level_everywhere_is_among_those_that_lack_something(public:
             values = [60, 60, 60, 60, 60, last]
             public.published(experiment="e", model=model, benchmark=benchmark, axes=[axis], values=values, trials=200)
     page = visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
-    assert "Next: measure what c and d lack: hatched in this table where nothing was measured" in page.text
+    assert "Next: measure what c and d lack: a table shows where cells are missing" in page.text
     [table] = page.links("#table")[:1]
     hatched = visitor.computed(table.partition("#")[0]).all("td", **{"class": "bare"})
     assert len(hatched) == 3 + 6, "c on three benchmarks, d on one of six levels"
