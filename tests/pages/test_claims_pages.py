@@ -19,7 +19,7 @@ ALL = "/projects/demo/claims"
 def value(number: float, **more: Any) -> dict[str, Any]:
     """What is said of Type 1 at Length 0, which is published as 99.3."""
     where = {"Type": [1], "Length": [0]}
-    return {"kind": "value", "about": ABOUT, "where": where, "is": {"op": "=", "number": number}, **more}
+    return {"kind": "value", "about": ABOUT, "where": where, "is": {"op": "=", "number": number}} | more
 
 
 def say(project: Project, *claims: dict[str, Any], judged: bool = True) -> list[str]:
@@ -89,8 +89,12 @@ def test_what_noise_supports_against_the_posted_number_is_neither(public: Projec
     assert "It falls." not in visitor.read(f"{home}?verdict=within_noise").text
     page = visitor.get(f"/claims/{claim}").text
     assert 'class="judged not_decidable"' in page
-    # Only what noise contradicts has the solid sign.
+    # Only what noise contradicts or supports has the solid sign: of the layers and the statement those beyond noise.
     assert (page.count('class="mark contradicted'), page.count('class="mark within_noise')) == (0, 2)
+    assert (page.count('class="mark supported '), page.count('class="mark supported_as_posted')) == (2, 0)
+    [held] = say(public, value(92.0, where={"Length": [2]}))
+    page = visitor.get(f"/claims/{held}").text
+    assert (page.count('class="mark supported '), page.count('class="mark supported_as_posted')) == (0, 4)
 
 
 def test_claims_that_differ_in_which_cells_they_compare_say_which(public: Project, visitor: Browser) -> None:
@@ -124,6 +128,7 @@ def test_the_page_of_a_sentence_has_both_layers_and_the_numbers_over_their_cells
     # 251 of 300: Clopper and Pearson's limits are 78.99 and 87.67.
     assert "the value at Length 9, Type 1 between 80.0 and 83.4 83.7 78.99 to 87.67 contradicted not decidable" in text
     assert "missing cells cannot change the verdict as posted" in text
+    assert "why it is open missing cells The numbers" in text_of("on shorter sequences for most types")
     assert "Read from Core Generalization · Qwen-2.5 3B · Baseline , revision 1" in text
     undecided = text_of("four different models")
     assert "no results can decide this sentence. This is about what the names stand for" in undecided
