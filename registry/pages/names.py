@@ -136,7 +136,9 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
             "standings": [(one, *mean) for one, mean in zip(standings, means, strict=True)],
-            "note": what_marks("matched") if any(MARK in text for text, _ in means) else "",
+            "note": what_marks("matched", (f"{MARK} (" in text for text, _ in means))
+            if any(MARK in text for text, _ in means)
+            else "",
             "of_entry": _words_of_entry(kind),
             "ranking_of": lambda query: ranking_path(project, query),
             "feed": live_on(row, (*GRIDS, "ranking.changed")),

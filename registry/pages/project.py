@@ -249,7 +249,10 @@ def means_of(ranking: Ranking) -> Means | None:
     notes = [
         *beside_means(replace(ranking, ranking=first)),
         *without_mean(((one.name, one.mean) for one in first), ranking),
-        *([what_marks(ranking.missing)] if any(over_fewer(ranking)) else []),
+        *(
+            [what_marks(ranking.missing, (one.adjusted and one.mean_interval for one in first))]
+            * any(over_fewer(ranking))
+        ),
     ]
     return Means(names, whiskers, len(ranking.ranking) - len(first), notes, scale_words(ranking))
 

@@ -209,7 +209,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         yield f"mean: {which}: each {alike} alike, over {over}"
         yield from without_mean(((one.level, one.mean) for one in found.rows), found)
         if any(over_fewer(found)):
-            yield what_marks(found.missing)
+            yield what_marks(found.missing, (one.adjusted and one.mean_interval for one in found.rows))
     elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched"):
         yield f"no means: no {alike} links the most rows; missing=available has each row over its own cells"
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):

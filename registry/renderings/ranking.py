@@ -207,16 +207,14 @@ def mean_texts(ranking: Ranking) -> list[str]:
     return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
 
 
-def what_marks(missing: str) -> str:
-    """What the mark of a mean says."""
+def what_marks(missing: str, intervals: Iterable[object]) -> str:
+    """What the mark of means says, of which those that are adjusted have these intervals, if any."""
     if missing == "available":
         return (
             f"{MARK} over fewer cells than other means, which it is not to be compared with; ranks compare common cells"
         )
-    return (
-        f"{MARK} adjusted: it lacks some of what the others have, for which least squares allow; its interval is about "
-        "noise alone"
-    )
+    about = "; its interval is about noise alone" if any(intervals) else ""
+    return f"{MARK} adjusted: it lacks some of what the others have, for which least squares allow{about}"
 
 
 def over_fewer(ranking: Ranking) -> list[bool]:
@@ -302,7 +300,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     yield from beside_means(ranking)
     yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking)
     if any(over_fewer(ranking)):
-        yield what_marks(ranking.missing)
+        yield what_marks(ranking.missing, (row.adjusted and row.mean_interval for row in ranking.ranking))
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)

@@ -59,6 +59,10 @@ def test_a_mean_over_fewer_slots_than_another_is_marked(public: Project, visitor
     markdown = public.get(f"projects/{public.slug}/{given}").text
     assert "8.00*" in markdown.replace("\\", "")
     assert "* over fewer" not in visitor.computed(f"{available}&model=a&model=b").text
+    told = "* adjusted: it lacks some of what the others have, for which least squares allow "
+    for view in ("table", "ranking"):  # without noise no mean has an interval
+        asked = f"/projects/{public.slug}/results?view={view}&experiment=e&metric=accuracy&set_aside=none"
+        assert told in visitor.computed(asked).text, view
 
 
 def test_a_ranking_above_a_table_says_over_which_slots_each_of_both_is(public: Project, visitor: Browser) -> None:

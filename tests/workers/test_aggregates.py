@@ -236,7 +236,8 @@ def test_table_and_ranking_show_one_mean_of_a_name_adjusted_where_it_lacks_a_ben
     assert points == {"a": [65.0, 45.0], "b": [67.0, 52.0], "c": []}
     told = project.get(f"projects/{project.slug}/aggregates.txt?experiment=e&metric=accuracy&group_by=model,benchmark")
     assert "75.75*" in told.text
-    assert "* adjusted: it lacks some of what the others have" in told.text
+    adjusted = "* adjusted: it lacks some of what the others have, for which least squares allow"
+    assert f"{adjusted}; its interval is about noise alone" in " ".join(told.text.split())
     rows = csv.DictReader(io.StringIO(asked(project, group_by="model,benchmark", form=".csv").text))
     assert {(row["model"], row["row_mean"], row["row_adjusted"]) for row in rows} == {
         ("c", "75.75", "true"), ("b", "59.5", "false"), ("a", "55.0", "false")

@@ -88,7 +88,7 @@ def forest_of_ranking(ranking: Ranking, others: Sequence[Ranking] = ()) -> Fores
     ]
     doubts = (
         *without_mean(((one.name, one.mean) for one in ranking.ranking), ranking),
-        *([what_marks(ranking.missing)] if any(fewer) else []),
+        *([what_marks(ranking.missing, (one.adjusted and one.mean_interval for one in ranking.ranking))] * any(fewer)),
     )
     quantity = with_unit({"name": f"mean {ranking.metric}", "unit": unit}) if means else f"score by {ranking.method}"
     better = ", lower is better ↓" if means and yardstick_of(ranking).sign < 0 else ""
