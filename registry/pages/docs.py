@@ -8,7 +8,6 @@ import orjson
 from flask import Response, current_app, request
 from markupsafe import Markup
 
-from registry.api.context import parts
 from registry.api.openapi import openapi
 from registry.api.problems import KINDS
 from registry.pages.front import pages
@@ -38,7 +37,7 @@ _LINK = re.compile(rf'"{OF_RESOURCES}#(\w+)"')
 @pages.get("/docs")
 def docs() -> Response:
     """The page of the whole reference, at the address by which the request came."""
-    start = steps(request.host_url.rstrip("/"), parts().settings.home)
+    start = steps(request.host_url.rstrip("/"))
     return page("docs.html", ["docs", *(step.command for step in start)], lambda: _reference(start))
 
 

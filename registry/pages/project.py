@@ -1,13 +1,11 @@
 """The first pages that people see: the list of projects, and the overview of one with its first verdicts."""
 
 import itertools
-import shlex
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from flask import Response, g, request
@@ -327,15 +325,14 @@ class Step:
     command: str
 
 
-def steps(address: str, home: Path) -> tuple[Step, ...]:
-    """Five lines for a POSIX shell against the registry at `address`, with the token that `registry up` left in its
-    home if it did; they publish into the project `demo`."""
-    here = home / TOKEN_FILE
-    token = shlex.quote(str(here)) if here.is_file() else f"{DEFAULT_HOME}/{TOKEN_FILE}"
+def steps(address: str) -> tuple[Step, ...]:
+    """Five lines for a POSIX shell against the registry at `address`, with the token that `registry up` leaves in the
+    home of who reads them, wherever this server has its own; they publish into the project `demo`."""
+    home = f"${{REGISTRY_HOME:-{DEFAULT_HOME.replace('~', '$HOME')}}}"
     return (
         Step(
-            "Keep the address and a token: `registry up` writes an administrator's into its home.",
-            f'API={address}/api/v1\nAUTH="Authorization: Bearer $(cat {token})"',
+            "Keep the address and a token: `registry up` writes an administrator's into its home, or `REGISTRY_HOME`.",
+            f'API={address}/api/v1\nAUTH="Authorization: Bearer $(cat "{home}/{TOKEN_FILE}")"',
         ),
         Step(
             "Publish a grid: a metric over axes, null where nobody measured. The answer is shown, and its id kept.",
