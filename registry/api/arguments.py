@@ -40,14 +40,15 @@ class Parser(FlaskParser):
 def faults_of(messages: Mapping[str, Any], schema: Schema | None = None) -> list[Fault]:
     """marshmallow's messages, {location: {field: [...]}}, as faults with JSON pointers.
 
-    With the schema, an unknown field is told which one may have been meant.
+    With the schema, an unknown field is told which one may have been meant, or which there are.
     """
     return [fault for at_location in messages.values() for fault in _faults(at_location, "", schema)]
 
 
 def _faults(messages: Any, pointer: str, schema: Any) -> Iterator[Fault]:
     if isinstance(messages, Mapping):
-        told = unknown(map(str, messages), schema.fields) if [UNKNOWN] in messages.values() and schema else {}
+        named = [one.data_key or name for name, one in schema.fields.items()] if schema else []
+        told = unknown(map(str, messages), named) if [UNKNOWN] in messages.values() and schema else {}
         for name, inner in messages.items():
             if inner == [UNKNOWN] and name in told:
                 yield Fault(f"{pointer}/{escaped(name)}", told[name])

@@ -163,7 +163,7 @@ class Matching(fields.Field[str]):
 
 
 _FEW = 8
-"""Words that somebody finds at a glance: of more, the nearest one is named."""
+"""Words, or fields, that somebody finds at a glance: of more, the nearest one is named."""
 
 
 class Choice(fields.Field[str]):
@@ -396,13 +396,16 @@ _ADVISED, _LONGEST_NAME = 20, 64
 
 
 def unknown(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Yield a fault for each name that is not known, with the known name that may have been meant."""
-    known = frozenset(known)
+    """A fault for each name that is not known, with the known name that may have been meant, or all where they are
+    few."""
+    known = list(known)
     surplus = [name for name in names if name not in known]
-    advice = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.7)
+    few = f"; there {'is' if len(known) == 1 else 'are'} {', '.join(known)}." if 0 < len(known) <= _FEW else "."
+    advice = {name: get_close_matches(name, known, n=1, cutoff=0.7)
               for name in surplus[:_ADVISED] if len(name) <= _LONGEST_NAME}  # fmt: skip
     return {
-        name: f'Unknown field; did you mean "{advice[name][0]}"?' if advice.get(name) else UNKNOWN for name in surplus
+        name: f'Unknown field; did you mean "{advice[name][0]}"?' if advice.get(name) else UNKNOWN[:-1] + few
+        for name in surplus
     }
 
 

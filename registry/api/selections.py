@@ -84,7 +84,7 @@ def filters_of(query: dict[str, Any], schema: type[Schema], also: tuple[str, ...
 
 
 def _check_names(query: Mapping[str, Any], schema: type[Schema], beginnings: tuple[str, ...]) -> None:
-    surplus = unknown([name for name in query if not name.startswith(beginnings)], set(schema().fields))
+    surplus = unknown([name for name in query if not name.startswith(beginnings)], schema().fields)
     if surplus:
         raise Invalid([Fault(f"/{escaped(name)}", detail) for name, detail in surplus.items()])
 

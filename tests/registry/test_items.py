@@ -170,7 +170,7 @@ FAULTS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     ({}, {"repeats": 2}, "/cells/0/outcomes", "scores"),
     ({}, {"repeats": 0}, "/cells/0/repeats", "whole number"),
     ({}, {"outcomes": [1, 1, 0, 1], "repeats": 2}, "/cells/0/outcomes", "4 items × 2 repeats are 8"),
-    ({}, {"value": 3}, "/cells/0/value", "Unknown"),
+    ({}, {"value": 3}, "/cells/0/value", "Unknown field; there are at, outcomes, repeats."),
 ]
 
 

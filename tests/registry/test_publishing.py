@@ -346,3 +346,11 @@ def test_what_is_nested_otherwise_than_there_are_axes_is_named_at_once(project: 
     deeper = "is a list: nested deeper than there are axes"
     found = faults([TYPES | {"levels": ["a", "b"]}], [[1, 2], [3, 4]])
     assert found == {"/values/0": deeper, "/values/1": deeper}
+
+
+@pytest.mark.parametrize("name", ["higher_is_better", "bounds"])
+def test_an_unknown_field_of_a_metric_is_told_which_fields_there_are(project: Project, name: str) -> None:
+    answer = project.publish(publication(metric=ACCURACY | {name: True}, other=1))
+    told = {one["pointer"]: one["detail"] for one in answer.get_json()["errors"]}
+    few = "Unknown field; there are name, unit, direction, lower, upper."
+    assert (answer.status_code, told) == (422, {f"/metric/{name}": few, "/other": "Unknown field."})
