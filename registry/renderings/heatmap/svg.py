@@ -73,6 +73,10 @@ def planes_svg(document: GridDocument, planes: Planes, options: Options) -> str:
 def _written(drawing: _Drawing) -> Iterator[str]:
     yield from _front(drawing)
     yield from _heads(drawing.layout, drawing.theme)
+    if not drawing.planes.numbered:
+        wide, high = drawing.layout.cell
+        turned = f"scale({1 / wide:.6g} {1 / high:.6g}) rotate(45)"
+        yield f'<pattern id="{drawing.bare}-block" href="#{drawing.bare}" patternTransform="{turned}"/>'
     for number, panel in enumerate(drawing.planes.panels):
         corner = drawing.layout.place(number)
         yield from _labels(drawing, panel, corner)
@@ -195,13 +199,10 @@ def _where(axis: PostedAxis | None, level: str) -> str:
 
 
 def _runs(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Iterator[str]:
-    """Blocks without numbers: one path a colour, neighbours of one colour as one rectangle."""
+    """Blocks without numbers: one path a colour, neighbours of one colour as one rectangle, in units of blocks."""
     (x, y), (wide, high) = corner, drawing.layout.cell
     share, aside, index = drawing.scale.share, drawing.planes.marks.aside, itertools.count(panel.start)
     paths: dict[int, list[str]] = {}
-    # Neighbours share the very number that their edge is written with: a gap of 0.1 would be drawn as a white line.
-    across = [f"{x + place * wide:.1f}" for place in range(len(panel.values[0]) + 1)] if panel.values else []
-    down = [f"{y + place * high:.1f}" for place in range(len(panel.values) + 1)]
     for row, values in enumerate(panel.values):
         column = 0
         for step, run in itertools.groupby(
@@ -209,11 +210,14 @@ def _runs(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Itera
             for value, place in zip(values, index, strict=False)
         ):
             count = sum(1 for _ in run)
-            left, right = across[column], across[column + count]
-            paths.setdefault(step, []).append(f"M{left} {down[row]}H{right}V{down[row + 1]}H{left}z")
+            paths.setdefault(step, []).append(f"M{column} {row}h{count}v1h-{count}z")
             column += count
-    colours = {-2: drawing.theme.bare, -1: f"url(#{drawing.bare})", **dict(enumerate(ramp(drawing.options.palette)))}
-    yield '<g shape-rendering="crispEdges">'
+    colours = {
+        -2: drawing.theme.bare,
+        -1: f"url(#{drawing.bare}-block)",
+        **dict(enumerate(ramp(drawing.options.palette))),
+    }
+    yield f'<g shape-rendering="crispEdges" transform="translate({x:.1f} {y:.1f}) scale({wide:.6g} {high:.6g})">'
     for step in sorted(paths):
         fill = colours[step]
         yield f'<path fill="{fill}" d="{"".join(paths[step])}"/>'
