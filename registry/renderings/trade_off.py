@@ -163,9 +163,9 @@ def without(found: TradeOff) -> Iterator[str]:
         for reason, names in itertools.islice(why.items(), _MOST_REASONS)
     ]
     if told:
-        yield f"Not drawn: {'; '.join(told)}."
+        yield f"Without a point: {'; '.join(told)}."
     if more := sum(map(len, [*why.values()][_MOST_REASONS:])):
-        yield f"{more} more {'is' if more == 1 else 'are'} not drawn for want of one of the two."
+        yield f"{more} more {'has' if more == 1 else 'have'} no point, for want of one of the two."
     yield from left_out(found)
 
 

@@ -208,7 +208,7 @@ def set_aside_warnings(found: Iterable[SetAside]) -> tuple[Warning, ...]:
         places.setdefault(replace(one, at=None), []).extend([", ".join(map(str, one.at.values()))] if one.at else [])
     if not places:
         return ()
-    said = _listed([lacking_text(one, at) for one, at in places.items()], "; ")
+    said = _listed([f"{_placed(one, at)} {lacking_text(one, at)}" for one, at in places.items()], "; ")
     said = f"Set aside, so that the others keep their slots: {said}."
     return (Warning("set_aside", f"{said} With nobody set aside they are compared too."),)
 
@@ -225,10 +225,13 @@ def is_apart(warnings: Iterable[Warning]) -> bool:
 
 
 def lacking_text(one: SetAside, places: Sequence[str] = ()) -> str:
-    """Say which name is set aside and what it lacks, at each of these places."""
-    at = f" at {_listed(places)}" if places else ""
-    no = f": no {_listed(one.lacks)}" if one.lacks else ""
-    return f"{one.name}{at}{no} ({one.missing:,} of {one.slots:,} slots lacking{' in each' * (len(places) > 1)})"
+    """Say what a name that is set aside lacks, at each of these places."""
+    whole = f", all of {_listed(one.lacks)}" if one.lacks else ""
+    return f"lacks {one.missing:,} of {one.slots:,} slots{' in each' * (len(places) > 1)}{whole}"
+
+
+def _placed(one: SetAside, places: Sequence[str]) -> str:
+    return f"{one.name} at {_listed(places)}" if places else one.name
 
 
 def _listed(texts: Sequence[str], between: str = ", ") -> str:

@@ -184,7 +184,7 @@ def of_table(side: Side, table: Aggregates, names: Sequence[str], benchmarks: Co
     lacks = dict.fromkeys(names, f"has no cell of {what}")
     lacks |= {getattr(one, by): "its protocol differs in keys that bind" for one in table.incomparable or ()}
     lacks |= {str(one.at[by]): f"shares no slot of {what}" for one in table.entries if one.cells}
-    lacks |= {one.name: f"set aside in {what}: {lacking_text(one)}" for one in table.set_aside}
+    lacks |= {one.name: f"is set aside in {what}, as it {lacking_text(one)}" for one in table.set_aside}
     why = {name: lacks[name] for name in names if name not in means}
     bounds = table.unit, table.lower, table.upper
     quantity = Quantity("metric", side.name, direction, *bounds, table.slice, table.slots.shared)

@@ -141,7 +141,7 @@ def test_nothing_shared_is_said_with_a_way_on(public: Project, visitor: Browser)
     for model, benchmark, value in (("a", "x", 50.0), ("b", "y", 60.0), ("b", "z", 60.0), ("c", "z", 1.0)):
         public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}")
-    assert "a: no z (1 of 1 slots lacking)" in page.text
+    assert "a lacks 1 of 1 slots, all of z" in page.text
     picture = TABLE.replace("aggregates", "aggregates.svg")
     drawn = public.get(f"projects/{public.slug}/{picture}").text
     assert ">measured, not compared<" in drawn

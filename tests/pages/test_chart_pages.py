@@ -118,8 +118,8 @@ def test_who_has_no_point_is_said_once_and_small(public: Project, visitor: Brows
         if model != "d":
             public.published(model=model, trials=None, metric=latency)
     address = f"/projects/{public.slug}/results?{OPENED}"
-    assert visitor.computed(address).text.count("Not drawn") == 1
-    told = re.findall(r'<p class="notes">Not drawn: ([^<]*)</p>', visitor.get(address).text)
+    assert visitor.computed(address).text.count("Without a point") == 1
+    told = re.findall(r'<p class="notes">Without a point: ([^<]*)</p>', visitor.get(address).text)
     assert told == ["d (has no cell of Latency); e (has no cell of accuracy)."]
 
 

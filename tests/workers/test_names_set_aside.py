@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from registry.query import METHODS
-from registry.renderings import aggregates, ranking
+from registry.renderings import aggregates, ranking, trade_off
 from registry.renderings.sheet import markdown, text
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
+from registry.results.trade_offs import TradeOff
 from tests.house import Project
 from tests.workers.asking import computed, faults_of, join
 from tests.workers.test_rankings import answered, ask, score
@@ -26,7 +27,7 @@ CELLS: Mapping[str, list[float | None]] = {
     "Qwen": [85.0, 80.0, 75.0, 72.0, 66.0],
 }
 CONTEXT = {"name": "Context", "kind": "numeric", "levels": [4_000, 16_000, 64_000, 128_000, 256_000]}
-LACKS = "Gemma: no 128000, 256000 (4 of 10 slots lacking)"
+LACKS = "lacks 4 of 10 slots, all of 128000, 256000"
 OF_TABLE = {"experiment": "leaderboard", "metric": "accuracy"}
 
 
@@ -54,7 +55,7 @@ def test_a_ranking_over_common_slots_is_that_of_the_others(contexts: Project, su
     assert answered(contexts)["set_aside"] == []  # by pairs nobody costs anybody anything
     found = from_document(Ranking, answered(contexts, missing="complete"))
     for written in (text(ranking.page(found)), markdown(ranking.page(found))):
-        assert LACKS in written.replace("\\", "")
+        assert f"Gemma {LACKS}" in " ".join(written.replace("\\", "").split())
         assert "With nobody set aside they are compared too." in " ".join(written.split())
 
 
@@ -105,7 +106,7 @@ def test_a_table_keeps_the_slots_of_the_others(contexts: Project) -> None:
     assert means(found) == {("Claude",): pytest.approx(77.6), ("Gemma",): None, ("Qwen",): pytest.approx(75.6)}
     [one] = found["set_aside"]
     assert (one["lacks"], one["missing"], one["slots"]) == (["128000", "256000"], 4, 10)
-    assert LACKS in text(aggregates.page(from_document(Aggregates, found)))
+    assert f"Gemma {LACKS}" in " ".join(text(aggregates.page(from_document(Aggregates, found))).split())
     found = view(contexts, "aggregates", OF_TABLE | {"group_by": "model", "set_aside": "none"})
     assert means(found) == {("Claude",): 86.0, ("Gemma",): 86.0, ("Qwen",): 80.0}
     assert found["set_aside"] == []
@@ -124,14 +125,15 @@ def test_of_a_line_a_level_that_it_lacks_is_a_gap_and_nobody_elses(contexts: Pro
     # At 128,000 it has one of two benchmarks: it is set aside there, and the others keep both.
     assert list(drawn["Gemma"]) == CONTEXT["levels"][:3]
     assert {level["shared"] for level in found["levels"]} == {2}
-    assert "Gemma at 128000: no Needle" in " ".join(one["detail"] for one in found["warnings"])
+    assert "Gemma at 128000 lacks 1 of 2 slots, all of Needle" in " ".join(one["detail"] for one in found["warnings"])
 
 
 def test_of_a_trade_off_it_is_told_who_is_set_aside_and_what_it_lacks(contexts: Project) -> None:
     asked = {"experiment": "leaderboard", "x": "metric:accuracy", "y": "metric:accuracy", "y.at.Context": "4000"}
     found = view(contexts, "trade-offs", asked)
     assert [point["name"] for point in found["points"]] == ["Qwen", "Claude"]
-    assert found["without"] == [{"name": "Gemma", "reason": f"set aside in accuracy: {LACKS}"}]
+    [told] = trade_off.without(from_document(TradeOff, found))
+    assert told == f"Without a point: Gemma (is set aside in accuracy, as it {LACKS})."
     found = view(contexts, "trade-offs", asked | {"set_aside": "none"})
     assert (len(found["points"]), found["without"]) == (3, [])
 
