@@ -140,7 +140,12 @@ def test_a_ranking_is_shared_from_its_page_with_its_query_as_it_stands(
         project.published(model=model, axes=[], values=value, trials=None)
     ranking = f"/projects/{project.slug}/rankings"
     query = "experiment=type-by-length&metric=accuracy&model=R1+%26+Qwen&model=Llama%C3%9F"
-    [led] = admin.browser.computed(f"{ranking}?{query}&theme=dark").links("/settings/shares?path=")
+    led, again = admin.browser.computed(f"{ranking}?{query}&theme=dark").links("/settings/shares?path=")
+    assert led == again, "beside what is to be copied, and in it"
+    # From the overview to the link: rank, make a link, create it.
+    [rank, _] = admin.browser.read(f"/projects/{project.slug}").links("view=ranking")
+    [first, _] = admin.browser.computed(rank).links("/settings/shares?path=")
+    assert f"{page}/shares" in admin.open(first).forms
     form = admin.open(led).forms[f"{page}/shares"]
     made = admin.browser.post(f"{page}/shares", form)
     [link] = [given["value"] for _, given in admin.browser.read(made.headers["Location"]).attributes
