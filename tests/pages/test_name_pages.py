@@ -9,7 +9,7 @@ import pytest
 from registry.operations.find_grids import Filters
 from registry.operations.overview import scopes_of
 from tests.house import ACCURACY, ENDED, House, Project, publication
-from tests.pages.conftest import Browser, Demo, browser, share
+from tests.pages.conftest import Browser, Demo, Outline, browser, share
 from tests.recorder import statements
 
 SCOPE = "experiment=type-by-length&metric=accuracy"
@@ -72,11 +72,15 @@ def ranked(project: Project) -> Project:
     return project
 
 
-def test_on_a_phone_each_cell_of_a_name_has_the_head_of_its_column(guest: Browser) -> None:
-    page = guest.read("/projects/demo/metrics/accuracy")
-    assert {one.get("data-head") for one in page.all("td")} == {
-        *("Metric", "Cells measured", "Grids", "Statistics", "Last change", "Links")
-    }
+def test_on_a_phone_each_cell_of_a_list_has_the_head_of_its_column(guest: Browser, ranked: Project) -> None:
+    def heads(page: Outline) -> set[str | None]:
+        return {one.get("data-head") for one in page.all("td")}
+
+    of_name = {*("Metric", "Cells measured", "Grids", "Statistics", "Last change", "Links")}
+    assert heads(guest.read("/projects/demo/metrics/accuracy")) == of_name
+    in_rankings = {"by", "Rank", "Mean", "Among all"}
+    assert heads(reader(ranked).computed(f"/projects/{ranked.slug}/models/fair")) == of_name | in_rankings
+    assert heads(browser(ranked.house, ranked.house.operator).read("/")) == {"About", "Grids", "Last change"}
 
 
 def test_a_model_has_the_place_that_the_stored_ranking_gives_it(ranked: Project) -> None:
