@@ -18,6 +18,7 @@ from registry.renderings.numbers import (
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, sentence
+from registry.renderings.verdicts.ranking import plural_of
 from registry.renderings.words import counted, isolated, moment, said
 from registry.results.ranking import NameChange, Ranking, RankingChange
 
@@ -31,11 +32,12 @@ def change_sentence(ranking: Ranking) -> str:
     if ranking.change is None:
         return ""
     names, since = ranking.change.names, f"Since {moment(ranking.change.since)}"
+    kinds = plural_of(ranking.by)
     if not any(map(_differs, names)):
         return sentence(f"{since} nothing changed")
     by = {word: [one for one in names if one.verdict == word] for word in ("new", "gone", "open")}
     told = [
-        f"{isolated(found[0].name)} is {word}" if len(found) == 1 else f"{len(found):,} names are {word}"
+        f"{isolated(found[0].name)} is {word}" if len(found) == 1 else f"{len(found):,} {kinds} are {word}"
         for word in ("new", "gone")
         if (found := by[word])
     ]
@@ -44,14 +46,18 @@ def change_sentence(ranking: Ranking) -> str:
     own = [f"{isolated(one.name)} is {one.verdict}{_by(ranking, one)}" for one in _shown(names)[:_TOLD]]
     if rest := _shown(names)[_TOLD:]:
         own.append(f"1 more is {rest[0].verdict}" if len(rest) == 1 else f"{len(rest):,} more are better or worse")
-    own += [f"the tests tell no change of {_named(by['open'])}"] if by["open"] else []
+    own += [f"no test tells a change of {_open(by['open'], len(names), kinds)}"] if by["open"] else []
     return sentence(
         "; on the cells measured at both instants ".join(filter(None, (f"{since}: {', '.join(told)}", ", ".join(own))))
     )
 
 
-def _named(names: Sequence[NameChange]) -> str:
-    return isolated(names[0].name) if len(names) == 1 else f"{len(names):,} names"
+def _open(found: Sequence[NameChange], of: int, kinds: str) -> str:
+    """The one that is left open, or how many of all."""
+    if len(found) == 1:
+        return isolated(found[0].name)
+    which = f"{len(found):,}" if len(found) < of else "either" if of == 2 else "any"
+    return f"{which} of the {of:,} {kinds}"
 
 
 def change_blocks(ranking: Ranking) -> Iterator[Block]:

@@ -197,7 +197,7 @@ def test_names_without_a_cell_at_these_levels_are_not_told(measured: Project) ->
     put(measured, "gone", 5.0, 1.0, 2.0, **cells[2])
     assert words(changes(measured, then, **last)) == dict.fromkeys("CBA", "unchanged") | {"new": "new", "gone": "gone"}
     assert ": new is new, gone is gone." in asked(measured, then, ".md", **last).text
-    assert ": 4 names are new." in asked(measured, "2020-01-01T00:00:00Z", ".md", **last).text
+    assert ": 4 models are new." in asked(measured, "2020-01-01T00:00:00Z", ".md", **last).text
     rows = [line.split(",") for line in asked(measured, then, ".csv", **last).text.splitlines()]
     assert {row[8]: row[rows[0].index("verdict")] for row in rows}["none"] == ""
     assert len({len(row) for row in rows}) == 1

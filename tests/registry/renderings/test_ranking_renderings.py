@@ -119,6 +119,20 @@ def test_who_else_changed_is_counted_and_one_alone_is_told() -> None:
         assert f"n2 is worse by 7.0{told}." in " ".join(ranking_text(ranking(change=change)).split())
 
 
+def test_whose_change_no_test_tells_is_named_or_counted_among_all() -> None:
+    names = [{"name": f"n{n}", "before": n, "now": n, "verdict": "open"} for n in range(1, 4)]
+    same = {"name": "same", "before": 4, "now": 4, "verdict": "unchanged"}
+    for found, by, told in (
+        ([names[0], same], "model", "n1"),
+        (names[:2], "model", "either of the 2 models"),
+        ([*names[:2], same], "variant", "2 of the 3 variants"),
+        (names, "axis:Length", "any of the 3 levels of Length"),
+    ):
+        change = {"since": "2026-10-23T00:00:00Z", "names": found}
+        written = " ".join(ranking_text(ranking(by=by, change=change)).split())
+        assert f"at both instants no test tells a change of {told}." in written
+
+
 def test_markdown_escapes_pipes_in_names() -> None:
     assert "| a\\|b \\\\ \\<br> |" in ranking_markdown(ranking(ranking=[row(1, "a|b \\ <br>", 1.0, 1, 1, "A")]))
 
