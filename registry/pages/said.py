@@ -41,7 +41,7 @@ WORDS: Mapping[str, str] = {
     "layers_differ": "As posted contradicted, beyond noise supported",
 }
 """Verdicts, the two ways in which a claim is contradicted or supported, and what is neither."""
-_TRIALS = re.compile(r" With [\d,.]+ times the trials.*")
+_TRIALS = re.compile(r" With [\d,.]+ times the (trials|repeats).*")
 _IN_SECTION = 24
 _LONGEST_QUOTE = 320
 _STATEMENTS = 3

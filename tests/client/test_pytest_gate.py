@@ -62,7 +62,7 @@ def test_a_test_fails_with_the_sentence_of_the_gate_and_what_is_undecided_warns(
     assert "worse than the baseline main by more than 3 points: -10.00 (" in found
     [warned] = re.findall("GateUndecided: (.*)", found)
     assert warned.startswith("inconclusive: Whether close (")
-    assert warned.endswith(" times the trials would decide it.")
+    assert warned.endswith(" times the trials would decide it with 80 % chance, were this the true gap.")
 
 
 def test_where_no_registry_is_configured_the_test_is_skipped(tmp_path: Path) -> None:

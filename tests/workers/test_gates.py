@@ -252,6 +252,10 @@ def test_an_inconclusive_verdict_says_what_decides_it(judged: Judged) -> None:
     assert needed["effect"] == pytest.approx(1.0)
     assert needed["factor"] == pytest.approx((2.486475 * se) ** 2, rel=0.01)
     assert needed["trials"] == pytest.approx(900 * (2.486475 * se) ** 2, rel=0.01)
+    would = "would decide it with 80 % chance, were"
+    told = {"ends m3 68": "trials {} this", "welch": "repeats {} this", "cells holm C": "trials {} these"}
+    for asked, words in told.items():
+        assert f" times the {words.format(would)} the true gap" in judged(*asked.split())["sentence"]
 
 
 def test_benchmarks_and_cells_are_judged_one_by_one_the_worst_first(judged: Judged) -> None:

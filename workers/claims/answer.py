@@ -104,7 +104,7 @@ def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgemen
         sentence=sentence(judged, every, posted, noise)
         + with_left_out(left_out)
         + with_few_repeats(judged)
-        + with_more_trials(needed),
+        + with_more_trials(needed, judged),
         trials_needed=needed,
         look=None if claim.looks == "fixed" else judged.look.number,
         warnings=(

@@ -108,7 +108,7 @@ def with_few_repeats(judged: Judged) -> str:
     return ""
 
 
-def with_more_trials(needed: TrialsNeeded | None) -> str:
+def with_more_trials(needed: TrialsNeeded | None, judged: Judged) -> str:
     """Say what decides a claim within the noise, as a sentence after the verdict."""
     if needed is None:
         return ""
@@ -119,11 +119,20 @@ def with_more_trials(needed: TrialsNeeded | None) -> str:
     factor, trials = needed.needed.factor, needed.needed.trials
     each = "" if trials is None else f" ({trials:,} of a cell)"
     times = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+    times += f" times the {_counted(judged)}"
     least = "" if needed.one_sum else " at least"
     return (
-        f" With {times} times the trials{each} it is decided with a probability of{least} {100 * needed.power:g}"
+        f" With {times}{each} it is decided with a probability of{least} {100 * needed.power:g}"
         " %, if the posted numbers are true."
     )
+
+
+def _counted(judged: Judged) -> str:
+    """What more of lessens the noise of the cells."""
+    errors = [judged.facts.errors.at(one.cells) for one in judged.groups]
+    repeats = any(bool(np.any((one.n == 0) & np.isfinite(one.df))) for one in errors)
+    trials = any(bool(np.any(one.n > 0)) for one in errors) or not repeats
+    return " or ".join(["trials"] * trials + ["repeats"] * repeats)
 
 
 def _denies(part: Part) -> bool:

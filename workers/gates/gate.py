@@ -216,7 +216,7 @@ def _measured(frame: Gate, sides: Sequence[Side], metric: Any) -> Gate:
         per=found.units if policy.per != "overall" else (),
         trials_needed=found.needed if found.passes is None else None,
     )
-    return replace(gate, sentence=sentence(gate))
+    return replace(gate, sentence=sentence(gate, more=found.more))
 
 
 def _frame(query: GateQuery, both: Both) -> Gate:

@@ -12,6 +12,7 @@ from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
 from registry.plans.noise import repeats_factor
 from registry.results.gates import GateUnit, Policy, Verdict
+from registry.results.parameters import POWER
 from registry.results.plans import Needed
 from workers.statistics.judging import Answer, Span, adjusted, all_of
 from workers.statistics.margins import (
@@ -32,7 +33,6 @@ from workers.statistics.margins import (
 from workers.statistics.matching import Matched, Pairs
 from workers.statistics.table import place_of
 
-POWER = 0.8
 WEAKEST: tuple[Verdict, ...] = (
     "inconclusive", "worse_within_margin", "non_inferior", "equivalent", "improved", "reached"
 )  # fmt: skip
@@ -70,6 +70,8 @@ class Judgement:
     failed: int
     undecided: int
     needed: Needed | None
+    more: str
+    """What is multiplied by as much: trials, repeats, items."""
 
 
 class ZeroBaseline(Exception):
@@ -170,6 +172,7 @@ def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -
     elif whole == "contradicted":
         passes, verdict = False, told[answers.index("contradicted")].verdict
     first = ("contradicted", "not_decidable", "supported")
+    open_ = [unit for unit, answer in zip(units, answers, strict=True) if answer == "not_decidable"]
     order = sorted(range(len(told)), key=lambda i: (first.index(answers[i]), 1.0 if ps[i] is None else ps[i]))
     return Judgement(
         tuple(told[i] for i in order),
@@ -177,8 +180,16 @@ def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -
         passes,
         answers.count("contradicted"),
         answers.count("not_decidable"),
-        _needed(policy, [unit for unit, answer in zip(units, answers, strict=True) if answer == "not_decidable"]),
+        _needed(policy, open_),
+        " or ".join(dict.fromkeys(_source(unit.estimate) for unit in open_)),
     )
+
+
+def _source(estimate: Estimate) -> str:
+    """What more of lessens the noise of a gap."""
+    if estimate.paired:
+        return "items"
+    return "repeats" if estimate.sample is None and math.isfinite(estimate.df) else "trials"
 
 
 def _answer(policy: Policy, unit: Unit, span: Span | None, p: float | None) -> Answer:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from registry.results.gates import Gate, GateUnit, NotComparable, PolicyKind, Verdict
+from registry.results.parameters import POWER
 from registry.results.terms import At
 
 ONE_BENCHMARK, FEWER_CELLS, WEIGHED = PARTS = ("one_benchmark", "fewer_cells", "weighed_by_trials")
@@ -42,8 +43,9 @@ _REASONS: dict[NotComparable, str] = {
 }
 
 
-def sentence(gate: Gate, why: str = "") -> str:
-    """What the gate found, with the numbers that it rests on; `why` nothing is compared, where that depends."""
+def sentence(gate: Gate, why: str = "", more: str = "trials") -> str:
+    """What the gate found, with the numbers that it rests on; `why` nothing is compared, where that depends, and `more`
+    of what decides what is open."""
     names = _names(gate)
     said = [FEWER_CELLS] if gate.reason == "missing_cells" else PARTS * (gate.reason in (None, "unknown_noise"))
     where = "".join(f" {one.detail}" for one in gate.warnings if one.code in said)
@@ -51,7 +53,7 @@ def sentence(gate: Gate, why: str = "") -> str:
         reason = why or _too_few(gate) or _REASONS[cast("NotComparable", gate.reason)]
         return f"{names['c']} cannot be compared with {names['b']}: {reason}.{where}"
     told = _one(gate, gate, names) if gate.judged == 1 else _several(gate, names)
-    return f"{told}{_outcome(gate)}.{where}"
+    return f"{told}{_outcome(gate, more)}.{where}"
 
 
 def sentence_of_unit(gate: Gate, unit: GateUnit) -> str:
@@ -141,19 +143,21 @@ def _corrected(gate: Gate) -> str:
     return f" (each at {100 * (1 - alpha):.4g} % confidence; {first})"
 
 
-def _outcome(gate: Gate) -> str:
+def _outcome(gate: Gate, more: str) -> str:
     """What follows for the policy."""
     if gate.passes is None:
         asked = "" if gate.verdict == "inconclusive" else f"; whether it is better{_names(gate)['by']} is left open"
-        return f"{asked}; this is no pass{_decides(gate)}"
+        return f"{asked}; this is no pass{_decides(gate, more)}"
     return "" if gate.passes else "; the policy is not kept"
 
 
-def _decides(gate: Gate) -> str:
-    """How many trials decide what is open; nothing where that is not known."""
+def _decides(gate: Gate, more: str) -> str:
+    """How many times as `more` of them decide what is open; nothing where that is not known."""
     needed = gate.trials_needed
     if needed is not None and needed.factor is not None:
-        return f"; {float(f'{needed.factor:.3g}'):,.10g} times the trials would decide it"
+        true = "this the true gap" if gate.judged == 1 else "these the true gaps"
+        times = f"{float(f'{needed.factor:.3g}'):,.10g} times the {more}"
+        return f"; {times} would decide it with {100 * POWER:g} % chance, were {true}"
     limit = 0.0 if gate.policy.kind == "floor" else gate.margin
     on_limit = gate.judged == 1 and None not in (gate.low, limit) and math.isclose(abs(gate.gap or 0.0), limit or 0.0)
     return "; a gap that lies on the limit is decided by no number of trials" if on_limit else ""

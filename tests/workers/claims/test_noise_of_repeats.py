@@ -2,11 +2,13 @@
 
 import math
 from typing import Any
+from uuid import UUID
 
 import pytest
 from scipy.stats import t
 
 from registry.grids.grid import Metric
+from registry.pages.said import ShownClaim
 from tests.workers.claims.scenes import judged, of
 from workers.claims.facts import Facts
 
@@ -50,6 +52,9 @@ def test_more_repeats_decide_what_a_noisy_cell_leaves_open() -> None:
     found = judged(repeated(), {"kind": "value", "where": {"L": [2]}, "is": {"op": ">", "number": 15}})
     assert found["beyond_noise"] == "not_decidable"
     assert 1 < found["trials_needed"]["needed"]["factor"] < 20
+    assert " times the repeats it is decided with a probability of 80 %," in found["sentence"]
+    shown = ShownClaim(UUID(int=0), "", False, "", "", found["sentence"], {}, "", False)
+    assert found["sentence"].startswith(f"{shown.short} With ")
 
 
 def test_a_trend_says_what_few_repeats_do_not_know() -> None:
