@@ -229,7 +229,7 @@ def _tests(comparison: Comparison | None) -> tuple[Mapping[Key, float], str]:
     if not found and comparison.status in ("not_comparable", "undefined"):
         return found, f"No cell was tested: {comparison.reason}."
     if not found:
-        return found, "No cell was tested: the noise of one of the grids is not known."
+        return found, "No cell was tested: no two of them have trials, errors above 0 or repeats that differ."
     if not sure:
         none = "The tested cell does not differ" if len(found) == 1 else f"None of {len(found)} tested cells differs"
         return found, f"{none} {below}: their colours are pale."
