@@ -79,7 +79,7 @@ def find(asked: Asked) -> Found:
 
     def shown() -> dict[str, Any]:
         found = read(ModelComparison, row.document)
-        cited = cited_answer(found.computed_at, counted(len(found.inputs), "grid", "grids"), row.etag)
+        cited = cited_answer(found.computed_at, counted(len(found.inputs), "grid", "grids"))
         return {**_shown(found, asked.slug, rows), "cited": cited}
 
     return Found(row, shown, tags, meant, best=rows)

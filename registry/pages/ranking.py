@@ -51,7 +51,7 @@ def find(asked: Asked) -> Found:
     if best and (target := spoken(rankings_of(best).values()).target) != answer.target:
         return Found(found, lacking=[("target", target)], best=best)
     pairs = _pairs_row(question, asked.slug, answer)
-    cited = {"cited": cited_ranking(answer, found.etag)}
+    cited = {"cited": cited_ranking(answer)}
     return Found(found, lambda: _shown(answer, question, asked.slug, pairs) | cited, tags_of(pairs), best=best)
 
 

@@ -10,6 +10,7 @@ from flask import g, request
 
 from registry.api import serializers
 from registry.api.context import parts
+from registry.api.fields import written_utc
 from registry.api.smorest import API_PREFIX
 from registry.operations.stored_grids import GridSummary
 from registry.pages.embedding import EMBEDDABLE
@@ -46,30 +47,34 @@ def about_grid(stored: GridSummary, row: Any) -> dict[str, Any]:
     }
 
 
-def cited_ranking(ranking: Ranking, etag: str) -> Cited:
-    """A ranking by its time, by how much was counted, and by the entity tag of its JSON, which tells whether it still
-    is the same: its link shows it as it is now."""
+def cited_ranking(ranking: Ranking) -> Cited:
+    """A ranking by its time, and by how much was counted."""
     grids = ranking.inputs_left_out.count if ranking.inputs_left_out else len(ranking.inputs)
     told = counted(grids, "grid", "grids")
     if ranking.slots:
         told = f"{ranking.slots.compared:,} of {ranking.slots.total:,} slots of {told}"
-    return cited_answer(ranking.computed_at, told, etag)
+    return cited_answer(ranking.computed_at, told)
 
 
-def cited_answer(computed_at: str | None, told: str, etag: str) -> Cited:
-    """What was computed, by its time, what it is from, and the entity tag of its JSON."""
+def cited_answer(computed_at: str | None, told: str) -> Cited:
+    """What was computed, by its time, and what it is from."""
     at = computed_at or ""
-    return at[:4], " ".join(filter(None, ("computed", at and moment(at), f"from {told}, ETag {etag}")))
+    return at[:4], " ".join(filter(None, ("computed", at and moment(at), f"from {told}")))
 
 
-def sharing_of(heading: str, picture: str | None, cited: Cited | None) -> list[tuple[str, str]]:
+def sharing_of(heading: str, picture: str | None, cited: Cited | None, revision: int | None) -> list[tuple[str, str]]:
     """Names and texts to copy from this page, all with whole addresses; none from one that does not stand by itself.
 
-    `heading` is HTML, as a template's block is.
+    `heading` is HTML, as a template's block is. What is cited stays: the instant, or the `revision` of a grid, is in
+    the address of the citation alone.
     """
     if request.endpoint not in EMBEDDABLE:
         return []
-    site, address = parts().settings.url, here(**dict.fromkeys(LOOKS))
+    site, looks = parts().settings.url, dict.fromkeys(LOOKS)
+    address = here(**looks)
+    kept: dict[str, Any] = {"revision": revision} if request.endpoint == "pages.grid" else {}
+    if request.endpoint == "pages.results":
+        kept = {"as_of": request.args.get("as_of") or written_utc(datetime.now(UTC))}
     link, name = site + address, " ".join(unescape(heading).split())
     written = f"![{_markdown(name)}]({picture})" if picture else _markdown(name)
     frame = f'<iframe src="{escape(site + EMBED + address)}" title="{escape(name)}" width="100%" height="640"'
@@ -78,7 +83,7 @@ def sharing_of(heading: str, picture: str | None, cited: Cited | None) -> list[t
         *([("Picture", picture)] if picture else []),
         ("Markdown", f"[{written}]({link})"),
         ("Frame", f'{frame} loading="lazy"></iframe>'),
-        ("BibTeX", _bibtex(name, link, cited)),
+        ("BibTeX", _bibtex(name, link, site + here(**looks, **kept), cited)),
     ]
 
 
@@ -102,14 +107,15 @@ def _markdown(text: str) -> str:
     return "".join(f"\\{character}" if character in "[]\\*_`<" else character for character in text)
 
 
-def _bibtex(title: str, link: str, cited: Cited | None) -> str:
-    """An entry without an author, whom the registry does not know; its key is the same for the same link."""
+def _bibtex(title: str, link: str, kept: str, cited: Cited | None) -> str:
+    """An entry without an author, whom the registry does not know; its key is the same for the same link, its address
+    what is `kept` of that."""
     written = "".join(_TEX.get(character, character) for character in title)
     seen = datetime.now(UTC).date()
     year, note = cited or (str(seen.year), f"seen {seen}")
     fields = [
         f'  title = "{{{written}}}"',
-        f"  howpublished = {{\\url{{{link}}}}}",
+        f"  howpublished = {{\\url{{{kept}}}}}",
         f"  year = {{{year}}}",
         f"  note = {{{', '.join(filter(None, ('Results registry', note)))}}}",
     ]

@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
+from urllib.parse import unquote
 
 import pytest
 
@@ -88,6 +89,7 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
     assert frame is not None
     assert guest.get(unescape(frame[1]).removeprefix(site)).status_code == 200
     assert f"revision {grid['revision']}, {grid['digest']}" in found["BibTeX"]
+    assert f"\\url{{{found['Link']}&revision={grid['revision']}}}" in found["BibTeX"]
     assert r"accuracy (\%)" in found["BibTeX"]
     assert found["BibTeX"].count("{") == found["BibTeX"].count("}")
     # What is shown as it is now is cited by the day.
@@ -98,12 +100,15 @@ def test_a_page_offers_its_link_picture_markdown_frame_and_citation(answered: De
     cited = copied(guest, RANKING)
     assert guest.get(cited["Picture"].removeprefix(site)).data.startswith(b"\x89PNG")
     stored = answered.house.call("GET", DATA)
-    at, tag = stored.get_json()["computed_at"], stored.headers["ETag"].strip('"')
+    at = stored.get_json()["computed_at"]
     assert f"year = {{{at[:4]}}}" in cited["BibTeX"]
-    assert (
-        f"computed {datetime.fromisoformat(at):%-d %b %Y, %H:%M} UTC from 32 of 80 slots of 8 grids, ETag {tag}}}"
-        in cited["BibTeX"]
-    )
+    told = f"computed {datetime.fromisoformat(at):%-d %b %Y, %H:%M} UTC from 32 of 80 slots of 8 grids}}"
+    assert told in cited["BibTeX"]
+    # Its address keeps what is cited: it has the instant of the page, or else that at which it was read.
+    [(kept, instant)] = re.findall(r"\\url\{(.*&as_of=([^}]*))\}", cited["BibTeX"])
+    assert timedelta() < datetime.now(UTC) - datetime.fromisoformat(unquote(instant)) < timedelta(minutes=5)
+    assert f"{cited['Link']}&as_of={instant}" == kept
+    assert f"\\url{{{kept}}}" in copied(guest, kept.removeprefix(site))["BibTeX"]
 
 
 def test_titles_of_sliced_pages_say_the_slice_wherever_they_are_copied(
