@@ -238,7 +238,9 @@ def _ask_for_targets(slug: str, lacking: Sequence[tuple[Scope, str]]) -> None:
 
 
 def means_of(ranking: Ranking) -> Means | None:
-    """The means of its first names; None where there is nothing to compare."""
+    """The means of its first names, those without one last; None where there is nothing to compare."""
+    drawn = sorted(ranking.ranking[:_DRAWN], key=lambda one: one.mean is None)
+    ranking = replace(ranking, ranking=(*drawn, *ranking.ranking[_DRAWN:]))
     first, texts = ranking.ranking[:_DRAWN], mean_texts(ranking)
     whiskers = whiskers_of([(one.mean, one.mean_interval) for one in first])
     if whiskers is None or len(first) < 2:

@@ -53,6 +53,17 @@ def test_the_overview_says_that_a_ranking_is_being_computed(public: Project, vis
     assert "The ranking of e is not computed yet" in visitor.read(f"/projects/{public.slug}").text
 
 
+def test_a_name_without_mean_is_drawn_below_those_with_one(public: Project, visitor: Browser) -> None:
+    """Adjusted by the 3 points that the others gain on what it lacks, top would be above 100 %."""
+    for number, benchmark in enumerate("STUVWXYZ"):
+        for model, value in (("top", 98.0), ("b", 60.0), ("c", 50.0))[number > 1 :]:
+            put(public, model, value + number, benchmark)
+    visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment=e&metric=accuracy")
+    text = visitor.read(f"/projects/{public.slug}").text
+    assert "top is first of 3 models" in text
+    assert text.index("b 63.50 ") < text.index("c 53.50 ") < text.index("top — ")
+
+
 def test_where_means_are_over_other_cells_than_ranks_both_pages_say_so(public: Project, visitor: Browser) -> None:
     """A leads B by (4 * -1 + 20) / 5 = 3.2 on what both have, and is 1 below it on the four cells that C has too."""
     axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4, 5]}
