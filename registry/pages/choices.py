@@ -83,7 +83,7 @@ class Field:
     nothing: str = "all"
     """What is asked for where nothing is chosen; "": something always is."""
     kind: str = "text"
-    """Of a field to type in: `text`, `datetime-local`, or `names` where models are suggested."""
+    """Of a field to type in: `text`, `level`, `datetime-local`, or `names` where models are suggested."""
 
     @property
     def chosen(self) -> int:
@@ -161,10 +161,11 @@ def slice_lists(axes: Iterable[Axis], wanted: Slice) -> list[Field]:
 
 def _lists(axis: str, levels: Sequence[Level], chosen: Sequence[str]) -> Iterator[Field]:
     parameter = PARAMETER + axis
-    if len(levels) > MOST_LEVELS:
-        yield Field(axis, parameter, (), " ".join(chosen))
-        return
     numbered = sorted((level.number, level.label) for level in levels if level.number is not None)
+    if len(levels) > MOST_LEVELS:
+        least = f", or >={plain_number(numbered[len(levels) // 2][0])}" if len(numbered) == len(levels) else ""
+        yield Field(axis, parameter, (), " ".join(chosen), f"a level{least}", "level")
+        return
     if len(numbered) < len(levels):
         offered = [Option(level.label, level.label, level.label in chosen) for level in levels]
         yield Field(axis, parameter, [*offered, *_others(chosen, offered)])

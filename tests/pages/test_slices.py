@@ -117,6 +117,7 @@ def test_an_axis_of_words_has_one_list_and_one_with_too_many_levels_a_field() ->
     task, step = slice_lists([words, single, many], (("Step", (">=5",)), ("Task", ("b",))))
     assert [(one.value, one.chosen) for one in task.options] == [("a", False), ("b", True)]
     assert (step.options, step.typed, step.parameter) == ((), ">=5", "at.Step")
+    assert step.nothing == f"a level, or >={MOST_LEVELS // 2}"
 
 
 def test_the_page_of_a_grid_shows_a_slice_alone(demo: Demo, guest: Browser) -> None:
