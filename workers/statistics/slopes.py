@@ -44,7 +44,7 @@ LONGEST = 500
 
 
 COARSE = "so many values tie that the median slope may be 0 however far the mean moves"
-STRAIGHT = "the points lie on one line, so their scatter says nothing of how far the slope may be off"
+STRAIGHT = "so many slopes between points are one number that their scatter does not say how far it may be off"
 
 
 @dataclass(frozen=True, slots=True)
