@@ -235,6 +235,10 @@ _SENTENCES = {
         "repeats vary by more than their trials explain: errors of trials are larger by as much as the repeats show, "
         "in all cells alike; where one has eight times the variance of the others, up to 10 % of reports err"
     ),
+    "independent_cells": (
+        "the repeats of a cell are taken as independent of those of other cells; where half of their variance is that "
+        "of one run (a seed) in all of its cells, a third of the answers err"
+    ),
     "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
     "equal_noise": (
         "the repeats of all cells have about one noise: sets of cells, steps of three cells and more, lasting changes, "

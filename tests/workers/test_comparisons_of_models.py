@@ -84,6 +84,21 @@ def turned(pair: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def errors_alike(differences: Any) -> Any:
+    """Standard errors of the means of X, Y and Z by rates that have one difference everywhere, each of 200 trials."""
+    both = [[pair for pair in zip(*(SCORES[m][b] for m in "BA"), strict=True) if None not in pair] for b in "XYZ"]
+    shares = [np.array(pairs, dtype=float) / 100 for pairs in both]
+
+    def error(rates: Any) -> float:
+        return float(np.sqrt((rates * (1 - rates) / 200).sum()) / len(rates))
+
+    pooled = [np.repeat((400 * one.mean(axis=1) + 0.5) / 401, 2).reshape(-1, 2) for one in shares]
+    sure = np.array([1 / error(one) ** 2 for one in pooled])
+    gap = (sure @ differences) / sure.sum() / 100
+    moved = [one.mean(axis=1)[:, None] + np.array([gap, -gap]) / 2 for one in shares]
+    return np.array([100 * error((200 * one + 0.5) / 201) for one in moved])
+
+
 def test_the_whole_is_the_mean_over_benchmarks_and_says_how_they_differ(known: Project) -> None:
     document = answered(known)
     assert [one["benchmark"] for one in document["by_benchmark"]] == ["X", "Y", "Z"]
@@ -97,7 +112,7 @@ def test_the_whole_is_the_mean_over_benchmarks_and_says_how_they_differ(known: P
     ordered = sorted((one["p"], one["p_holm"]) for one in tests)
     holm = np.maximum.accumulate(np.array([p for p, _ in ordered]) * np.array([3, 2, 1]))
     assert [adjusted for _, adjusted in ordered] == pytest.approx(np.minimum(holm, 1.0), rel=1e-12)
-    weights = 1 / errors**2
+    weights = 1 / errors_alike(differences) ** 2
     q = (weights * (differences - (weights @ differences) / weights.sum()) ** 2).sum()
     found = whole["heterogeneity"]
     assert (found["test"], found["benchmarks"], found["df"]) == ("cochran_q", 3, 2)

@@ -42,7 +42,7 @@ from workers.statistics import gap, gap_of_all_cells, heterogeneity, versus
 from workers.statistics.comparison import judged, shallow
 from workers.statistics.judging import adjusted
 from workers.statistics.matching import NO_ITEMS, Items
-from workers.statistics.versus import by_items
+from workers.statistics.versus import by_items, errors_alike
 
 MOST_BENCHMARKS = 1_000
 """Benchmarks that an answer lists; all are tested and counted."""
@@ -232,7 +232,8 @@ def _measured(
     gaps = [replace(one, test=one.test and replace(one.test, p_holm=p)) for one, p in zip(gaps, holm, strict=True)]
     sides = [(getattr(query, f"{side}_model"), getattr(query, f"{side}_variant")) for side in SIDES]
     place = 1 if query.baseline_model == query.contender_model else 0
-    found = versus(prepared.scores, str(sides[1][place]), str(sides[0][place]), query.alpha)
+    given = prepared.scores, str(sides[1][place]), str(sides[0][place])
+    found = versus(*given, query.alpha)
     whole = by_items(found.rerun, gaps, query.alpha)
     told: dict[str, Any] = {field.name: getattr(whole or found.rerun, field.name) for field in fields(Pair)}
     told |= _wins(gaps, None if prepared.scores.mixed else prepared.scores.direction, query.alpha)
@@ -240,7 +241,7 @@ def _measured(
         frame,
         whole=WholeGap(
             **told,
-            heterogeneity=_heterogeneity(gaps),
+            heterogeneity=_heterogeneity(gaps, errors_alike(*given)),
             new_benchmarks=found.new_benchmarks,
             paired=whole is not None,
             without=found.without if whole is None else (),
@@ -298,12 +299,13 @@ def _estimate(one: BenchmarkGap) -> float | None:
     return one.test.difference if one.test else None
 
 
-def _heterogeneity(gaps: Sequence[BenchmarkGap]) -> BenchmarkHeterogeneity:
-    """Whether the differences on the benchmarks are of one value, as far as their errors are known."""
-    tests = [one.test for one in gaps if one.test and one.test.difference is not None and one.test.stderr]
-    return heterogeneity(
-        [test.difference or 0.0 for test in tests], [test.stderr or 0.0 for test in tests], [test.df for test in tests]
-    )
+def _heterogeneity(gaps: Sequence[BenchmarkGap], alike: Mapping[str, float]) -> BenchmarkHeterogeneity:
+    """Whether the differences on the benchmarks are of one value, as far as their errors are known; of trials these are
+    the errors if they were `alike`."""
+    known = [(one.benchmark, one.test) for one in gaps if one.test and one.test.difference is not None]
+    errors = [alike.get(name, test.stderr) if test.name == "score" else test.stderr for name, test in known]
+    found = [(test.difference or 0.0, error, test.df) for (_, test), error in zip(known, errors, strict=True) if error]
+    return heterogeneity(*([*column] for column in zip(*found, strict=True))) if found else heterogeneity([], [], [])
 
 
 def _wins(gaps: Sequence[BenchmarkGap], direction: Direction | None, alpha: float) -> dict[str, int]:

@@ -71,14 +71,17 @@ class ScoreMatrix:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What is assumed of the trials of cells whose design effect nobody posted, unless their error was."""
+        """What is assumed of the trials of cells whose design effect nobody posted, unless their error was; and that
+        the repeats of a name say nothing of each other from cell to cell."""
+        repeated = np.zeros(self.values.shape, dtype=np.bool_) if self.repeats is None else self.repeats > 1
+        apart = ("independent_cells",) if ((self.present & repeated).sum(axis=1) > 1).any() else ()
         if self.unsaid is None:
-            return ()
+            return apart
         by_trials = self.present
         if self.stderr is not None:
             by_trials = by_trials & ~((self.stderr > 0) & ((0 if self.repeats is None else self.repeats) == 0))
         bits = int(np.bitwise_or.reduce(self.unsaid[by_trials], axis=None))
-        return tuple(word for word, bit in UNSAID.items() if bits & bit)
+        return (*(word for word, bit in UNSAID.items() if bits & bit), *apart)
 
     @cached_property
     def present(self) -> BoolArray:

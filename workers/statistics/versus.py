@@ -11,7 +11,8 @@ Satterthwaite's degrees of freedom. Item sets of different benchmarks are taken 
 Whether several estimates, each with its own error, are of one value. Errors that are known: Cochran's Q (1954,
 Biometrics 10, 101-129), chi-squared with k - 1 degrees of freedom. Errors of which some were estimated, each with
 degrees of freedom of its own: Welch's F (1951, Biometrika 38, 330-336), which is Q / (k - 1) with a correction that
-vanishes as the degrees of freedom grow.
+vanishes as the degrees of freedom grow. Errors of shares are by rates that differ alike on all benchmarks, as a score
+test has them: 20 of 20 has no error by its own rate, against thousands of trials, and lets every second Q err.
 """
 
 import math
@@ -24,6 +25,7 @@ from scipy.special import chdtrc, fdtrc
 from registry.results.comparison import BenchmarkHeterogeneity, Contrast, GapTest
 from registry.results.pairs import Pair, WithoutOne
 from registry.results.terms import Estimand, Interval, Status
+from workers.statistics.contrasts import kept_cells
 from workers.statistics.matching import around
 from workers.statistics.pairs import APART, BOTH, estimand_of, pair_table
 from workers.statistics.power import detectable
@@ -148,6 +150,31 @@ def _of(pair: Pair, test: GapTest) -> Pair:
         min_attainable_p=None,
         test=test.name,
     )
+
+
+def errors_alike(standings: ScoreMatrix, a: str, b: str) -> dict[str, float]:
+    """By benchmark the standard error of the difference of two names, were it the same on all benchmarks, with half a
+    success and half a failure more; of the benchmarks where all noise of the two is binomial."""
+    both = _both(standings, a, b)
+    if isinstance(both, str):
+        return {}
+    cells = kept_cells(only(both, np.flatnonzero(both.present.all(axis=0))))
+    tables = [bool(found) for found in np.logical_and.reduceat((cells.n > 0).all(axis=0), cells.starts)]
+    slots = np.isin(cells.owners, np.flatnonzero(tables))
+    if not slots.any():
+        return {}
+    _, owner = np.unique(cells.owners[slots], return_inverse=True)
+    (n1, n2), (k1, k2) = cells.n[:, slots], cells.k[:, slots]
+    heavy, pooled = n1 * n2 / (n1 + n2), (k1 + k2 + 0.5) / (n1 + n2 + 1)
+    weight = heavy / np.bincount(owner, heavy)[owner]
+    difference = np.bincount(owner, weight * (k1 / n1 - k2 / n2))
+    sure = 1 / np.bincount(owner, weight**2 * pooled * (1 - pooled) * (1 / n1 + 1 / n2))
+    gap = float(sure @ difference / sure.sum())
+    lower = np.clip((k1 + k2 - n1 * gap) / (n1 + n2), max(0.0, -gap), min(1.0, 1.0 - gap))
+    rates = [(rate * n + 0.5) / (n + 1) for rate, n in ((lower + gap, n1), (lower, n2))]
+    error = np.sqrt(np.bincount(owner, weight**2 * sum(p * (1 - p) / n for p, n in zip(rates, (n1, n2), strict=True))))
+    names = [both.benchmark_names[i] for i, is_table in zip(cells.benchmarks.tolist(), tables, strict=True) if is_table]
+    return dict(zip(names, (cells.whole * error).tolist(), strict=True))
 
 
 def heterogeneity(

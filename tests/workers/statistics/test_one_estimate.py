@@ -13,10 +13,11 @@ from scipy import optimize, stats
 from registry.plans.closed_forms import TwoSamples, score_interval
 from registry.results.codec import to_document
 from tests.workers.statistics.documents import ends, rank, standings
-from workers.statistics import ScoreMatrix
+from workers.statistics import ScoreMatrix, heterogeneity
 from workers.statistics.board import rank_board
 from workers.statistics.pairs import pair_table, sign_flip
 from workers.statistics.ranking_methods import METHODS, MISSING
+from workers.statistics.versus import errors_alike
 
 
 def only_pair(given_: ScoreMatrix, **more: Any) -> dict[str, Any]:
@@ -83,6 +84,30 @@ def test_a_posted_error_goes_before_trials():
     pair = only_pair(standings([[70.0], [60.0]], trials=np.array([[0], [300]]), stderr=np.array([[3.0], [np.nan]])))
     share = 180.5 / 301
     assert pair["stderr"] == pytest.approx(math.sqrt(9 + 1e4 * share * (1 - share) / 300), rel=1e-12)
+
+
+def test_few_trials_beside_many_seldom_make_equal_models_differ_from_benchmark_to_benchmark():
+    """By observed rates 20 of 20 has no error, and Q calls 45 % of these pairs unlike."""
+    draws, erred = np.random.default_rng(5), 0
+    for _ in range(400):
+        p, n = draws.uniform(0.9, 0.98, 5), np.array([[20] * 5, [2000] * 5])
+        shares = draws.binomial(n, p) / n
+        board = standings(100 * shares, np.arange(5), "ab", trials=n)
+        errors = errors_alike(board, "a", "b")
+        found = heterogeneity((100 * (shares[0] - shares[1])).tolist(), [*errors.values()], [None] * 5)
+        erred += found.p < 0.05
+    assert erred <= 400 * 0.05 + 4 * math.sqrt(400 * 0.05 * 0.95)
+
+
+def test_that_no_run_moves_several_cells_is_told_where_repeats_of_several_speak():
+    """Of 8 cells of 5 runs that share half of their variance, a third of equal models were told apart."""
+    draws = np.random.default_rng(1)
+    for cells, words in ((8, ("independent_cells",)), (1, ())):
+        runs = draws.normal(50, 1, (2, cells, 5))
+        errors = runs.std(axis=2, ddof=1) / math.sqrt(5)
+        means = np.round(runs.mean(axis=2), 3)
+        board = standings(values=means, stderr=errors, repeats=np.full(means.shape, 5))
+        assert pair_table(board, 0.05, "rerun").assumes == words
 
 
 SEEDS = np.array([[2.04, 2.05, 2.03], [1.97, 1.93, 1.94], [1.96, 2.11, 2.15], [2.05, 1.94, 1.90]])
