@@ -108,7 +108,9 @@ def _at(name: str, level: str) -> str:
 
 
 def isolated(text: str) -> str:
-    """A name in a sentence: one that is written from right to left does not turn around what stands beside it."""
+    """A name in a sentence, `(none)` for an empty one: one that is written from right to left does not turn around what
+    stands beside it."""
+    text = text or "(none)"
     if text.isascii() or not any(unicodedata.bidirectional(character) in ("R", "AL") for character in text):
         return text
     return f"\u2068{text}\u2069"

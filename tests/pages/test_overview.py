@@ -158,7 +158,7 @@ def test_one_name_is_told_by_its_grid_however_large_and_nobody_asks_who_is_best_
     overview = visitor.read(f"/projects/{public.slug}").text
     assert "Along Row 80 series fall." in overview
     assert "ranked" not in overview
-    assert "Only M has results here" in visitor.read(f"{selected}&view=ranking").text
+    assert "Only M can be ranked here" in visitor.read(f"{selected}&view=ranking").text
     for view in ("table", "heatmaps"):
         assert "Who is best" not in visitor.computed(f"{selected}&view={view}").text
 

@@ -54,7 +54,7 @@ def names_of_sides(document: Comparison) -> tuple[str, str]:
     if not told:
         name = " · ".join(filter(None, mine))
         return f"{name} ({state_of_side(document.contender)})", state_of_side(document.baseline)
-    one, other = (isolated(" · ".join(name or "no variant" for name in side)) for side in zip(*told, strict=True))
+    one, other = (isolated(" · ".join(name or "(none)" for name in side)) for side in zip(*told, strict=True))
     return one, other
 
 
@@ -222,7 +222,7 @@ def names_of_models(document: ModelComparison) -> tuple[str, str]:
 
 
 def _name(side: ComparedModel, differs: tuple[str, ...]) -> str:
-    return isolated(" · ".join(getattr(side, kind) or "no variant" for kind in differs or ("model",)))
+    return isolated(" · ".join(getattr(side, kind) or "(none)" for kind in differs or ("model",)))
 
 
 def _judged_pair(document: ModelComparison, whole: WholeGap) -> Verdict:

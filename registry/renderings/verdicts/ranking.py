@@ -84,7 +84,8 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
         why = _why_none_could(ranking)
     if answer == "none" or why is not None:
         return answer, f"cannot be told: {why}" if why else "cannot be told"
-    listed = pair_of(ranking, rows[0].name, rows[1].name)
+    after = rows[1] if len(rows) == 2 else next((row for row in rows if row not in best), rows[-1])
+    listed = pair_of(ranking, rows[0].name, after.name)
     size = listed[1].told(yardstick_of(ranking)) if listed and listed[1] else ""
     if len(rows) == 2:
         # By itself the pair may be told apart, and its interval then leaves out 0.
@@ -95,13 +96,12 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
     if not others:
         return answer, "all share the first rank"
-    all_ = "both others" if others == 2 else f"all {others:,} others"
-    than = all_ if worse == others > 1 else f"{worse or 'none'} of {others:,} others"
+    all_ = {1: "the other", 2: "both others"}.get(others, f"all {others:,} others")
+    than = all_ if worse == others else f"{worse or 'none'} of {counted(others, 'other', 'others')}"
+    gap = _gap(ranking, _not_separated(ranking, best))
+    lead = f"; {isolated(rows[0].name)}{gap}" if gap else ""
     if answer == "shown":
-        lead = f", than {isolated(rows[1].name)}, the next one, by {size}" if size else ""
-    else:
-        gap = _gap(ranking, _not_separated(ranking, best))
-        lead = f"; {isolated(rows[0].name)}{gap}" if gap else ""
+        lead = f", than {isolated(after.name)}, the next one, by {size}" if size else ""
     return answer, f"{_word(ranking)} than {than}{lead}"
 
 
@@ -109,8 +109,8 @@ def _verdict(ranking: Ranking, turns: str) -> Verdict:
     ranking = of_measured(ranking)
     rows, several = ranking.ranking, plural_of(ranking.by)
     if len(rows) == 1:
-        name = isolated(rows[0].name) or f"one {ranking.by or 'model'}"
-        return Verdict("none", f"Only {name} has results here: there is nothing to rank it against.")
+        name = isolated(rows[0].name or f"one {ranking.by or 'model'}")
+        return Verdict("none", f"Only {name} can be ranked here: there is nothing to rank it against.")
     if not rows or ranking.status not in (None, "ok"):
         return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))
     if len(ranking.components) > 1:

@@ -10,6 +10,12 @@ from registry.results.ranking import Ranking
 
 _WIDTH: tuple[Only, ...] = ("", "benchmarks", "cells")
 """What is shown, from the widest claim to the narrowest."""
+_ABOUT: Mapping[Only, str] = {
+    "": "this is about other benchmarks of the kind",
+    "benchmarks": "this is about other questions of these benchmarks",
+    "cells": "this is about these cells, run again",
+}
+"""What is said of a verdict on another target than the one that was asked for, unless its words say so."""
 _WIDER: Mapping[Only, str] = {
     "": "this is shown for other benchmarks of the kind too",
     "benchmarks": "this is shown for other questions of these benchmarks too",
@@ -41,7 +47,8 @@ def verdict_of_targets(told: Sequence[OfTarget], *, alone: bool = False) -> Verd
     place = speaking(told)
     own, is_told_beside = told[place], not place and not alone
     if own.verdict.answer != "shown":
-        return own.bare if is_told_beside else own.verdict
+        about = f"{own.verdict.sentence.rstrip('.')}; {_ABOUT[own.about]}"
+        return own.bare if is_told_beside else replace(own.verdict, sentence=sentence(about)) if place else own.verdict
     only = widest(one.about for one in told if one.verdict.answer == "shown")
     if is_told_beside:
         return replace(own.bare, only=only)
@@ -57,9 +64,9 @@ def verdict_alone(ranking: Ranking, others: Iterable[Ranking] = ()) -> Verdict:
 
 
 def speaking(told: Sequence[OfTarget]) -> int:
-    """The place of the first of these; where nothing was tested of it, that of the narrowest wider one that was."""
-    wide = _WIDTH.index(told[0].about)
-    return next((i for i, one in enumerate(told) if one.tested and _WIDTH.index(one.about) <= wide), 0)
+    """The place of the first of these; where that is about the cells, which is the usual one, and nothing was tested of
+    them, that of the narrowest wider one that was. Who asked for a wider one is told of that."""
+    return next((i for i, one in enumerate(told) if one.tested), 0) if told[0].about == "cells" else 0
 
 
 def spoken(rankings: Iterable[Ranking]) -> Ranking:

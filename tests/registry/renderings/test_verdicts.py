@@ -289,6 +289,14 @@ def test_of_names_that_are_all_first_none_is_said_to_be_better() -> None:
     assert short_verdict(from_document(Ranking, ranked(rows, pairs)))[1] == "all share the first rank"
 
 
+def test_the_next_one_is_the_first_that_does_not_share_the_first_rank_and_a_name_without_letters_is_none() -> None:
+    rows = [row(1, "", 1, 2, "A"), row(1, "b", 1, 2, "A"), row(3, "c", 3, 3, "B")]
+    apart = [pair("", "b", 0.0, p_holm=0.9), pair("", "c", 4.0, p_holm=0.01), pair("b", "c", 4.0, p_holm=0.01)]
+    told = from_document(Ranking, ranked(rows, apart))
+    assert "better than the other, than c, the next one, by 4.0 points" in short_verdict(told)[1]
+    assert ranking_verdict(told).sentence.startswith("(none) and b share")
+
+
 def test_the_sentence_names_the_benchmarks_that_were_asked_for() -> None:
     asked = Selection("e", "m", benchmark=("AMC23", "GPQA")).selected()
     found = replace(from_document(Ranking, two()), selection=asked)
@@ -404,6 +412,11 @@ def test_a_ranking_is_shown_for_these_cells_alone_where_the_widest_target_does_n
     # Without noise nothing is tested of the cells: the narrowest target that is speaks.
     untested = [of_target(of("rerun", None)), *map(of_target, cases["benchmarks"][1:])]
     assert verdict_of_targets(untested).only == "benchmarks"
+    # Who asked for the wider one is told of that; what is left open of another than was asked for says which.
+    asked = [of_target(of("new_questions", None)), of_target(of("new_benchmarks", 0.01))]
+    assert verdict_of_targets(asked).answer != "shown"
+    stepped = [of_target(of("rerun", None)), of_target(of("new_benchmarks", 0.4))]
+    assert verdict_of_targets(stepped).sentence.endswith("; this is about other benchmarks of the kind.")
     # Text and pictures, which have no list of the targets, say in the sentence how far what is shown goes.
     for only, end in {
         "cells": "this is about these cells, run again",
