@@ -158,7 +158,8 @@ def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -
     """The verdicts: all must keep to the policy (each at alpha), and one that does not is enough (after Holm)."""
     left = spans([unit.estimate for unit in units], policy.alpha)
     ps = [p_allowed(policy.kind, unit.margin, unit.estimate) for unit in units]
-    holm = adjusted(ps, "holm") if policy.multiplicity == "holm" and len(units) > 1 else ps
+    tested = len(units) - ps.count(None) if policy.multiplicity == "holm" else 1
+    holm = adjusted(ps, "holm") if tested > 1 else ps
     answers = [_answer(policy, unit, span, p) for unit, span, p in zip(units, left, holm, strict=True)]
     told = tuple(
         _told(policy, unit, span, answer, (p, q if len(units) > 1 else None), direction)
@@ -180,7 +181,7 @@ def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -
         passes,
         answers.count("contradicted"),
         answers.count("not_decidable"),
-        _needed(policy, open_),
+        _needed(policy, open_, tested),
         " or ".join(dict.fromkeys(_source(unit.estimate) for unit in open_)),
     )
 
@@ -219,22 +220,25 @@ def _told(
     return GateUnit(verdict, gap, low, high, unit.margin, ps[0], ps[1], paired, **unit.names)
 
 
-def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
-    """What decides all undecided units together, if their gaps are as they were measured: the most that one needs."""
-    goal = Goal(policy.alpha, POWER ** (1 / max(1, len(units))), one_sided=True)
+def _needed(policy: Policy, units: Sequence[Unit], tested: int) -> Needed | None:
+    """What decides all undecided units together, if their gaps are as they were measured: the most that one needs. That
+    one fails is shown at the level of Holm's first step."""
+    power = POWER ** (1 / max(1, len(units)))
     found = []
     for unit in units:
         stderr, gap = unit.estimate.stderr, unit.estimate.gap
         limit = math.copysign(unit.margin, gap) if policy.kind == "equivalent" else limit_of(policy.kind, unit.margin)
         distance = abs(gap - limit)
+        lost = abs(gap) > unit.margin if policy.kind == "equivalent" else gap < limit
         if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
             return None
+        goal = Goal(policy.alpha / tested if lost else policy.alpha, power, one_sided=True)
         if isinstance(sample := unit.estimate.sample, OneSample):
-            factor = sample.factor(policy.alpha, goal.power)
-        elif policy.kind == "equivalent" and abs(gap) < unit.margin:
+            factor = sample.factor(goal.alpha, power)
+        elif policy.kind == "equivalent" and not lost:
             factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
         elif isinstance(sample, Counts):
-            factor = sample.factor(limit / unit.estimate.whole, policy.alpha, goal.power)
+            factor = sample.factor(limit / unit.estimate.whole, goal.alpha, power)
         elif math.isfinite(unit.estimate.df):
             factor = repeats_factor(stderr, distance, goal, unit.estimate.df, None)
         else:
