@@ -95,4 +95,5 @@ def _measured(
         null = error_under_equality(test.difference or 0.0, test.p)
     gap, seen = test.difference or 0.0, test.detectable
     count = math.fsum(repeats.values()) / len(repeats) if repeats else None
-    return Measured(gap, test.stderr, near, strata, span, null, seen, exact, test.df, count)
+    stderr = None if name == "t_over_cells" else test.stderr  # cells that differ do so however often they are run
+    return Measured(gap, stderr, near, strata, span, null, seen, exact, test.df, count)

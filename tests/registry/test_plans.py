@@ -19,6 +19,7 @@ from tests.workers.test_gates import baseline, put
 from tests.workers.test_gates import gate as verdict
 
 POINTS = ACCURACY | {"lower": None, "upper": None}
+AXIS = {"name": "L", "kind": "numeric", "levels": [1, 2]}
 
 NAMES = {"experiment": "e", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
 SEPARATE = {"kind": "separate", **NAMES}
@@ -177,9 +178,18 @@ def test_total_shares_trials_and_affordable_are_of_one_design(project: Project) 
         )
 
 
-@pytest.mark.parametrize("noise", [{"stderr": 0.0, "metric": POINTS}, {"repeats": 3, "sd": 0.0}, {}])
-def test_what_a_comparison_cannot_test_is_not_planned(project: Project, noise: dict[str, Any]) -> None:
-    first, second = two(project, 70.0, 69.85, trials=None, **noise)
+@pytest.mark.parametrize(
+    ("values", "noise"),
+    [
+        ((70.0, 69.85), {"stderr": 0.0, "metric": POINTS}),
+        ((70.0, 69.85), {"repeats": 3, "sd": 0.0}),
+        ((70.0, 69.85), {}),
+        (([70.0, 70.0], [69.85, 74.0]), {"axes": [AXIS]}),
+    ],
+)
+def test_what_a_comparison_cannot_test_is_not_planned(project: Project, values: Any, noise: dict[str, Any]) -> None:
+    """Nor what it tests over cells: the gaps of these stay as far apart, however many trials they get."""
+    first, second = two(project, *values, trials=None, **noise)
     pair = {"kind": "separate", "baseline": first, "contender": second}
     for question in (SEPARATE, pair, SEPARATE | {"effect": 0.01}):
         found = planned(project, question)
@@ -212,7 +222,6 @@ def test_a_question_that_has_no_plan_is_refused_with_the_place(project: Project,
 
 ABOUT = {"experiment": "e", "metric": "accuracy"}
 REACH = norm.ppf(0.975) + norm.ppf(0.8)
-AXIS = {"name": "L", "kind": "numeric", "levels": [1, 2]}
 
 
 def gap() -> dict[str, Any]:
