@@ -56,7 +56,7 @@ def page(document: Thresholds) -> Iterator[Block]:
         level = next(level_of(one) for one in within if one)
         columns.append(Column(f"{level} interval", [_range(one) for one in within]))
     yield Table(columns, keys=2)
-    yield Lines(tuple(_legend(found)))
+    yield Lines(tuple(_legend(crossings)))
 
 
 def _where(crossings: Sequence[Crossing]) -> str:
@@ -75,13 +75,16 @@ def _range(within: CrossingInterval | None) -> str:
     return f"from {low} on" if high is None else f"{low} to {high}"
 
 
-def _legend(found: Sequence[Threshold]) -> Iterator[str]:
-    sides = dict.fromkeys(each.side for each in found)
+def _legend(crossings: Sequence[tuple[SeriesThresholds, Threshold]]) -> Iterator[str]:
+    sides = dict.fromkeys(found.side for _, found in crossings)
     yield f"failing: {' or '.join(sides)} the level; passes from: the first level from which every later cell passes"
     yield "crosses: interpolated between neighbouring cells, as they were measured"
-    if any(each.interval for each in found):
+    if any(found.interval for _, found in crossings):
         yield "interval: where a truth that only falls, or only rises, crosses; from the noise of all cells together"
-    elif found:
+    silent = {one.noise == "unknown" for one, found in crossings if not found.interval}
+    if False in silent:
+        yield "no interval: no truth that only falls, or only rises, both fits the cells and crosses the level"
+    if True in silent:
         yield "no noise is known: how far the crossings could move nobody can say"
 
 

@@ -20,6 +20,7 @@ from registry.results.terms import (
     Keyword,
     LastLevel,
     LevelName,
+    Noise,
     Place,
     Presence,
     PValue,
@@ -213,6 +214,7 @@ class SeriesThresholds:
     last: Annotated[float, "The value at the last measured level."]
     direction: Annotated[Direction, "Where the series goes, as in its statistics."]
     thresholds: Annotated[tuple[Threshold, ...], "One for each level that was asked about."]
+    noise: Noise = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

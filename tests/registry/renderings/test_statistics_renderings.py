@@ -201,7 +201,7 @@ def crossing(**more: Any) -> dict[str, Any]:
         "level": 90.0, "side": "below", "crossings": crossings, "first_failing": 4, "first_reaching": 0,
         "sustained_from": 8, "sustained_until": 3, "recovers": True, "interval": interval(3, 6),
     }  # fmt: skip
-    return {"along": "Length", "at": {"Type": "1"}, "thresholds": [known | more]}
+    return {"along": "Length", "at": {"Type": "1"}, "noise": "trials", "thresholds": [known | more]}
 
 
 def test_thresholds_are_crossed_both_ways_with_an_interval(snapshot) -> None:
@@ -209,7 +209,9 @@ def test_thresholds_are_crossed_both_ways_with_an_interval(snapshot) -> None:
     rising = crossing(first_failing=0, crossings=[], sustained_from=None, interval=interval(12, 0) | {"high": None})
     named = crossing(crossings=[], interval={"level": 0.95, "low": "small", "high": "large"})
     assert thresholds_text(HEAD | {"series": [crossing(), rising, named]}) == snapshot
-    assert thresholds_text(HEAD | {"series": [crossing(interval=None)]}) == snapshot(name="without noise")
+    wavy = crossing(interval=None)
+    assert thresholds_text(HEAD | {"series": [wavy]}) == snapshot(name="up and down")
+    assert thresholds_text(HEAD | {"series": [wavy | {"noise": "unknown"}]}) == snapshot(name="without noise")
     assert thresholds_csv(HEAD | {"series": [crossing()]}) == snapshot(name="csv")
 
 
