@@ -1,5 +1,6 @@
 """Where the series of a grid cross asked levels, falling and rising."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ def page(document: Thresholds) -> Iterator[Block]:
         return
     found = [each for _, each in crossings]
     within = [each.interval for each in found]
+    names = {axis["name"]: axis["levels"] for axis in document.axes if axis["kind"] == "ordinal"}
     columns = [
         Column("along", [one.along for one, _ in crossings]),
         Column("at", [place(one.at) or UNDEFINED for one, _ in crossings]),
@@ -50,7 +52,7 @@ def page(document: Thresholds) -> Iterator[Block]:
         Column("first failing", [_shown(each.first_failing) for each in found], True),
         Column("first reaching", [_shown(each.first_reaching) for each in found], True),
         Column("passes from", [_shown(each.sustained_from) for each in found], True),
-        Column("crosses", [_where(each.crossings) for each in found]),
+        Column("crosses", [_where(each.crossings, names.get(one.along)) for one, each in crossings]),
     ]
     if any(within):
         level = next(level_of(one) for one in within if one)
@@ -59,10 +61,19 @@ def page(document: Thresholds) -> Iterator[Block]:
     yield Lines(tuple(_legend(crossings)))
 
 
-def _where(crossings: Sequence[Crossing]) -> str:
-    named = [f"{cross.direction} at {cross.at:.4g}" for cross in crossings]
-    more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
-    return ", ".join(named[:_LISTED]) + more or UNDEFINED
+def _where(crossings: Sequence[Crossing], names: Sequence[Any] | None) -> str:
+    named = [f"{cross.direction} {_place(cross.at, names)}" for cross in crossings[:_LISTED]]
+    more = f" and {len(crossings) - _LISTED} more" if len(crossings) > _LISTED else ""
+    return ", ".join(named) + more or UNDEFINED
+
+
+def _place(at: float, names: Sequence[Any] | None) -> str:
+    """Where a number lies, which counts the levels of an axis from 0 where these are names."""
+    if names is None:
+        return f"at {at:.4g}"
+    near = round(at, 9)
+    low, high = (label(names[one]) for one in (math.floor(near), math.ceil(near)))
+    return f"at {low}" if near.is_integer() else f"between {low} and {high}"
 
 
 def _range(within: CrossingInterval | None) -> str:

@@ -36,7 +36,7 @@ Turn = Literal["falls_then_rises", "rises_then_falls"]
 class Crossing:
     """Where the line through the cells of a series crosses a level."""
 
-    at: Annotated[float, "On the axis, interpolated between the neighbouring points."]
+    at: Annotated[float, "On the axis, interpolated between the neighbouring points; names count as 0, 1, 2."]
     direction: Annotated[Literal["falling", "rising"], "Which way the series goes there."]
 
 

@@ -215,6 +215,13 @@ def test_thresholds_are_crossed_both_ways_with_an_interval(snapshot) -> None:
     assert thresholds_csv(HEAD | {"series": [crossing()]}) == snapshot(name="csv")
 
 
+def test_crossings_of_names_in_an_order_lie_between_names() -> None:
+    axes = [{"name": "Length", "kind": "ordinal", "levels": ["S", "M", {"label": "L", "number": 9}]}]
+    crossings = [{"at": at, "direction": way} for at, way in ((0.0, "falling"), (1.25, "rising"), (2.0, "falling"))]
+    text = thresholds_text(HEAD | {"axes": axes, "series": [crossing(crossings=crossings)]})
+    assert " falling at S, rising between M and L, falling at L " in text
+
+
 def test_a_part_that_is_null_or_absent_is_one_line(subtests) -> None:
     empty = HEAD | {"series": [], "peaks": None, "coverage": None, "sensitivity": None}
     for part in PARTS:
