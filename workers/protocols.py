@@ -109,8 +109,8 @@ def protocol_doubts(rules: Rules, mine: Protocol | None, theirs: Protocol | None
         yield Warning("protocol_differs", f"The protocols differ in {joined(map(str, others))}; no such key binds.")
     if rules or mine or theirs:
         for side, protocol in (("baseline", mine), ("contender", theirs)):
-            if not rules.is_whole(protocol):
-                yield Warning("protocol_unknown", f"The {side} does not say {rules.wanted}.")
+            if unsaid := rules.unsaid(protocol):
+                yield Warning("protocol_unknown", f"The {side} does not say {unsaid}.")
 
 
 def _benchmarks(rules: Rules, groups: Sequence[Any], aliases: Aliases) -> dict[str, _Benchmark]:
@@ -162,10 +162,10 @@ def _incomparable(rules: Rules, row: Any, names: Mapping[str, str], common: Prot
 def doubts(rules: Rules, benchmarks: Iterable[Sequence[tuple[Protocol | None, int]]]) -> Iterator[Warning]:
     """Keys that do not bind in which grids of one benchmark differ, and grids that do not say the keys that do: of each
     benchmark the protocols that are compared, with how many grids have each."""
-    keys, silent, total, any_said = set[str](), 0, 0, bool(rules)
+    keys, silent, total, any_said = set[str](), list[tuple[Protocol | None, int]](), 0, bool(rules)
     for compared in benchmarks:
         keys |= varying([protocol for protocol, _ in compared if protocol])
-        silent += sum(count for protocol, count in compared if not rules.is_whole(protocol))
+        silent += [(protocol, count) for protocol, count in compared if not rules.is_whole(protocol)]
         total += sum(count for _, count in compared)
         any_said |= any(protocol for protocol, _ in compared)
     if others := sorted(key for key in keys if rules.role_of(key) == "other"):
@@ -174,7 +174,9 @@ def doubts(rules: Rules, benchmarks: Iterable[Sequence[tuple[Protocol | None, in
         )
         yield Warning("protocol_differs", detail)
     if silent and any_said:
-        detail = f"{silent:,} of {total:,} grids do not say {rules.wanted}; they are compared all the same."
+        unsaid = rules.unsaid(*(protocol for protocol, _ in silent))
+        count = sum(count for _, count in silent)
+        detail = f"{count:,} of {total:,} grids do not say {unsaid}; they are compared all the same."
         yield Warning("protocol_unknown", detail)
 
 

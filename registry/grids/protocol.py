@@ -90,7 +90,12 @@ class Rules:
 
     def is_whole(self, protocol: Protocol | None) -> bool:
         """Tell whether a protocol says every binding key, and anything at all."""
-        return protocol is not None and all(key in protocol for key in self.binding)
+        return not self.unsaid(protocol)
+
+    def unsaid(self, *protocols: Protocol | None) -> str:
+        """Write what some of these protocols do not say; "" if all are whole."""
+        keys = [key for key in self.binding if any(one is None or key not in one for one in protocols)]
+        return joined(keys) or "how it was measured" * (None in protocols)
 
     def obstacle(
         self, mine: Protocol | None, theirs: Protocol | None, sides: tuple[str, str] = ("the baseline", "the contender")
@@ -99,15 +104,12 @@ class Rules:
         both = [one for one in differences(mine, theirs) if one.key in self.binding and one.is_known]
         if both:
             return f"the protocols differ in {joined(map(str, both))}"
-        silent = [name for name, one in zip(sides, (mine, theirs), strict=True) if not self.is_whole(one)]
-        if self.required and silent:
-            return f"{joined(silent)} does not say {self.wanted}, which the experiment requires"
-        return None
-
-    @property
-    def wanted(self) -> str:
-        """Write a whole protocol in words."""
-        return joined(self.binding) if self.binding else "how it was measured"
+        one, other = self.unsaid(mine), self.unsaid(theirs)
+        if not self.required or not (one or other):
+            return None
+        each = [f"{side} does not say {keys}" for side, keys in zip(sides, (one, other), strict=True) if keys]
+        told = f"{joined(sides)} do not say {one}" if one == other else ", and ".join(each)
+        return f"{told}, which the experiment requires"
 
     @property
     def tag(self) -> str:

@@ -94,6 +94,12 @@ def test_an_unknown_protocol_is_a_warning_unless_the_experiment_requires_one(pro
     found = compared(project, one, other)
     assert found["status"] == "not_comparable"
     assert found["reason"] == "the contender does not say shots, which the experiment requires"
+    found = compared(project, silent, mute)
+    assert found["reason"] == "the baseline and the contender do not say shots, which the experiment requires"
+    declare(project, binding=["shots", "harness"], required=True)
+    found = compared(project, scored(project, "A", {"shots": 5}, "Y"), scored(project, "B", {"harness": "h"}, "Y"))
+    told = "the baseline does not say harness, and the contender does not say shots, which the experiment requires"
+    assert found["reason"] == told
     declare(project, required=True)
     assert compared(project, one, other)["status"] == "ok"
     found = compared(project, silent, one)
@@ -186,6 +192,10 @@ def test_grids_that_do_not_say_it_are_ranked_with_a_warning_unless_it_is_require
     found = ranked(project)
     assert set(names(found)) == {"A", "B", "C", "D"}
     assert found["warnings"][-1]["detail"] == "2 of 4 grids do not say shots; they are compared all the same."
+    declare(project, binding=["harness", "shots"])
+    for model in "BC":
+        scored(project, model, {"harness": "h"})
+    assert ranked(project)["warnings"][-1]["detail"].startswith("2 of 4 grids do not say shots; ")
     declare(project, binding=["shots"], required=True)
     found = ranked(project)
     assert set(names(found)) == {"A", "D"}
