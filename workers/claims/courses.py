@@ -49,7 +49,7 @@ def judge_trend(says: Trend, scene: Scene) -> Found:
     if says.goes in ("up_down", "down_up"):
         return _turning(says, scene, order)
     if says.goes == "not_monotone":
-        parts = [_monotone(order, scene, upward=upward, strictly=False) for upward in (True, False)]
+        parts = [_monotone(order, scene, upward=upward, strictly=False, moved=False) for upward in (True, False)]
         return all_found(parts, all_of(opposite(one.answer) for one in parts), scene)
     return _straight(says, scene, order)
 
@@ -86,18 +86,18 @@ def _too_few(points: int, smallest: float) -> Found:
     return undecided("too_few_points", told)
 
 
-def _monotone(order: Sequence[int], scene: Scene, *, upward: bool, strictly: bool) -> Found:
-    """No step against the direction and a change from end to end, or every step with it."""
+def _monotone(order: Sequence[int], scene: Scene, *, upward: bool, strictly: bool, moved: bool = True) -> Found:
+    """No step against the direction and, if it `moved`, a change from end to end; or every step with it."""
     region = POSITIVE if upward else NEGATIVE
     weak = NOT_NEGATIVE if upward else NOT_POSITIVE
     steps = [[(after, ONE), (before, -ONE)] for before, after in pairwise(order)]
     whole = [(order[-1], ONE), (order[0], -ONE)]
-    family = len(steps) + (0 if strictly else 1)
+    family = len(steps) + (moved and not strictly)
     parts = [scene.judged(region if strictly else weak, scene.world.linear(step, family)) for step in steps]
     against = [cell for step, one in zip(steps, parts, strict=True) for cell, _ in step if one.answer == "contradicted"]
     answers = [one.answer for one in parts]
     count = Span(answers.count("supported"), len(answers) - answers.count("contradicted"))
-    if not strictly:
+    if moved and not strictly:
         parts.append(scene.judged(region, scene.world.linear(whole, family)))
     found = all_found(parts, all_of(one.answer for one in parts), scene)
     return Found(found.answer, count, found.reason, tuple(sorted(set(against)))[:12], total=len(steps))
