@@ -93,7 +93,7 @@ loss = {"A": 2.0, "B": 2.5, "C": 1.5}
 scene("loss", *(of(m, v, metric=LOSS, trials=None, stderr=0.05) for m, v in loss.items()), p={"margin": 0.1})
 two = [of("A", 70.0), of("A", 70.0, benchmark="Y"), of("B", 80.0), of("B", 60.0, benchmark="Y")]
 each = {"margin": 4.0, "per": "benchmark"}
-scene("two", *two, whole={"margin": 4.0}, each=each, one=each | {"of": {"benchmarks": ["X"]}})
+scene("two", *two, whole={"margin": 4.0}, each=each, one=each | {"of": {"benchmarks": ["X"]}}, equal=each | EQUAL)
 cells = [of(m, [70.0, 70.0, third, 70.0], trials=100) for m, third in (("A", 70.0), ("B", 46.0), ("C", 50.0))]
 holm = NO_CELL | {"margin": 5.0}
 scene("cells", *cells, holm=holm, none=holm | {"multiplicity": "none"}, wide=NO_CELL | {"margin": 40.0})
@@ -168,7 +168,7 @@ ENDS = {"m3 80": IMPROVED, "m10 70": EQUIVALENT, "m4 72": ("non_inferior", True)
 OUTCOMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "ends": ENDS | {"m3 68": OPEN},
     "loss": {"p B": REGRESSED, "p C": IMPROVED},
-    "two": {"whole B": EQUIVALENT, "each B": REGRESSED, "one B": IMPROVED},
+    "two": {"whole B": EQUIVALENT, "each B": REGRESSED, "one B": IMPROVED, "equal B": REGRESSED},
     "cells": {"holm B": REGRESSED, "holm C": OPEN, "none C": REGRESSED, "wide C": WITHIN},
     "exact": {"cells B": REGRESSED, "cells C": EQUIVALENT, "whole C": EQUIVALENT, "whole D": REGRESSED},
     "beside": {"p B": REGRESSED},

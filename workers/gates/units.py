@@ -33,8 +33,8 @@ from workers.statistics.margins import (
 from workers.statistics.matching import Matched, Pairs
 from workers.statistics.table import place_of
 
-WEAKEST: tuple[Verdict, ...] = (
-    "inconclusive", "worse_within_margin", "non_inferior", "equivalent", "improved", "reached"
+WORST: tuple[Verdict, ...] = (
+    "regressed", "missed", "inconclusive", "worse_within_margin", "non_inferior", "equivalent", "improved", "reached"
 )  # fmt: skip
 
 
@@ -168,10 +168,9 @@ def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -
     whole = all_of(answers)
     passes: bool | None = None
     verdict: Verdict = told[0].verdict if len(told) == 1 else "inconclusive"
-    if whole == "supported":
-        passes, verdict = True, min((one.verdict for one in told), key=WEAKEST.index)
-    elif whole == "contradicted":
-        passes, verdict = False, told[answers.index("contradicted")].verdict
+    if whole != "not_decidable":
+        decisive = (one.verdict for one, answer in zip(told, answers, strict=True) if answer == whole)
+        passes, verdict = whole == "supported", min(decisive, key=WORST.index)
     first = ("contradicted", "not_decidable", "supported")
     open_ = [unit for unit, answer in zip(units, answers, strict=True) if answer == "not_decidable"]
     order = sorted(range(len(told)), key=lambda i: (first.index(answers[i]), 1.0 if ps[i] is None else ps[i]))
