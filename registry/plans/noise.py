@@ -17,6 +17,7 @@ from registry.students_law import t_quantile
 
 _UPPER = 0.975
 _ROUNDED, _ROUNDED_NEAR_ENDS, _DIGITS = math.log(10.0), math.log(4.0), 10
+_ROUNDING = 1e-12
 
 
 def trials_of(grid: Grid, place: int) -> float | None:
@@ -87,11 +88,16 @@ def stderr_of(grid: Grid, place: int) -> float | None:
     posted = grid.stderr[place] if grid.stderr else None
     if posted is not None:
         return posted or None
-    repeats = grid.repeats[place] if grid.repeats else None
-    sd = grid.sd[place] if grid.sd else None
+    repeats, sd = grid.repeats[place] if grid.repeats else None, sd_of(grid, place)
     if repeats is not None and repeats > 1 and sd is not None:
         return sd / math.sqrt(repeats) or None
     return binomial_stderr(grid, place)
+
+
+def sd_of(grid: Grid, place: int) -> float | None:
+    """The spread of a cell's repeats; 0 where it is the rounding of the sum of equal values."""
+    sd = grid.sd[place] if grid.sd else None
+    return 0.0 if sd is not None and sd <= _ROUNDING * abs(grid.values[place] or 0.0) else sd
 
 
 def binomial_stderr(grid: Grid, place: int) -> float | None:

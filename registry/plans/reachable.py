@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal, TwoSamples, score_factor, score_interval
-from registry.plans.noise import binomial_stderr, stderr_of, trials_of, with_effect
+from registry.plans.noise import binomial_stderr, sd_of, stderr_of, trials_of, with_effect
 from registry.results.gates import Policy, Reachable
 from registry.results.terms import Warning
 
@@ -168,8 +168,7 @@ def is_exact(grid: Grid, place: int) -> bool:
     if grid.stderr and grid.stderr[place] is not None:
         return grid.stderr[place] == 0 and not trials_of(grid, place)
     repeats = grid.repeats[place] if grid.repeats else None
-    sd = grid.sd[place] if grid.sd else None
-    return sd == 0 and (repeats or 0) >= _SURE_REPEATS
+    return sd_of(grid, place) == 0 and (repeats or 0) >= _SURE_REPEATS
 
 
 _SURE_REPEATS = 3

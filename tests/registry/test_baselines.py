@@ -125,6 +125,10 @@ def test_nothing_is_shown_of_what_has_no_noise_unless_it_is_exact(project: Proje
     number(project, trials=None, stderr=0.0, metric=ACCURACY | {"lower": None, "upper": None})
     exact = made(project, body(margin=0.0))
     assert (exact["can_pass"], exact["margin_shown_at_equal_scores"]) == (True, 0.0)
+    # The standard deviation of 0.7, 0.7 and 0.7 by sums of floats.
+    number(project, 0.7, trials=None, repeats=3, sd=1.3597399555105182e-16)
+    rounded = made(project, body(margin=0.0))
+    assert (rounded["can_pass"], rounded["margin_shown_at_equal_scores"]) == (True, 0.0)
 
 
 def test_a_floor_of_90_can_be_shown_from_29_trials_on_of_all_benchmarks_together(project: Project) -> None:

@@ -37,5 +37,11 @@ def test_a_posted_error_goes_before_repeats_and_repeats_before_trials() -> None:
 
 
 def test_the_noise_of_a_cell_may_be_unknown() -> None:
-    for noise in ({}, {"stderr": (0.0,)}, {"trials": 100}, {"sd": (0.0,), "repeats": (3,)}):
+    for noise in (
+        {},
+        {"stderr": (0.0,)},
+        {"trials": 100},
+        {"sd": (0.0,), "repeats": (3,)},
+        {"sd": (2e-16,), "repeats": (3,)},
+    ):
         assert stderr_of(one_cell(LOSS, 1.0, **noise), 0) is None, noise
