@@ -52,12 +52,13 @@ def salvaged(
     optional: tuple[str, ...] = (),
     families: tuple[str, ...] = (),
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """Like `checked`, but what is wrong is left out and told, so that a form can be shown again."""
+    """Like `checked`, but what is wrong is told, and is as usual or left out, so that a form can be shown again."""
     try:
         return checked(schema, also=also, optional=optional, families=families), []
     except Invalid as error:
         wrong = tuple(fault.pointer.split("/")[1] for fault in error.faults)
-        kept = checked(schema, also=(*also, *wrong), optional=(*optional, *wrong), families=families)
+        unknown = tuple(name for name, field in schema().fields.items() if name in wrong and field.required)
+        kept = checked(schema, also=(*also, *wrong), optional=(*optional, *unknown), families=families)
         return kept, list(error.faults)
 
 

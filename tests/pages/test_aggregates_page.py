@@ -160,6 +160,7 @@ def test_wrong_questions_are_told(guest: Browser) -> None:
         "&group_by=model&over=model": '"model" is grouped by already',
         "&model=nobody": 'no grid of this experiment has the model "nobody"',
         "&from=x": "is the number of a row, from 0",
+        "&value=guess": "one of",
     }.items():
         guest.computed(ASKED)
         assert told in guest.read(ASKED + query, 422).text

@@ -13,6 +13,13 @@ from tests.house import House, Project
 from tests.pages.conftest import PATHS, WINDOWS, Browser, Demo, browser
 
 HOSTILE = "<script>alert('1')</script>\"'&amp;<img src=x onerror=alert(2)>{{7*7}}"
+CHOSEN = (
+    *(("ranking", one) for one in ("method", "missing", "target", "by", "alpha", "as_of", "since")),
+    *(("table", one) for one in ("value", "missing", "group_by", "over")),
+    *(("lines", one) for one in ("by", "missing", "x")),
+    *(("trade-off", one) for one in ("by", "missing", "x_scale", "y_scale", "x_better", "x")),
+)
+"""Views of results with choices that each has."""
 EXPERIMENT = f"/projects/demo/results?view=heatmaps&{WINDOWS}"
 
 
@@ -99,6 +106,7 @@ def test_a_wrong_parameter_is_named_and_what_nobody_published_is_not_found(guest
         "grids?nonsense=1",
         "experiments/window-by-ratio?metric=%00",
         "results?view=guess",
+        *(f"results?{WINDOWS}&view={view}&{one}=guess" for view, one in CHOSEN),
         f"rankings?{WINDOWS}&method=guess",
         f"rankings?{WINDOWS}&alpha=7",
         "rankings?by=axis:",
