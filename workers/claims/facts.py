@@ -22,7 +22,7 @@ from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.protocol import NO_RULES, Rules
 from registry.grids.slices import Slice, kept_levels
 from workers.statistics.margins import SURE_REPEATS
-from workers.statistics.noise import successes_of
+from workers.statistics.noise import Scores, beside_each, successes_of
 from workers.statistics.table import Table
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
@@ -103,15 +103,17 @@ def share_limits(k: FloatArray, n: FloatArray, tail: float) -> tuple[FloatArray,
     return low, np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1e-12), 1 - tail), 1.0)
 
 
-def errors_of(grids: Sequence[Grid]) -> CellErrors:
+def errors_of(sources: Sequence["Source"]) -> CellErrors:
     """The cells of all grids, one grid after the other, each row-major."""
-    parts = [_of_grid(grid) for grid in grids]
+    scores = [Scores(one.grid.values, one.grid.trials, one.grid.metric.proportion_of) for one in sources]
+    beside = beside_each([one.names["benchmark"] for one in sources], scores)
+    parts = [_of_grid(one.grid, telling) for one, telling in zip(sources, beside, strict=True)]
     names = [one.name for one in fields(CellErrors)]
     return CellErrors(*(np.concatenate([np.empty(0), *(getattr(one, name) for one in parts)]) for name in names))
 
 
-def _of_grid(grid: Grid) -> CellErrors:
-    table = Table.of(grid)
+def _of_grid(grid: Grid, beside: Scores | None) -> CellErrors:
+    table = Table.of(grid, beside)
     values, whole = table.values.ravel(), grid.metric.proportion_of or 1.0
     k, n = np.zeros(values.size), np.zeros(values.size)
     stderr, df = np.full(values.size, np.nan), np.full(values.size, np.inf)
@@ -184,7 +186,7 @@ class Facts:
             np.repeat(np.arange(len(sizes)), sizes),
             np.concatenate([np.arange(size) for size in sizes]) if sizes else np.empty(0, dtype=np.int64),
             np.array([value is not None for value in values], dtype=np.bool_),
-            errors_of([source.grid for source in sources]),
+            errors_of(sources),
             rules,
             known or {facet: [level.label for level in levels[facet]] for facet in FACETS},
         )

@@ -32,10 +32,12 @@ from workers.rankings.slots import (
     kind_of,
     roles_of,
     scales,
+    scores_of,
 )
 from workers.scope import canonical_names, matches
 from workers.statistics.cells import SlotItems
 from workers.statistics.describe import on_lattice
+from workers.statistics.noise import beside_each
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.set_aside import of_names, usual_slots
 from workers.statistics.terms import BoolArray, decimals_of
@@ -134,12 +136,15 @@ def _matrix(
     """Score matrix of rows by what stands before their names, the scales of their metrics, and its slots."""
     found = scales(kind_of(row.metric) for counted in sides.values() for row, _ in counted)
     slots, levels = Slots(), dict[str, int]()
-    blocks = [
-        replace(block, name=before + block.name)
-        for before, counted in sides.items()
-        for row, names in counted
-        for block in _blocks(query, row, names, slots, levels, found.of[kind_of(row.metric)], items.get(row.id, ()))
-    ]
+    every = [(before, row, names) for before, counted in sides.items() for row, names in counted]
+    groups = [roles_of(query.by, **names).group for _, _, names in every]
+    beside = beside_each(groups, [scores_of(row) for _, row, _ in every])
+    blocks = list[_Block]()
+    for (before, row, names), telling in zip(every, beside, strict=True):
+        scale = found.of[kind_of(row.metric)]
+        read = columns_of(row, scale.factor, telling), _held(row, items.get(row.id, ()), scale)
+        own = _blocks(query, row.axes, names, slots, levels, scale, read)
+        blocks += [replace(block, name=before + block.name) for block in own]
     # Without a direction only where no block has one.
     blocks = [block for block in blocks if block.scale.direction] or blocks
     ordered = sorted({block.name for block in blocks}, key=lambda name: (levels.get(name, 0), name))
@@ -250,25 +255,24 @@ def _contradicts_trials(row: Any) -> bool:
 
 def _blocks(
     query: RankingQuery,
-    row: Any,
+    axes: Sequence[dict[str, Any]],
     names: Mapping[str, str],
     slots: Slots,
     levels: dict[str, int],
     scale: Scale,
-    outcomes: Sequence[Any],
+    read: tuple[Columns, Any],
 ) -> list[_Block]:
-    """Cells of one grid, as the block of its model or variant, or as one block for each level of the ranked axis;
-    `levels` numbers those in the order in which they occur."""
-    held = _held(row, outcomes, scale)
-    cells, axis, roles = columns_of(row, scale.factor), query.by.removeprefix("axis:"), roles_of(query.by, **names)
+    """Cells of one grid and their outcomes, as the block of its model or variant, or as one block for each level of the
+    ranked axis; `levels` numbers those in the order in which they occur."""
+    (cells, held), axis, roles = read, query.by.removeprefix("axis:"), roles_of(query.by, **names)
     if not query.by.startswith("axis:"):
-        numbers = slots.numbers(roles.group, roles.rest, row.axes, scale)
+        numbers = slots.numbers(roles.group, roles.rest, axes, scale)
         return [_Block(roles.name, numbers, cells.flat(), scale, None if held is None else held.ravel())]
-    place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
+    place = next((i for i, one in enumerate(axes) if one["name"] == axis), None)
     if place is None:
         return []
-    numbers = slots.numbers(roles.group, roles.rest, [*row.axes[:place], *row.axes[place + 1 :]], scale)
-    labels = [_label(level) for level in row.axes[place]["levels"]]
+    numbers = slots.numbers(roles.group, roles.rest, [*axes[:place], *axes[place + 1 :]], scale)
+    labels = [_label(level) for level in axes[place]["levels"]]
     for level in labels:
         levels.setdefault(level, len(levels))
     return [

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from registry.grids.grid import Direction, Metric
 from registry.results.ranking import RankedScale
 from workers.statistics import ScoreMatrix
-from workers.statistics.noise import known_effect
+from workers.statistics.noise import Scores, known_effect
 from workers.statistics.score_matrix import UNSAID
 
 Kind = tuple[str | None, Direction | None, float | None, float | None]
@@ -323,8 +323,9 @@ class Columns:
         return {name: array if told[name] else None for name, array in found.items()}
 
 
-def columns_of(row: Any, factor: float) -> Columns:
-    """Cells of a revision, with values and errors multiplied by `factor`. A posted error beats one from repeats."""
+def columns_of(row: Any, factor: float, beside: Scores | None = None) -> Columns:
+    """Cells of a revision, with values and errors multiplied by `factor`. A posted error beats one from repeats.
+    `beside` says how mute values were printed."""
     shape = [len(axis["levels"]) for axis in row.axes]
     values = np.array(row.values, dtype=np.float64).reshape(shape) * factor
     measured = np.isfinite(values)
@@ -332,7 +333,7 @@ def columns_of(row: Any, factor: float) -> Columns:
     if row.cell_trials is not None:
         trials = np.array([n or 0 for n in row.cell_trials], dtype=np.int64).reshape(shape)
     stderr, repeats = _errors(row, shape)
-    effect, unsaid = _effect(row)
+    effect, unsaid = _effect(row, beside)
     return Columns(
         values=values,
         trials=trials,
@@ -344,11 +345,16 @@ def columns_of(row: Any, factor: float) -> Columns:
     )
 
 
-def _effect(row: Any) -> tuple[float, int]:
-    """The design effect that is known, NaN for none, and the bits of what is assumed of it."""
+def scores_of(row: Any) -> Scores:
+    """What shows how a revision was printed."""
     whole = Metric("", None, None, row.metric["lower"], row.metric["upper"]).proportion_of
-    trials = row.trials if row.cell_trials is None else row.cell_trials
-    found, assumed = known_effect(row.design_effect, whole, row.values, trials, row.sd, row.repeats)
+    return Scores(row.values, row.trials if row.cell_trials is None else row.cell_trials, whole)
+
+
+def _effect(row: Any, beside: Scores | None) -> tuple[float, int]:
+    """The design effect that is known, NaN for none, and the bits of what is assumed of it."""
+    values, trials, whole = scores_of(row)
+    found, assumed = known_effect(row.design_effect, whole, values, trials, row.sd, row.repeats, beside)
     words = assumed if row.design_effect is None else ()
     return np.nan if found is None else found, sum(UNSAID[word] for word in words)
 

@@ -23,8 +23,9 @@ intervals are those of a variance of normal values (Wilks 1962, 8.4): nu s^2 ove
 """
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import chdtri, gammaincinv, ndtri, stdtrit
@@ -162,7 +163,47 @@ def binomial_errors(
     return np.asarray(np.sqrt(share * (1 - share) * effect / n) * whole, dtype=np.float64)
 
 
-def effect_of(grid: Grid, beside: Grid | None = None) -> float | None:
+class Scores(NamedTuple):
+    """What shows how a grid was printed: its values, their trials, one number or one a cell, and what all trials would
+    make, None where values are no proportions."""
+
+    values: Sequence[float | None]
+    trials: Any
+    whole: float | None
+
+    @property
+    def is_mute(self) -> bool:
+        """Whether no score is between none and all: then they show nothing."""
+        return bool(self.whole and self.trials) and all(one in (None, 0, self.whole) for one in self.values)
+
+
+def beside_each(rooms: Sequence[Hashable], grids: Sequence[Scores]) -> list[Scores | None]:
+    """For each mute grid, one of its room that shows how it was printed by itself. None for all others; where there is
+    none, or one of the room is printed more finely; and where half a step below an end lies no trial."""
+    keys = [(room, one.whole) for room, one in zip(rooms, grids, strict=True)]
+    asked: dict[Hashable, list[Scores]] = {key: [] for key, one in zip(keys, grids, strict=True) if one.is_mute}
+    for key, one in zip(keys, grids, strict=True):
+        if key in asked and one.trials:
+            asked[key].append(one)
+    found = {key: _telling(room) for key, room in asked.items()}
+    return [
+        found[key][0] if one.is_mute and found[key][1] * np.max(_by_trials(*one[:2])[1], initial=0.0) > 2 else None
+        for key, one in zip(keys, grids, strict=True)
+    ]
+
+
+def _telling(room: Sequence[Scores]) -> tuple[Scores | None, float]:
+    """The first grid that shows the step in which all are printed, and the step; 0 where none does."""
+    parts = [_by_trials(one.values, one.trials) for one in room]
+    whole = room[0].whole or 1.0
+    y, n = (np.concatenate(side) for side in zip(*parts, strict=True))
+    step = _printed_step(y, n, whole, 0.0)
+    shown = (one for one, (own, _) in zip(room, parts, strict=True) if step == _step(own, whole))
+    told = next((one for one in shown if effect_of_rounding(*one)), None) if step else None
+    return told, step if told else 0.0
+
+
+def effect_of(grid: Grid, beside: Grid | Scores | None = None) -> float | None:
     """The design effect of a grid, as `known_effect` has it; `beside` is one that it is compared with."""
     parts = grid.values, grid.trials, grid.sd, grid.repeats
     return known_effect(grid.design_effect, grid.metric.proportion_of, *parts, beside)[0]
@@ -181,7 +222,7 @@ def known_effect(
     trials: Any,
     sd: Any,
     repeats: Any,
-    beside: Grid | None = None,
+    beside: Grid | Scores | None = None,
 ) -> tuple[float | None, tuple[str, ...]]:
     """How many times the binomial variance the cells of a grid have: as posted, else as repeats show, and what rounding
     adds; None where that is all known to be nothing. And what of it is assumed, as nobody posted it. Trials are those
@@ -196,7 +237,7 @@ def known_effect(
     return (shown or 1.0) + rounding if rounding else shown, assumed
 
 
-def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Grid | None = None) -> float:
+def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Grid | Scores | None = None) -> float:
     """What rounding adds to the binomial variance, as a multiple of it, where values are printed more coarsely than one
     trial; 0 unless as many scores as there are between none and all would rarely stand on such steps by chance: in one
     of ten at most, or of four where cells vary by no more than a step. So a single cell in whole percent counts from
@@ -232,9 +273,13 @@ def _by_trials(values: Any, trials: Any) -> tuple[FloatArray, FloatArray]:
     return y[known], n[known]
 
 
+def _step(y: FloatArray, whole: float) -> float:
+    return float(10.0 ** -decimals_of(y) / whole)
+
+
 def _printed_step(y: FloatArray, n: FloatArray, whole: float, variance: float) -> float:
     """The step of shares that are printed more coarsely than one trial; 0 where they are not known to be."""
-    step = float(10.0 ** -decimals_of(y) / whole)
+    step = _step(y, whole)
     inside = (y > 0) & (y < whole) & (step * n > 1)
     needed = _ROUNDED if variance > step**2 else _ROUNDED_NEAR_ENDS
     return step if np.sum(np.log(step * n[inside])) >= needed - 1e-9 else 0.0

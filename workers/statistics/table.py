@@ -12,7 +12,7 @@ import numpy.typing as npt
 from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.courses import XScale
 from registry.results.terms import KnownNoise, Place
-from workers.statistics.noise import CellErrors, Noise, binomial_errors, effect_of, kind_of, noise_of_cells
+from workers.statistics.noise import CellErrors, Noise, Scores, binomial_errors, effect_of, kind_of, noise_of_cells
 from workers.statistics.terms import (
     ROUNDING,
     SMALL,
@@ -119,10 +119,11 @@ class Table:
     counts: IntArray | None = None
 
     @classmethod
-    def of(cls, grid: Grid) -> "Table":
+    def of(cls, grid: Grid, beside: Scores | None = None) -> "Table":
+        """A grid; `beside` says how mute values were printed."""
         values = np.array(grid.values, dtype=np.float64).reshape(grid.shape)
         decimals = decimals_of(values)
-        ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), effect_of(grid) or 1.0
+        ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), effect_of(grid, beside) or 1.0
         stderr, repeats = stderr_of(grid)
         counts = trials
         if grid.stderr is not None and trials is not None and stderr is not None and np.any(np.isfinite(stderr)):

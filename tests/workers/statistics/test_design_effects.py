@@ -1,6 +1,8 @@
 """Repeats that vary by more than their trials explain make the errors of trials larger."""
 
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +12,16 @@ from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.plans.noise import effect_of as without_library
+from registry.query import RankingQuery
 from registry.results.terms import ROUNDED
+from registry.storage.rows import columns_of, shape_of
+from tests.workers.claims.scenes import judged, source
+from workers.claims.facts import Facts
+from workers.rankings.ranking_input import build_ranking_input
 from workers.statistics.comparison import gap
 from workers.statistics.noise import effect_of
+from workers.statistics.pairs import pair_table
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
 
 PERCENT = Metric("accuracy", "%", "higher", 0.0, 100.0)
@@ -116,6 +125,48 @@ def test_what_is_printed_in_whole_percents_near_100_is_rarely_told_apart_where_i
         found = gap(*sides).test
         alarms += found is not None and found.p is not None and found.p < 0.05
     assert alarms <= 200 * 0.05 + 4 * np.sqrt(200 * 0.05 * 0.95)
+
+
+def standings(*values: float | tuple[float, ...], trials: int) -> ScoreMatrix:
+    """Models on one benchmark, as a ranking reads them."""
+    rows = []
+    for model, each in enumerate(values):
+        cells = each if isinstance(each, tuple) else (each,)
+        levels = tuple(Level(str(place), None) for place in range(len(cells)))
+        content = Grid(PERCENT, (Axis("Task", "nominal", levels),), cells, trials)
+        stored = columns_of(content) | shape_of(content) | {"values": cells, "derived": None, "id": model, "number": 1}
+        rows.append(SimpleNamespace(**stored, benchmark="b", model=f"m{model}", variant=""))
+    return build_ranking_input(RankingQuery("e", "m"), rows, {}).scores
+
+
+def test_rankings_and_claims_rarely_tell_equal_models_apart_that_are_printed_in_whole_percents() -> None:
+    """Of true rates of 99.55 %, of which 2,000 trials print as 99 and as 100."""
+    drawn = np.round(100 * np.random.default_rng(1).binomial(2_000, 0.9955, (300, 2)) / 2_000)
+    ranked, claimed = 0, 0
+    for (first, second), times in Counter(map(tuple, drawn.tolist())).items():
+        ranked += times * (pair_table(standings(first, second, trials=2_000), 0.05).shown > 0)
+        axes = (Axis("Task", "nominal", (Level("a", None),)),)
+        grids = (Grid(PERCENT, axes, (value,), 2_000) for value in (first, second))
+        facts = Facts.of([source(grid, place, model=f"m{place}") for place, grid in enumerate(grids)])
+        says = {"kind": "compare", "left": {"model": ["m0"]}, "right": {"model": ["m1"]}, "is": "higher"}
+        claimed += times * (judged(facts, says)["beyond_noise"] in ("supported", "contradicted"))
+    assert max(ranked, claimed) <= 300 * 0.05 + 4 * np.sqrt(300 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize(
+    ("values", "trials", "effect"),
+    [
+        ((100.0, 99.0), 2_000, 1 + 0.005**2 / (0.995 * 0.005 / 2_000)),
+        ((0.0, 1.0, 0.0), 2_000, 1 + 0.005**2 / (0.995 * 0.005 / 2_000)),
+        ((100.0, 99.0, 98.35), 2_000, None),  # one prints more
+        ((100.0, 99.0, 98.0, 97.0), 200, None),  # one score in two of 200 trials is a whole percent
+        (((100.0, 100.0), (99.0, 98.0)), 200, None),
+    ],
+)
+def test_who_is_ranked_beside_a_saturated_cell_shows_how_it_was_printed(values, trials, effect) -> None:
+    found = standings(*values, trials=trials).design_effect
+    first = np.nan if found is None else found[0, 0]
+    assert first == pytest.approx(effect or np.nan, rel=1e-9, nan_ok=True)
 
 
 @given(
