@@ -45,7 +45,7 @@ _COVERED = {
     "span": "the cells reach from the first to the last level named",
     "ragged": "not every cell was measured",
     "most": "no level has more cells",
-    "last_below": "the last level with a cell is below that named",
+    "last_below": "the last level with a cell",
     "cells": "the number of cells",
 }
 
@@ -158,6 +158,8 @@ def stated(says: Says) -> str:  # noqa: PLR0911, PLR0912 (one for each kind)
             return f"more than {says.within:g}" if says.is_ == "present" else f"at most {says.within:g}"
         case SweetSpot():
             return "no other is as good"
+        case Coverage(is_="last_below"):
+            return f"below {says.number:.10g}"
         case Coverage():
             return (
                 says.count.text if says.count else ", ".join(sorted(says.levels, key=_in_order)) or says.level or "so"

@@ -197,7 +197,8 @@ def _number(group: Group, part: JudgedPart) -> str:
     found = ""
     says = group.atom.says
     if isinstance(says, Coverage):
-        found = f" is {numbers.estimate:g}" if numbers.estimate is not None and says.is_ == "cells" else ""
+        is_told = numbers.estimate is not None and says.is_ in ("cells", "last_below")
+        found = f" is {numbers.estimate:.10g}" if is_told else ""
     elif numbers.estimate is not None:
         told = written(numbers.estimate, group.facts.decimals(group.cells), list(_limits(says)))
         total = f" of {numbers.out_of:,}" if numbers.out_of is not None else ""

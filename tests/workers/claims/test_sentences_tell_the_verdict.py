@@ -36,6 +36,13 @@ def test_an_effect_by_two_axes_has_the_number_that_decides(word: str, which: str
     assert f"beyond noise: {number - 2.2414:.4g} to {number + 2.2414:.4g} at 95 % confidence" in told
 
 
+@pytest.mark.parametrize(("number", "verdict"), [(60, "Supported"), (2, "Contradicted")])
+def test_a_last_level_is_told_beside_the_number_that_is_claimed(number: float, verdict: str) -> None:
+    claim = {"kind": "coverage", "axis": "L", "is": "last_below", "number": number, "level": 3}
+    told = judged(of([90.0, 80.0, 70.0]), claim)["sentence"]
+    assert told == f"{verdict} as posted: the last level with a cell is 2 (claimed: below {number})."
+
+
 def test_a_width_that_each_pair_shows_has_the_bound_by_which_it_is_shown() -> None:
     """The widest pair is .225 apart, with an error of 100 sqrt(2 x .09 / 20,000) = .3: 1.96 of them are .59; over all
     ten pairs it would be 2.81 of them."""
