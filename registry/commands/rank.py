@@ -186,7 +186,7 @@ def noise(session: Session, named: Named, alpha: float | None, seconds: float, a
         essence=lambda: [one.benchmark for one in found.benchmarks if one.status == "ok"],
     )
     if found.status != "ok":
-        raise NotDefined(f"Nothing is known of the noise: {found.reason}.")
+        raise NotDefined(f"Nothing is known of the noise between repeats: {found.reason}.")
 
 
 @click.command()

@@ -396,7 +396,10 @@ def test_noise_is_told_in_a_table_and_in_words(person: Person, project: Project)
     project.published(model="B", variant="", axes=[], values=70.0, trials=None, experiment="another")
     person.run("noise", "-e", "another", "--metric", "accuracy", "--wait", "0")
     project.house.compute()
-    assert "Nothing is known" in person.run("noise", "-e", "another", "--metric", "accuracy").output
+    assert (
+        "Nothing is known of the noise between repeats: "
+        in person.run("noise", "-e", "another", "--metric", "accuracy").output
+    )
 
 
 def test_the_questions_that_flipped_between_two_grids_are_listed(person: Person, project: Project) -> None:

@@ -48,8 +48,10 @@ def test_repeats_that_agree_say_nothing_of_their_noise(project: Project) -> None
 
 
 def test_without_any_noise_known_it_says_so(project: Project) -> None:
-    put(project, "A", 70.0, trials=None)
-    assert noise(project)["status"] == "insufficient"
+    put(project, "A", 70.0, trials=None, stderr=1.0)
+    found = noise(project)
+    assert found["status"] == "insufficient"
+    assert "nothing is known of the noise between repeats: " in found["benchmarks"][0]["sentence"]
     seconds = {"name": "accuracy", "unit": "s", "direction": "higher", "lower": None, "upper": None}
     put(project, "B", 0.7, metric=seconds, trials=None)
     assert noise(project)["status"] == "not_comparable"

@@ -152,7 +152,7 @@ def _sentence(benchmark: str, found: _Found, unit: str, alpha: float) -> str:
     level = f"{100 * (1 - alpha):.4g} % interval"
     if spread is None:
         if explained is None:
-            return f"On {benchmark} nothing is known of the noise: {_NOTHING}."
+            return f"On {benchmark} nothing is known of the noise between repeats: {_NOTHING}."
         told = f"the trials of a cell explain a standard deviation of {explained.value:.3g}{unit}"
         return f"On {benchmark} no cell has repeats that differ; {told} ({level} {_range(explained)})."
     told = f"On {benchmark} one repeat varies by {spread.value:.3g}{unit}"
