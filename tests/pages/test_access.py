@@ -38,6 +38,7 @@ def test_a_private_project_is_for_who_signs_in_with_a_token_of_it(
     elsewhere = browser(house, house.make_project().tokens["admin"])
     for path in seen:
         page = visitor.read(path, 401)
+        assert "Share, embed, cite" not in page.text
         back = page.all("input", name="back")[0]
         assert back["value"].rstrip("?") == path
         assert page.all("form", action="/sign-in")
@@ -103,6 +104,7 @@ def test_a_person_is_asked_to_sign_in_without_words_for_programs(project: Projec
     grid = project.published()["id"]
     for path in (f"/projects/{project.slug}", f"/grids/{grid}", f"/grids/{grid}?share=worthless"):
         page = visitor.read(path, 401)
+        assert "Share, embed, cite" not in page.text
         assert "Sign in" in page.text
         assert "Bearer" not in page.text
         assert "Authorization" not in page.text
