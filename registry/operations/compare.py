@@ -50,16 +50,20 @@ Revision = tuple[str, int]
 """The id of a grid, and the number of one of its revisions."""
 
 
-def mean_counts(
+def cell_means(
     connection: Connection, wanted: Iterable[Revision]
-) -> tuple[Mapping[Revision, float], Mapping[Revision, float]]:
-    """Mean trials, and mean repeats, of the cells of each of these revisions that have any."""
-    columns = revisions.c.grid_id, revisions.c.number, revisions.c.trials, revisions.c.cell_trials, revisions.c.repeats
-    trials, repeats = dict[Revision, float](), dict[Revision, float]()
+) -> tuple[Mapping[Revision, float], Mapping[Revision, float], Mapping[Revision, float]]:
+    """Mean trials, mean repeats, and mean values, of the cells of each of these revisions that have any."""
+    names = ("grid_id", "number", "trials", "cell_trials", "repeats", "values")
+    columns = [revisions.c[name] for name in names]
+    trials, repeats, values = dict[Revision, float](), dict[Revision, float](), dict[Revision, float]()
     if asked := list(wanted):
         for row in connection.execute(select(*columns).join(grids, of_grid(revisions)).where(*among(asked))):
             each = [row.trials] if row.cell_trials is None else row.cell_trials
-            for found, counts in ((trials, each), (repeats, row.repeats or ())):
-                if known := [count for count in counts if count]:
+            counted = [
+                (found, [n for n in counts if n]) for found, counts in ((trials, each), (repeats, row.repeats or ()))
+            ]
+            for found, known in (*counted, (values, [value for value in row[-1] if value is not None])):
+                if known:
                     found[str(row.grid_id), row.number] = math.fsum(known) / len(known)
-    return trials, repeats
+    return trials, repeats, values

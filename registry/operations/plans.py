@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.grids.outcomes import scale_of
-from registry.operations.compare import Revision, mean_counts
+from registry.operations.compare import Revision, cell_means
 from registry.plans import planning
 from registry.plans.closed_forms import Goal
 from registry.plans.paired_items import PairedItems
@@ -36,9 +36,14 @@ def measured_of_grids(connection: Connection, document: dict[str, Any]) -> Measu
         return one.reason or "the grids have no gap"
     mine, theirs = ((side.grid, side.revision) for side in one.inputs)
     pair = mine, theirs
-    trials, repeats = mean_counts(connection, pair)
+    trials, repeats, values = cell_means(connection, pair)
     stratum = Stratum(
-        one.baseline.benchmark, tuple(grid for grid, _ in pair), one.n_common, _mean(trials, pair), one.test.stderr
+        one.baseline.benchmark,
+        tuple(grid for grid, _ in pair),
+        one.n_common,
+        _mean(trials, pair),
+        one.test.stderr,
+        tuple(values.get(side) for side in pair),
     )
     return _measured(one.test, one.items, (stratum,), one.baseline.metric, repeats)
 
@@ -54,7 +59,7 @@ def measured_of_models(connection: Connection, found: ModelComparison) -> Measur
         if one.baseline is not None and one.contender is not None
     }
     revisions = [one for pair in pairs.values() for one in pair]
-    trials, repeats = mean_counts(connection, revisions)
+    trials, repeats, values = cell_means(connection, revisions)
     strata = [
         Stratum(
             one.benchmark,
@@ -62,6 +67,7 @@ def measured_of_models(connection: Connection, found: ModelComparison) -> Measur
             one.n_common,
             _mean(trials, pairs[one.benchmark]),
             None if one.test is None else one.test.stderr,
+            tuple(values.get(side) for side in pairs[one.benchmark]),
         )
         for one in found.by_benchmark
         if one.n_common
@@ -92,7 +98,7 @@ def _measured(
         exact = PairedItems.of(items.flips, scale_of(metric_of({**metric})) or 1.0)
         span = exact.whole
     if name == "score":
-        null = error_under_equality(test.difference or 0.0, test.p)
+        null = error_under_equality(test.difference or 0.0, test.p) or test.stderr
     gap, seen = test.difference or 0.0, test.detectable
     count = math.fsum(repeats.values()) / len(repeats) if repeats else None
     stderr = None if name == "t_over_cells" else test.stderr  # cells that differ do so however often they are run

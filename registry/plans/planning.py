@@ -21,20 +21,21 @@ _MOST_SHARES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Cells on one benchmark that two sides have in common: the grids that hold them, the mean trials of a cell, and
-    the standard error of the gap there."""
+    """Cells on one benchmark that two sides have in common: the grids that hold them, the mean trials of a cell, the
+    standard error of the gap there, and the mean values of both, the baseline first."""
 
     benchmark: str
     grids: tuple[str, ...]
     cells: int
     trials: float | None
     stderr: float | None
+    values: tuple[float | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
-    `span` the range of the metric, None without bounds; `null`: the error that the test takes under equality, and
+    `span` the range of the metric, None without bounds; `null`: the error that the score test takes under equality, and
     `detectable` what it finds with the power `POWER`, where these are other ones; `items` those of which one cell alone
     was tested exactly; `df` those of an error that was estimated, from so many `repeats` of a cell, or from items."""
 
@@ -75,12 +76,37 @@ def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effec
         return impossible(plan, "beyond_scale", told)
     plan = replace(plan, detectable=_detectable(found, goal))
     trials = _trials_alike(found.strata)
+    wished = found if effect is None else _at_rates(found, effect)
     plan = replace(
         plan,
-        needed=_scaled(found, wanted, goal, trials),
+        needed=_scaled(wished, wanted, goal, trials),
         cautious=_scaled(found, found.near, goal, trials) if found.near > 0 else None,
     )
-    return _allocated(_limited(plan, means), found.strata, means)
+    return _allocated(_limited(plan, means), wished.strata, means)
+
+
+def _at_rates(found: Measured, effect: float) -> Measured:
+    """What would be measured of shares, had they the error of the baseline's and of those that lie the effect from it;
+    or on its other side, where the scale ends."""
+    if found.null is None or not found.span:
+        return found
+    errors, nulls = list[float](), list[float]()
+    for one in found.strata:
+        if None in (*one.values, one.stderr, one.trials):
+            return found
+        base, seen = ((value or 0.0) / found.span for value in one.values)
+        other = base + effect / found.span
+        other = other if 0 <= other <= 1 else min(max(base - effect / found.span, 0.0), 1.0)
+        variance = base * (1 - base) + seen * (1 - seen)
+        of_all = found.span / math.sqrt((one.trials or 1.0) * one.cells)
+        trial = (one.stderr or 0.0) / math.sqrt(variance) if variance else of_all
+        errors.append(trial * math.sqrt(base * (1 - base) + other * (1 - other)))
+        nulls.append(trial * math.sqrt((base + other) * (2 - base - other) / 2))
+    if not all(errors):
+        return found
+    strata = tuple(replace(one, stderr=error) for one, error in zip(found.strata, errors, strict=True))
+    scale = (found.stderr or 0.0) / math.hypot(*(one.stderr or 0.0 for one in found.strata))
+    return replace(found, strata=strata, stderr=scale * math.hypot(*errors), null=scale * math.hypot(*nulls))
 
 
 def _formula(found: Measured, goal: Goal) -> str:

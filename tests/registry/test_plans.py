@@ -13,6 +13,7 @@ from registry.plans.closed_forms import Goal, TwoSamples, score_interval
 from registry.plans.noise import repeats_factor
 from registry.renderings.numbers import rough
 from tests.house import ACCURACY, Project
+from tests.registry.plans.test_promised_power import shown
 from tests.registry.test_items import bits
 from tests.workers.asking import described, faults_of
 from tests.workers.test_gates import baseline, put
@@ -133,6 +134,27 @@ def test_repeats_are_planned_by_the_t_that_judges_them(project: Project) -> None
         assert again["needed"]["factor"] == pytest.approx(1.0, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("measured", "trials", "effect", "then"),
+    [
+        ((98.0, 98.5), 200, -5.0, (0.98, 0.93)),
+        ((98.0, 98.5), 200, -10.0, (0.98, 0.88)),
+        ((97.0, 97.0), 100, 5.0, (0.97, 0.92)),
+        ((90.0, 91.0), 100, -5.0, (0.9, 0.85)),
+        ((90.0, 91.0), 100, 5.0, (0.95, 0.9)),
+    ],
+)
+def test_a_wished_effect_is_found_at_the_rates_that_it_implies(
+    project: Project, measured: tuple[float, float], trials: int, effect: float, then: tuple[float, float]
+) -> None:
+    """With the error of the measured rates it was in 29 to 89 %."""
+    pair = dict(zip(("baseline", "contender"), two(project, *measured, trials=trials), strict=True))
+    for question in (SEPARATE, {"kind": "separate", **pair}):
+        needed = planned(project, question | {"effect": effect})["needed"]
+        assert needed["effect"] == abs(effect)
+        assert 0.77 < shown(needed["trials"], then) < 0.85
+
+
 def test_a_gap_that_was_found_is_planned_for_the_near_end_of_its_interval_too(project: Project) -> None:
     two(project, 50.0, 70.0)
     found = planned(project, SEPARATE)
@@ -148,16 +170,20 @@ def test_total_shares_trials_and_affordable_are_of_one_design(project: Project) 
     has no more than that already. Of fewer trials Y alone gets some."""
     for benchmark, value, trials in (("X", 50.0, 500), ("Y", 95.0, 100)):
         two(project, value, value + 1, benchmark=benchmark, trials=trials)
-    s1, s2 = (100 * math.sqrt(a * (1 - a) + b * (1 - b)) for a, b in ((0.5, 0.51), (0.95, 0.96)))
+
+    def errors(effect: float) -> list[float]:
+        """At the rates of the effect; of Y, where 95 % and 5.6 points are above 100, of that below."""
+        pairs = ((0.5, 0.5 + effect / 100), (0.95, 0.95 + (effect if effect < 5 else -effect) / 100))
+        return [100 * math.sqrt(a * (1 - a) + b * (1 - b)) for a, b in pairs]
 
     def added(plan: dict[str, Any]) -> dict[str, int]:
         return {one["benchmark"]: one["trials"] for one in plan["allocation"]}
 
     def reaches(plan: dict[str, Any], effect: float) -> bool:
-        n = added(plan)
+        n, (s1, s2) = added(plan), errors(effect)
         return 2.8015852 * math.sqrt(s1**2 / (500 + n["X"]) + s2**2 / (100 + n["Y"])) / 2 <= effect * 1.005
 
-    found = planned(project, SEPARATE | {"effect": 2.0})
+    found, (s1, s2) = planned(project, SEPARATE | {"effect": 2.0}), errors(2.0)
     assert found["total"] == pytest.approx(2 * (s1 + s2) ** 2 * (2.8015852 / (2 * 2.0)) ** 2 - 1_200, rel=0.01)
     ratio = (500 + added(found)["X"]) / (100 + added(found)["Y"])
     assert ratio == pytest.approx(s1 / s2, rel=0.01)
@@ -202,6 +228,12 @@ def test_a_gap_of_nothing_needs_an_effect_and_one_beyond_the_scale_is_none(proje
     assert "needed where the measured gap is 0" in refused(project, SEPARATE)["/question/effect"]
     assert planned(project, SEPARATE | {"effect": 101.0})["impossible"] == "beyond_scale"
     assert planned(project, SEPARATE | {"effect": 1e-7})["impossible"] == "not_worth"
+    pair = dict(zip(("baseline", "contender"), two(project, 100.0, 100.0, benchmark="Y"), strict=True))
+    reach = norm.ppf(0.975) * math.sqrt(2 * 0.975 * 0.025) + norm.ppf(0.8) * math.sqrt(0.95 * 0.05)
+    found = planned(project, {"kind": "separate", **pair, "effect": -5.0})
+    assert found["needed"]["trials"] == math.ceil((reach / 0.05) ** 2), "1 and .95"
+    tiny = planned(project, {"kind": "separate", **pair, "effect": 1e-200})
+    assert tiny["impossible"] == "not_worth"
 
 
 WITHOUT_A_PLAN: list[tuple[dict[str, Any], dict[str, Any], str]] = [
