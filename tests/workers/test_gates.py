@@ -323,7 +323,8 @@ def test_a_sentence_says_why_nothing_is_compared(judged: Judged) -> None:
     assert "on X there are magnitudes beyond 1e-100 to 1e100" in judged("apart", contender="C")["sentence"]
     assert judged("some-apart")["sentence"].endswith(f"the contender lacks all 4 of Y ({axes}).")
     assert "on X one of the grids is derived, and measured ones are judged" in judged("derived")["sentence"]
-    assert "there is no benchmark, and variant, of which both have a grid" in judged("nothing")["sentence"]
+    told = "no grid of the one has the benchmark and the variant of a grid of the other"
+    assert judged("nothing")["sentence"] == f"B cannot be compared with the baseline nothing-p: {told}."
 
 
 def test_repeats_beyond_their_trials_make_its_errors_larger(judged: Judged) -> None:

@@ -27,7 +27,7 @@ from workers.statistics.matching import matched
 from workers.statistics.noise import effect_of
 from workers.statistics.table import Table
 
-_NO_PAIR = "there is no benchmark, and variant, of which both have a grid"
+_NO_PAIR = "no grid of the one has the benchmark and the variant of a grid of the other"
 MOST_LISTED = 1_000
 _SIDES: tuple[Literal["baseline"], Literal["contender"]] = ("baseline", "contender")
 Grids = Mapping[tuple[str, str], Any]
