@@ -13,7 +13,7 @@ from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedSh
 
 _ENUMERATED = "the first n of which the exact test of paired items finds the effect (McNemar 1947; Duffy 1984)"
 _ESTIMATED = "the first n of which Student's t finds the effect, by an estimated error (Student 1908)"
-_SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
+_SCALED = "n x ((z(1 - alpha{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
 SCALED = ("independent_cells", "equal_scaling", "normal_law")
 """All cells get the same multiple of their trials, and the error shrinks by its root."""
 _MOST_SHARES = 1_000
@@ -110,7 +110,7 @@ def _at_rates(found: Measured, effect: float) -> Measured:
 
 
 def _formula(found: Measured, goal: Goal) -> str:
-    return _ENUMERATED if found.items else _ESTIMATED if found.df else _SCALED.format(1 if goal.one_sided else 2)
+    return _ENUMERATED if found.items else _ESTIMATED if found.df else _SCALED.format("/2" * (not goal.one_sided))
 
 
 def _assumed(found: Measured) -> tuple[str, ...]:

@@ -84,6 +84,7 @@ def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart
     assert f"takes about {rough(factor)} times the trials" in " ".join(told.split())
     by_ids = planned(project, {"kind": "separate", **pair}, one_sided=True)
     assert (by_ids["observed"], by_ids["one_sided"]) == (pytest.approx(4.0), True)
+    assert by_ids["formula"].startswith("n x ((z(1 - alpha) + z(power))")
     assert by_ids["detectable"] == pytest.approx(100 * _seen(1.6448536), rel=1e-3)
     limited = planned(project, SEPARATE, item_limit=200)
     assert (limited["impossible"], "200 items" in limited["reason"]) == ("item_limit", True)
