@@ -88,15 +88,14 @@ def smallest_factor(is_enough: Callable[[float], bool], precise: float = 1 + 1e-
     return high
 
 
-def score_factor(samples: "TwoSamples", margin: float, goal: Goal) -> float:
+def score_factor(samples: "TwoSamples | Slots", margin: float, goal: Goal) -> float:
     """By how much all trials of these rates must be multiplied for the score test to exclude a loss of the margin; at
     its rejection the error is that of a loss of the margin, of what is observed that of the rates themselves."""
     if margin >= 1:
         return 0.0
-    first, second = restricted(samples, -margin)
     variances = [
-        one * (1 - one) / samples.n1 + other * (1 - other) / samples.n2
-        for one, other in ((samples.k1 / samples.n1, samples.k2 / samples.n2), (first, second))
+        math.fsum(weight**2 * sum(_variances(one, *rates(one))) for weight, one in samples.parts)
+        for rates in (lambda one: (one.k1 / one.n1, one.k2 / one.n2), lambda one: restricted(one, -margin))
     ]
     needed = goal.critical + quantile(goal.power) * math.sqrt(variances[0] / variances[1])
     return smallest_factor(lambda times: score(samples.times(times), -margin) >= needed)
@@ -145,6 +144,11 @@ class TwoSamples:
     n2: float
 
     @property
+    def parts(self) -> "tuple[tuple[float, TwoSamples], ...]":
+        """The one slot that these are."""
+        return ((1.0, self),)
+
+    @property
     def difference(self) -> float:
         """The difference as it was observed."""
         return self.k1 / self.n1 - self.k2 / self.n2
@@ -158,22 +162,53 @@ class TwoSamples:
         return TwoSamples(self.k2, self.n2, self.k1, self.n1)
 
 
-def score(samples: TwoSamples, margin: float) -> float:
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Two samples in each of several slots; weights sum to 1, and the difference is the weighted sum."""
+
+    parts: tuple[tuple[float, TwoSamples], ...]
+
+    @property
+    def difference(self) -> float:
+        """The difference as it was observed."""
+        return math.fsum(weight * one.difference for weight, one in self.parts)
+
+    def times(self, factor: float) -> "Slots":
+        """So many times the trials, at the same rates."""
+        return Slots(tuple((weight, one.times(factor)) for weight, one in self.parts))
+
+    def turned(self) -> "Slots":
+        """The second less the first."""
+        return Slots(tuple((weight, one.turned()) for weight, one in self.parts))
+
+
+def score(samples: TwoSamples | Slots, margin: float) -> float:
     """Distance of the observed difference above the margin, from -1 to 1, as a standard normal deviate; infinite where,
     were the margin the difference, nothing else could have been observed."""
-    first, second = restricted(samples, margin)
-    both = samples.n1 + samples.n2
-    v1, v2 = first * (1 - first) / samples.n1, second * (1 - second) / samples.n2
-    variance = (v1 + v2) * both / max(both - 1, 1)
-    other = [trials for rate, trials in ((first, samples.n2), (second, samples.n1)) if min(rate, 1 - rate) < _CERTAIN]
+    variance, third = 0.0, 0.0
+    certain: tuple[list[float], list[float]] = [], []
+    for weight, one in samples.parts:
+        first, second = restricted(one, margin)
+        (v1, v2), both = _variances(one, first, second), one.n1 + one.n2
+        variance += weight**2 * (v1 + v2) * both / max(both - 1, 1)
+        third += weight**3 * (v1 * (1 - 2 * first) / one.n1 - v2 * (1 - 2 * second) / one.n2)
+        for steps, rate, trials in zip(certain, (first, second), (one.n2, one.n1), strict=True):
+            if min(rate, 1 - rate) < _CERTAIN:
+                steps.append(weight / trials)
+    step = max((min(steps) for steps in certain if len(steps) == len(samples.parts)), default=0.0)
     apart = samples.difference - margin
-    apart = math.copysign(max(abs(apart) - (0.5 / min(other) if other else 0.0), 0.0), apart)
+    apart = math.copysign(max(abs(apart) - step / 2, 0.0), apart)
     if variance <= 0:
         return 0.0 if abs(apart) < 1e-12 else math.copysign(math.inf, apart)
     z = apart / math.sqrt(variance)
     # z is the deviate d and a sixth of the skewness times d^2 - 1 (Cornish and Fisher 1937).
-    a = (v1 * (1 - 2 * first) / samples.n1 - v2 * (1 - 2 * second) / samples.n2) / variance**1.5 / 6
+    a = third / variance**1.5 / 6
     return (math.sqrt(max(0.0, 1 + 4 * a * (a + z))) - 1) / (2 * a) if abs(a) > 1e-9 else z
+
+
+def _variances(samples: TwoSamples, first: float, second: float) -> tuple[float, float]:
+    """Those of both observed rates, were these the true ones."""
+    return first * (1 - first) / samples.n1, second * (1 - second) / samples.n2
 
 
 def restricted(samples: TwoSamples, margin: float) -> tuple[float, float]:
@@ -190,14 +225,14 @@ def restricted(samples: TwoSamples, margin: float) -> tuple[float, float]:
     return second + margin, second
 
 
-def score_interval(samples: TwoSamples, alpha: float) -> tuple[float, float]:
+def score_interval(samples: TwoSamples | Slots, alpha: float) -> tuple[float, float]:
     """The margins that neither one-sided test at the level alpha rejects: their ends, of level 1 - 2 alpha."""
     critical = _NORMAL.inv_cdf(1 - alpha)
     observed = samples.difference
     return _end(samples, critical, -1.0, observed), -_end(samples.turned(), critical, -1.0, -observed)
 
 
-def _end(samples: TwoSamples, critical: float, low: float, high: float) -> float:
+def _end(samples: TwoSamples | Slots, critical: float, low: float, high: float) -> float:
     """The largest margin between these that the test rejects."""
     if score(samples, low) < critical:
         return low

@@ -3,7 +3,8 @@ show.
 
 With equal scores and trials on both sides the gap has twice the variance of the baseline alone, and a loss of z(1 -
 alpha) standard errors is excluded when the gap comes out as 0; a margin in percent of the baseline adds its noise, as
-gates do. One cell with trials alone, and cells in which every trial came out the same: by the score test itself.
+gates do. One cell with trials alone, cells in which every trial came out the same, and benchmarks of such: by the score
+test itself.
 """
 
 import itertools
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
-from registry.plans.closed_forms import Goal, TwoSamples, score_factor, score_interval
+from registry.plans.closed_forms import Goal, Slots, TwoSamples, score_factor, score_interval
 from registry.plans.noise import binomial_stderr, sd_of, stderr_of, trials_of, with_effect
 from registry.results.gates import Policy, Reachable
 from registry.results.terms import Warning
@@ -31,7 +32,7 @@ class _Unit:
     stderr: float | None
     shown: float | None
     trials: float | None
-    sample: TwoSamples | None = None
+    sample: TwoSamples | Slots | None = None
     whole: float = 1.0
 
 
@@ -98,7 +99,11 @@ def _overall(policy: Policy, parts: Sequence[_Unit]) -> _Unit:
     stderr = math.hypot(*errors) / len(parts) if len(errors) == len(parts) else None
     trials = {one.trials for one in parts}
     value = math.fsum(one.value for one in parts) / len(parts)
-    return _unit(policy, value, stderr, trials.pop() if len(trials) == 1 else None)
+    unit = _unit(policy, value, stderr, trials.pop() if len(trials) == 1 else None)
+    samples = [part for one in parts if one.sample is not None for part in one.sample.parts]
+    if len(samples) < len(parts):
+        return unit
+    return _by_score(policy, unit, parts[0].whole, Slots(tuple((weight / len(parts), one) for weight, one in samples)))
 
 
 def _unit(policy: Policy, value: float, stderr: float | None, trials: float | None) -> _Unit:
@@ -124,7 +129,7 @@ def _benchmark(policy: Policy, grids: Sequence[Grid]) -> _Unit | None:
     if whole is None or weights is not known or value not in (0.0, whole) or not stderr:
         return unit
     effective = math.fsum(count / (grid.design_effect or 1.0) for count, (grid, _) in zip(known, cells, strict=True))
-    return _by_score(policy, unit, whole, effective)
+    return _by_score(policy, unit, whole, _sample(policy, value / whole, effective))
 
 
 def _cell(policy: Policy, grid: Grid, place: int) -> _Unit:
@@ -134,7 +139,7 @@ def _cell(policy: Policy, grid: Grid, place: int) -> _Unit:
     if not trials or whole is None or not error or _is_posted(grid, place):
         return unit
     effective = trials / (grid.design_effect or 1.0)
-    return _by_score(policy, unit, whole, effective)
+    return _by_score(policy, unit, whole, _sample(policy, value / whole, effective))
 
 
 def _scale(policy: Policy) -> float:
@@ -142,10 +147,14 @@ def _scale(policy: Policy) -> float:
     return (1 + policy.margin / 100) ** 2 if policy.margin_unit == "percent" and policy.kind != "floor" else 1.0
 
 
-def _by_score(policy: Policy, unit: _Unit, whole: float, trials: float) -> _Unit:
-    """The unit with the loss that the score test excludes at equal rates, of so many trials on both sides."""
-    rate, baseline = unit.value / whole, trials / _scale(policy)
-    sample = TwoSamples(rate * trials, trials, rate * baseline, baseline)
+def _sample(policy: Policy, rate: float, trials: float) -> TwoSamples:
+    """Equal rates out of so many trials on both sides."""
+    baseline = trials / _scale(policy)
+    return TwoSamples(rate * trials, trials, rate * baseline, baseline)
+
+
+def _by_score(policy: Policy, unit: _Unit, whole: float, sample: TwoSamples | Slots) -> _Unit:
+    """The unit with the loss that the score test excludes at equal rates."""
     return replace(unit, shown=-score_interval(sample, policy.alpha)[0] * whole, sample=sample, whole=whole)
 
 

@@ -100,9 +100,9 @@ def test_a_policy_says_what_loss_it_excludes_at_equal_scores_and_the_trials_for_
 
 
 def test_over_benchmarks_the_error_is_that_of_their_mean_and_of_each_the_largest(project: Project) -> None:
-    number(project, 50.0, "X")
-    number(project, 90.0, "Y")
-    errors = [100 * math.sqrt(2 * p * (1 - p) / 200) for p in (0.5, 0.9)]
+    number(project, 50.1, "X", trials=1_000)
+    number(project, 90.1, "Y", trials=1_000)
+    errors = [100 * math.sqrt(2 * p * (1 - p) / 1_000) for p in (0.501, 0.901)]
     overall = made(project, body(margin=1.0))
     assert overall["margin_shown_at_equal_scores"] == pytest.approx(Z * math.hypot(*errors) / 2, rel=3e-3)
     each = made(project, body(margin=1.0, per="benchmark"))

@@ -354,6 +354,20 @@ def test_a_baseline_says_in_advance_what_its_gate_shows_at_equal_scores_where_re
         assert told > 1.9 * 100 * 1.645 * (2 * 0.7 * 0.3 / 1_000) ** 0.5 / scale
 
 
+def test_a_baseline_says_in_advance_what_its_gate_shows_over_benchmarks_near_the_end_of_the_scale(
+    project: Project,
+) -> None:
+    for experiment, *given in (("full", (100.0, 50), (100.0, 50)), ("near", (96.0, 50), (99.0, 100), (100.0, 30))):
+        for place, (value, trials) in enumerate(given):
+            for model in ("A", "B"):
+                put(project, model, value, f"X{place}", experiment=experiment, trials=trials)
+        baseline(project, {"experiment": experiment}, experiment, kind="non_inferior", margin=2.5)
+        told = project.get(f"projects/{project.slug}/baselines/{experiment}").get_json()
+        found = gate(project, name=experiment)
+        assert told["margin_shown_at_equal_scores"] == pytest.approx(-found["low"], rel=1e-4)
+        assert (told["can_pass"], found["passes"]) == (False, None)
+
+
 def test_exact_cells_add_no_noise_to_those_that_have_some(judged: Judged, project: Project) -> None:
     """On X no cell has noise, on Y both sides have a standard error of 1: that of the mean over both is sqrt(2)/2. And
     so it is for two cells of one grid."""
