@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def _means(says: Compare, scene: Scene) -> Compared | Found:
 
 def _over(apart: Sequence[Slice], sides: Sequence[IntArray], slots: Slots, scene: Scene) -> str:
     """Over which cells two sides are compared."""
-    left, right = ([cell for slot in slots for cell in slot[side]] for side in (0, 1))
+    left, right = _compared(slots)
     told = {name for side in apart for name, _ in side}
     over = over_shared(told, np.array([*left, *right]), np.concatenate(sides), scene, "both have")
     return over or (over_sides(left, right) if len(slots) == 1 else "")
@@ -75,7 +75,7 @@ def _over(apart: Sequence[Slice], sides: Sequence[IntArray], slots: Slots, scene
 def _gaps(says: Compare, scene: Scene) -> Compared | Found:
     """The gap on the left and the gap on the right, each over its own slots."""
     gaps: list[Terms] = []
-    whole: list[IntArray] = []
+    whole: list[list[int]] = []
     over = []
     for region in (says.left, says.right):
         within = scene.facts.select(scene.declared, region)
@@ -84,7 +84,7 @@ def _gaps(says: Compare, scene: Scene) -> Compared | Found:
         if isinstance(slots, Found):
             return slots
         gaps.append(_plus((_mean([one[0] for one in slots]), 1), (_mean([one[1] for one in slots]), -1)))
-        whole.append(np.concatenate(sides))
+        whole.append(list(chain(*_compared(slots))))
         over.append(_over((says.ahead, says.behind), sides, slots, scene))
     told = " and ".join(dict.fromkeys(filter(None, over)))
     return undecided("confounded") if _confounded(whole, scene) else ([(gaps[0], gaps[1])], told)
@@ -94,13 +94,19 @@ def _shared_slots(apart: Sequence[Slice], sides: Sequence[IntArray], scene: Scen
     """The slots over which two sides are compared, or why they are not."""
     if any(side.size == 0 for side in sides):
         return undecided("not_published")
-    if _confounded(sides, scene):
+    slots = _slots(apart, sides, scene)
+    if _confounded(_compared(slots) if slots else sides, scene):
         return undecided("confounded")
-    return _slots(apart, sides, scene) or undecided("missing_cells")
+    return slots or undecided("missing_cells")
 
 
-def _confounded(sides: Sequence[IntArray], scene: Scene) -> bool:
-    """Tell whether the sides differ in more than one of benchmark, model and variant."""
+def _compared(slots: Slots) -> list[list[int]]:
+    """The cells of the left side and those of the right one."""
+    return [[cell for slot in slots for cell in slot[side]] for side in (0, 1)]
+
+
+def _confounded(sides: Sequence[IntArray | list[int]], scene: Scene) -> bool:
+    """Tell whether cells on both sides differ in more than one of benchmark, model and variant."""
     names = [[set(scene.facts.column(facet)[side].tolist()) for side in sides] for facet in FACETS]
     return sum(left != right for left, right in names) > 1
 

@@ -89,6 +89,18 @@ def test_models_are_compared_and_ranked_where_they_can_be(subtests: Any) -> None
     assert layers(alike, RANK | {"name": "M3"})[2] in ("missing_cells", "not_published")
 
 
+def test_models_are_compared_on_the_benchmarks_that_both_have() -> None:
+    scores = [("M1", "B", 80.0), ("M1", "C", 70.0), ("M1", "D", 10.0), ("M2", "B", 60.0), ("M2", "C", 50.0)]
+    sources = [
+        source(table([[score]], ["1"], [0.0], metric=PERCENT, trials=400), place, model=model, benchmark=benchmark)
+        for place, (model, benchmark, score) in enumerate(scores)
+    ]
+    found = judged(Facts.of(sources), HIGHER)
+    assert (found["as_posted"], found["beyond_noise"]) == (YES, YES)
+    assert found["parts"][0]["numbers"]["estimate"] == 20
+    assert found["parts"][0]["numbers"]["over"] == "over the 2 of 3 levels of benchmark that both have (B, C)"
+
+
 def test_what_depends_on_the_reading_of_a_range_is_said() -> None:
     # 90.6 rounds to 91 and is no number from 91 to 92.
     for low, depends in ((91, True), (90, False)):
