@@ -96,7 +96,8 @@ def _monotone(order: Sequence[int], scene: Scene, *, upward: bool, strictly: boo
     parts = [scene.judged(region if strictly else weak, scene.world.linear(step, family)) for step in steps]
     against = [cell for step, one in zip(steps, parts, strict=True) for cell, _ in step if one.answer == "contradicted"]
     answers = [one.answer for one in parts]
-    count = Span(answers.count("supported"), len(answers) - answers.count("contradicted"))
+    unknown = all(one.reason == "noise_unknown" for one in parts)
+    count = None if unknown else Span(answers.count("supported"), len(answers) - answers.count("contradicted"))
     if moved and not strictly:
         parts.append(scene.judged(region, scene.world.linear(whole, family)))
     found = all_found(parts, all_of(one.answer for one in parts), scene)

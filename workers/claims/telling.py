@@ -165,7 +165,7 @@ def _of_one(judged: Judged, part: JudgedPart, posted: Verdict, noise: Verdict) -
     if group.atom.kind == "coverage":
         return as_posted
     between = _between(judged, group, part)
-    beyond = f"{_WORDS[noise]} beyond noise{_because(group.found['noise'])}{f': {between}' if between else ''}."
+    beyond = f"{_WORDS[noise]} beyond noise{_left_open(group)}{f': {between}' if between else ''}."
     return _in_order(judged, as_posted, beyond)
 
 
@@ -183,6 +183,15 @@ def _between(judged: Judged, group: Group, part: JudgedPart) -> str:
     if isinstance(says, Trend) and says.goes in ("up", "down", "flat") and not (says.monotone or says.strictly):
         between += " along the line of the trend test"
     return between + ("" if judged.claim.looks == "fixed" else " over all revisions")
+
+
+def _left_open(group: Group) -> str:
+    """Why noise decides nothing; of cells without noise of their own the trend test takes that from their scatter."""
+    found, errors = group.found["noise"], group.facts.errors.at(group.cells)
+    is_open = found.reason == "within_noise" and isinstance(group.atom.says, Trend)
+    if is_open and not bool(np.any((errors.n > 0) | (errors.stderr > 0))):
+        return ", it is within the scatter of the points"
+    return _because(found)
 
 
 def _because(found: Found) -> str:
