@@ -212,7 +212,7 @@ def test_grids_of_every_depth_and_size_have_a_page(public: Project, visitor: Bro
     assert 'picture::before { content: "drawing…";' in visitor.get("/assets/pages.css").text
     [image] = visitor.read(f"/projects/{public.slug}/experiments/deep%202").all("img")
     assert "range=0.0%2C79.0" in image["src"], "the range that all heat maps there have"
-    assert visitor.get(image["src"]).content_type == "image/png"
+    assert visitor.get(image["src"]).content_type == "image/svg+xml"
     assert 'role="grid"' not in text
     for rows, columns in ((3, 500), (301, 2)):
         values = [[1000.0 * row + step for step in range(columns)] for row in range(rows)]

@@ -402,7 +402,7 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
     if len(best) == 1:
         order = f", though {isolated(best[0])} comes first{' and' * bool(gap)}{gap}"
     p = p_value(min(pair.p_holm for pair in ranking.pairs if pair.p_holm is not None))
-    why = f"the smallest p of the listed pairs is {p} after correction for all {_corrected(ranking):,} pairs (Holm)"
+    why = f"the smallest p of the listed pairs is {p} after correction for all pairs that were tested (Holm)"
     if (none := _why_none_could(ranking)) is not None:
         return Verdict("open", sentence(f"{told}{over}{order}, and none could: {none}"))
     seen = sorted(pair.detectable or math.inf for pair in ranking.pairs if pair.detectable or pair.stderr)
