@@ -136,9 +136,7 @@ def show_name(project: str, kind: str, name: str) -> Response:
             "untold": sum(scope.grids for scope in scopes) - len(verdicts),
             "more": len(scopes) >= MOST_SCOPES,
             "standings": [(one, *mean) for one, mean in zip(standings, means, strict=True)],
-            "note": what_marks("matched", (f"{MARK} (" in text for text, _ in means))
-            if any(MARK in text for text, _ in means)
-            else "",
+            "note": _marks([text for text, _ in means if MARK in text]),
             "of_entry": _words_of_entry(kind),
             "ranking_of": lambda query: ranking_path(project, query),
             "feed": live_on(row, (*GRIDS, "ranking.changed")),
@@ -148,6 +146,11 @@ def show_name(project: str, kind: str, name: str) -> Response:
 
     found = [row.updated_at, scopes, akin, entries, standings, means, tags, lacking, told]
     return page("name.html", [*found, *(one.etag for each in rankings.values() for one in each.values())], context)
+
+
+def _marks(marked: Sequence[str]) -> str:
+    """What the marks of means say, where there are any."""
+    return what_marks("matched", (f"{MARK} (" in text for text in marked)) if marked else ""
 
 
 def _data_of(project: Any, carried: tuple[str, str], path: str, **more: Any) -> str:

@@ -192,8 +192,8 @@ def _context(
 def _of_rankings(rankings: Mapping[str, Ranking], told: Ranking | None) -> dict[str, Any]:
     """What stands beside the verdict on the rankings of all targets, of which one is told."""
     return {
-        "scale": scale_words(told) if told else "",
         "speaks": request.args.get("target") or (spoken(rankings.values()).target if rankings else ""),
+        "scale": scale_words(told) if told else "",
         "tested": next(((one, TARGETS[one]) for one in TARGETS if one in rankings and is_tested(rankings[one])), None),
         "changed": list(_changed(told)) if told else [],
     }
