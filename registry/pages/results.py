@@ -96,7 +96,7 @@ def results(project: str) -> Response:
     if name and name not in VIEWS:
         faults.append(Fault("/view", f"is one of {', '.join(VIEWS)}"))
     lacking = completed(bar, query)
-    if not name and ("experiment" in query or lacking):
+    if not name and "experiment" in query:
         lacking = {"view": _first_view(bar), **lacking}
     if lacking and not faults:
         return redirect(again(**lacking), 303)  # type: ignore[return-value]

@@ -95,6 +95,12 @@ def test_the_page_says_what_the_text_says_about_stability(answered: Demo, guest:
     assert guest.get(page.links("/models/R1-Qwen")[0]).status_code == 200
 
 
+def test_results_of_the_only_experiment_open_on_the_view_that_suits_its_axes(public: Project, visitor: Browser) -> None:
+    public.published(axes=[{"name": "Step", "kind": "numeric", "levels": [1, 2, 3]}], values=[1.0, 2.0, 3.0])
+    page = visitor.computed(f"/projects/{public.slug}/results")
+    assert "view=lines" in page.all("a", **{"aria-current": "page"})[-1]["href"]
+
+
 @pytest.mark.unit
 def test_no_link_is_offered_that_can_only_fail_and_a_refusal_links_what_it_needs(
     public: Project, visitor: Browser
