@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of, places_of_means
-from registry.renderings.ranking import MARK, what_marks, without_mean
+from registry.renderings.ranking import MARK, cells_of_means, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.verdicts.ranking import compared_on
@@ -204,7 +204,8 @@ def doubts(found: Aggregates) -> Iterator[str]:
         yield f"no interval: {reason}"
     alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
     if any(one.mean is not None for one in found.rows):
-        over = "its own cells" if found.missing == "available" else "the cells that all its rows have"
+        over = cells_of_means((one.adjusted for one in found.rows), "rows")
+        over = "its own cells" if found.missing == "available" else over
         which = "that of the ranking" if found.value == "mean" else "of the bests"
         yield f"mean: {which}: each {alike} alike, over {over}"
         yield from without_mean(((one.level, one.mean) for one in found.rows), found)

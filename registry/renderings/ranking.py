@@ -207,6 +207,11 @@ def mean_texts(ranking: Ranking) -> list[str]:
     return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
 
 
+def cells_of_means(adjusted: Iterable[object], many: str) -> str:
+    """Over which cells means are that are compared with one another, of which some may be adjusted."""
+    return "all cells, adjusted (*)" if any(adjusted) else f"the cells that all its {many} have"
+
+
 def what_marks(missing: str, intervals: Iterable[object]) -> str:
     """What the mark of means says, of which those that are adjusted have these intervals, if any."""
     if missing == "available":
@@ -257,8 +262,10 @@ def beside_means(ranking: Ranking) -> Iterator[str]:
     found = sorted((row.rank, -sign * row.mean) for row in ranking.ranking if row.rank and row.mean is not None)
     ordered = all(a <= b for (_, a), (_, b) in pairwise(found))
     if not ordered and has_holes(ranking) and len(ranking.components) == 1 and not all_share(ranking):
-        own = ranking.missing == "available"
-        yield compared_on(ranking, "each mean is over its own" if own else "the means are over those that all have")
+        over = "the means are over those that all have"
+        if any(row.adjusted for row in ranking.ranking):
+            over = "the means are adjusted where a name lacks some of them"
+        yield compared_on(ranking, "each mean is over its own" if ranking.missing == "available" else over)
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
@@ -295,7 +302,8 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
-        over = "a name's own compared cells" if ranking.missing == "available" else "the cells that all its names have"
+        over = cells_of_means((row.adjusted for row in ranking.ranking), "names")
+        over = "a name's own compared cells" if ranking.missing == "available" else over
         yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
     yield from beside_means(ranking)
     yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking)
