@@ -31,7 +31,7 @@ SHOWN = [
     "/grids/{grid}?revision=1",
     "/projects/{project}/experiments/type-by-length",
 ]
-_CHANGING = re.compile(r'nonce="[^"]*"|"ms":[0-9.]+|<span id="printed">[^<]*')
+_CHANGING = re.compile(r'nonce="[^"]*"|"ms":[0-9.]+|<span id="printed">[^<]*|as_of=[^}]*')
 
 
 def of(project: Project) -> ColumnElement[bool]:
