@@ -252,7 +252,7 @@ def standings_of(
             cached_results.c.state,
             func.jsonb_array_length(document).label("names"),
             row.label("row"),
-            (func.jsonb_array_length(firsts) > 1).label("parted"),
+            firsts.label("firsts"),
             _IS_CURRENT.label("current"),
         )
         .join(projects, projects.c.id == cached_results.c.project_id)
@@ -269,4 +269,6 @@ def _standing(found: Any) -> Standing:
     if found.row is None:
         return Standing(query, "ready", found.names)
     rank, _, _, low, high, *_ = found.row
-    return Standing(query, "ready", found.names, True, rank, low, high, found.parted)
+    # Of names that tie for the first rank the scores are one number; each part has its own first.
+    parted = len({score for _, _, score, *_ in found.firsts}) > 1
+    return Standing(query, "ready", found.names, True, rank, low, high, parted)

@@ -83,6 +83,18 @@ def test_on_a_phone_each_cell_of_a_list_has_the_head_of_its_column(guest: Browse
     assert heads(browser(ranked.house, ranked.house.operator).read("/")) == {"About", "Grids", "Last change"}
 
 
+def test_names_that_tie_for_the_first_rank_are_no_parts_and_parts_are_told(public: Project, visitor: Browser) -> None:
+    for experiment, owners in (("tied", {"x": "ab"}), ("apart", {"x": "ab", "y": "cd"})):
+        for benchmark, models in owners.items():
+            for model in models:
+                value = 90.0 if model == "a" and experiment == "apart" else 70.0
+                public.published(experiment=experiment, model=model, benchmark=benchmark, axes=[], values=value)
+        visitor.computed(f"/projects/{public.slug}/results?view=ranking&experiment={experiment}&metric=accuracy")
+    text = visitor.read(f"/projects/{public.slug}/models/a").text
+    assert "tied accuracy 1 (1–2) of 2" in text
+    assert "apart accuracy 1 of those it meets" in text
+
+
 def test_a_model_has_the_place_that_the_stored_ranking_gives_it(ranked: Project) -> None:
     visitor, home = reader(ranked), f"/projects/{ranked.slug}"
     path = f"{home}/models/fair"

@@ -48,14 +48,15 @@ def comparison_verdict(document: Comparison) -> Verdict:
 
 
 def names_of_sides(document: Comparison) -> tuple[str, str]:
-    """The contender and the baseline by the names that differ; by all of them where none does."""
-    mine, theirs = _names(document.contender), _names(document.baseline)
-    told = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
-    if not told:
-        name = " · ".join(filter(None, mine))
-        return f"{name} ({state_of_side(document.contender)})", state_of_side(document.baseline)
-    one, other = (isolated(" · ".join(name or "(none)" for name in side)) for side in zip(*told, strict=True))
-    return one, other
+    """The contender and the baseline by the names that differ, or by what was measured; by all names where nothing
+    does."""
+    sides = document.contender, document.baseline
+    for names in (_names, _measures):
+        if told := [pair for pair in zip(*map(names, sides), strict=True) if pair[0] != pair[1]]:
+            one, other = (isolated(" · ".join(name or "(none)" for name in side)) for side in zip(*told, strict=True))
+            return one, other
+    name = " · ".join(filter(None, _names(document.contender)))
+    return f"{name} ({state_of_side(document.contender)})", state_of_side(document.baseline)
 
 
 def state_of_side(side: ComparedGrid) -> str:
@@ -65,6 +66,10 @@ def state_of_side(side: ComparedGrid) -> str:
 
 def _names(side: ComparedGrid) -> tuple[str, str, str]:
     return side.benchmark, side.model, side.variant
+
+
+def _measures(side: ComparedGrid) -> tuple[str, str]:
+    return side.experiment, side.metric.get("name", "")
 
 
 def _estimate(document: Comparison, test: GapTest) -> Estimate | None:

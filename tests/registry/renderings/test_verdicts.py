@@ -120,6 +120,10 @@ COMPARISONS = {
     "a slice, and the levels that differ by themselves": compared(
         SHOWN, slice={"Context": [">=64000"]}, by={"Context": {"levels": LEVELS, "left_out": 0}}
     ),
+    "of one name and two metrics these are told": compared(
+        None, status="undefined", reason="…", differs=[], n_common=1,
+        baseline=side(1), contender=side(2, LOSS),
+    ),
     "no number becomes zero by rounding": compared(gap(1.98, 0.04, 3.92, 0.045)),
 } | {
     status: compared(None, status=status, reason="no coordinate was measured in both", n_common=0)
