@@ -37,7 +37,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const rules = { dark: ["color-contrast", "link-in-text-block"], phone: ["color-contrast", "scrollable-region-focusable", "meta-viewport"] };
 export async function violations(page, name) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe); // as the devtools would: the policy of the page stays as it is
-  const options = { resultTypes: ["violations"], ...(rules[name] ? { runOnly: rules[name] } : { rules: { "target-size": { enabled: true } } }) };
+  const options = { resultTypes: ["violations"], ...(rules[name] ? { runOnly: rules[name] } : {}) };
   return (await page.evaluate((asked) => window.axe.run(document, asked), options)).violations;
 }
 
