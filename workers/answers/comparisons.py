@@ -305,7 +305,7 @@ def _heterogeneity(gaps: Sequence[BenchmarkGap], alike: Mapping[str, float]) -> 
     known = [(one.benchmark, one.test) for one in gaps if one.test and one.test.difference is not None]
     errors = [alike.get(name, test.stderr) if test.name == "score" else test.stderr for name, test in known]
     found = [(test.difference or 0.0, error, test.df) for (_, test), error in zip(known, errors, strict=True) if error]
-    return heterogeneity(*([*column] for column in zip(*found, strict=True))) if found else heterogeneity([], [], [])
+    return heterogeneity([gap for gap, _, _ in found], [error for _, error, _ in found], [df for _, _, df in found])
 
 
 def _wins(gaps: Sequence[BenchmarkGap], direction: Direction | None, alpha: float) -> dict[str, int]:
