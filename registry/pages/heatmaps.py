@@ -82,21 +82,7 @@ def find(asked: Asked) -> Found:
     pending = any(one.state == "pending" for one in listed.statistics)
     due = said.is_due or pending or (noise is not None and not settled(noise))
 
-    def data(path: str = "", **more: str) -> str:
-        narrowed = [one for one in asked.given() if one[0] not in ("experiment", "metric")]
-        if path == "/grids":  # a list of grids knows no suite, and those of now
-            narrowed = [one for one in narrowed if one[0] not in ("suite", "as_of", "benchmark")]
-            narrowed += [("benchmark", one) for one in selection["benchmark"]]
-        return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
-
-    def address(one: StoredGrid, path: str, **look: str) -> str:
-        levels = listed.selection.levels_of(one.names.benchmark)
-        cut = [(PARAMETER + axis, text) for axis, texts in levels for text in texts]
-        if not path:
-            revision = [("revision", str(one.revision))] * (one.revision != one.current_revision)
-            return carried(f"/grids/{one.id}", [*revision, *cut])
-        query = [*look.items(), ("revision", str(one.revision)), *cut]
-        return data_path(f"/grids/{one.id}{path}", asked.project.visibility, query)
+    address = partial(_address, asked, listed.selection)
 
     def shown() -> dict[str, Any]:
         both = zip(listed.grids, listed.statistics, strict=True)
@@ -122,12 +108,32 @@ def find(asked: Asked) -> Found:
             "verdicts": [],
             "noise": noise_parts(noise),
             "noise_state": state_of(noise),
-            "data": data,
+            "data": partial(_data, asked),
         }
 
     of_grids = [(one.id, one.etag) for one in listed.grids], [one.etag for one in listed.statistics], listed.total
     tags = [*said.tags, *of_grids, *tags_of(noise)]
     return Found(None, shown, tags, computed="ready", pending=due)
+
+
+def _data(asked: Asked, path: str = "", **more: str) -> str:
+    """Where the data of the selection are."""
+    narrowed = [one for one in asked.given() if one[0] not in ("experiment", "metric")]
+    if path == "/grids":  # a list of grids knows no suite, and those of now
+        narrowed = [one for one in narrowed if one[0] not in ("suite", "as_of", "benchmark")]
+        narrowed += [("benchmark", one) for one in asked.selection["benchmark"]]
+    return data_path(f"/projects/{asked.slug}{path}", asked.project.visibility, [*more.items(), *narrowed])
+
+
+def _address(asked: Asked, selection: Selection, one: StoredGrid, path: str, **look: str) -> str:
+    """The page of a grid, or with a path its data, of what is selected."""
+    levels = selection.levels_of(one.names.benchmark)
+    cut = [(PARAMETER + axis, text) for axis, texts in levels for text in texts]
+    if not path:
+        revision = [("revision", str(one.revision))] * (one.revision != one.current_revision)
+        return carried(f"/grids/{one.id}", [*revision, *cut])
+    query = [*look.items(), ("revision", str(one.revision)), *cut]
+    return data_path(f"/grids/{one.id}{path}", asked.project.visibility, query)
 
 
 def _listed(connection: Connection, project_id: uuid.UUID, selection: Mapping[str, Any]) -> Listed:
