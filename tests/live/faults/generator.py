@@ -24,6 +24,8 @@ TASKS = ("a", "b", "c")
 STEPS = (0, 1, 2, 4, 8)
 LATER_STEPS = (16, 32)
 """Levels that only amendments add."""
+INSISTENCE = 15.0
+"""Seconds for which a client asks again for a ranking that is not ready."""
 
 
 class Client:
@@ -119,10 +121,16 @@ class Client:
         if floors and self.chance.random() < 0.3:
             self.read_statistics(*self.chance.choice(sorted(floors.items())))
             return
-        self.read_ranking(experiment, {"Prefer": "wait=2"} if self.chance.random() < 0.5 else {})
+        if self.chance.random() < 0.5:
+            self.read_ranking(experiment)
+            return
+        # However slow the machine: the more clients insist, the fewer write, and the sooner a ranking is ready.
+        give_up = self.history.now + INSISTENCE
+        while not self.read_ranking(experiment, {"Prefer": "wait=2"}) and self.history.now < give_up:
+            time.sleep(self.chance.uniform(0, 2 * self.think))
 
-    def read_ranking(self, experiment: str, patience: Mapping[str, str] = MappingProxyType({})) -> None:
-        """The usual ranking; no input may be older than what was acknowledged before."""
+    def read_ranking(self, experiment: str, patience: Mapping[str, str] = MappingProxyType({})) -> bool:
+        """The usual ranking, and whether it was there; no input may be older than what was acknowledged before."""
         floors = self.history.floors(experiment)
         path = f"projects/{self.project}/rankings?experiment={quote(experiment)}&metric=accuracy"
         answer = self.wire.call("GET", path, **patience)
@@ -132,11 +140,12 @@ class Client:
             document = answer.json
             if document["state"] != "ready":
                 self.history.find("failed", f"the ranking of {experiment}: {document['reason']}")
-                return
+                return True
             inputs = {one["grid"]: one["revision"] for one in document["inputs"]}
             late = {grid: floor for grid, floor in floors.items() if inputs.get(grid, 0) < floor}
             if late:
                 self.history.find("stale rankings", f"{experiment} at {self.history.now:.2f} without {late}")
+        return answer.status == 200
 
     def read_statistics(self, grid: str, floor: int) -> None:
         answer = self.wire.call("GET", f"grids/{grid}/statistics")
