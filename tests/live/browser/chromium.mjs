@@ -64,6 +64,7 @@ export async function wider(page, widths) {
 export async function look(page, name) {
   await page.emulateMedia({ colorScheme: looks[name].colorScheme });
   await page.setViewportSize(looks[name].viewport);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))); // until it is drawn so
   const clipped = await page.evaluate(() => {
     const cut = (one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== "inline";
     // What a select cuts off its options is no part of its scrollWidth. On a phone some are wider than the page.
@@ -75,8 +76,8 @@ export async function look(page, name) {
       return wanted > width && wanted <= document.querySelector("main").clientWidth;
     };
     const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
-    const found = [...texts, ...[...document.querySelectorAll("select")].filter(narrow)].map((one) => one.textContent.trim().slice(0, 40));
-    return found;
+    const selects = [...document.querySelectorAll("select")].filter((one) => one.checkVisibility({ contentVisibilityAuto: true }) && narrow(one));
+    return [...texts, ...selects].map((one) => `${one.name ?? ""} ${one.textContent.trim().slice(0, 40)} ${one.offsetWidth}`);
   });
   const faults = (await violations(page, name)).map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary.slice(0, 200)}`);
   return { look: name, violations: faults, clipped };
