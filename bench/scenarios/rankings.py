@@ -1,21 +1,28 @@
 """Statements about rankings: who is separated, where the ranks lie, what the intervals hold."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
+from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.query import RankingQuery
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.ranking import RankedScale
 from registry.results.terms import Target
+from registry.storage.rows import columns_of, shape_of
+from workers.rankings.ranking_input import build_ranking_input
 from workers.statistics import ScoreMatrix, rank, ranks
 from workers.statistics.pairs import BOTH, pair_table
 from workers.statistics.ranking_methods import Refused, block_goodness
+from workers.statistics.versus import heterogeneity
 
 LAYOUT = np.repeat([150, 150, 200, 990], 20)
 """Trials of the slots of four benchmarks of twenty cells each: two of few questions, one of many."""
@@ -51,6 +58,22 @@ def of_repeats(chance: Chance, models: int, slots: int, repeats: int) -> ScoreMa
     return ScoreMatrix(names(models), runs.mean(axis=-1), owners, ("b",), None, "higher", stderr=stderr, repeats=counts)
 
 
+def of_seeds(chance: Chance, times: tuple[float, ...], slots: int, repeats: int, trials: int) -> ScoreMatrix:
+    """Equal models as a ranking reads them, whose repeats have so many times the variance of their trials."""
+    more = np.sqrt((np.array(times)[:, None, None] - 1) * 0.21 / trials)
+    shares = np.clip(0.7 + more * chance.normal(size=(len(times), slots, repeats)), 0, 1)
+    runs = 100 * chance.binomial(trials, shares) / trials
+    axes = (Axis("Task", "nominal", tuple(Level(str(slot), None) for slot in range(slots))),)
+    counts, metric = (repeats,) * slots, Metric("m", "%", "higher", 0.0, 100.0)
+    rows = []
+    for model, cells in enumerate(runs):
+        values, spread = tuple(cells.mean(axis=1).tolist()), tuple(cells.std(axis=1, ddof=1).tolist())
+        grid = Grid(metric, axes, values, trials=repeats * trials, repeats=counts, sd=spread)
+        stored = columns_of(grid) | shape_of(grid) | {"values": grid.values, "derived": None, "id": model, "number": 1}
+        rows.append(SimpleNamespace(**stored, benchmark="b", model=f"m{model}", variant=""))
+    return build_ranking_input(RankingQuery("e", "m"), rows, {}).scores
+
+
 def of_values(values: np.ndarray, owners: np.ndarray) -> ScoreMatrix:
     """Values of which nothing is known but themselves."""
     benchmarks = tuple(f"b{i}" for i in range(int(owners.max()) + 1))
@@ -83,6 +106,20 @@ def wrongly_equal(models: int, trials: int, chance: Chance) -> Outcome:
 
 def equal_with_repeats(models: int, slots: int, repeats: int, chance: Chance) -> Outcome:
     return separated(of_repeats(chance, models, slots, repeats))
+
+
+def equal_with_seeds(times: tuple[float, ...], slots: int, repeats: int, trials: int, chance: Chance) -> Outcome:
+    return separated(of_seeds(chance, times, slots, repeats, trials))
+
+
+def equal_benchmarks(repeats: int, spreads: tuple[float, ...], chance: Chance) -> Outcome:
+    """Whether the difference of two models is shown to differ between benchmarks of so unequal noise."""
+    runs = chance.normal(size=(2, len(spreads), repeats)) * np.array(spreads)[:, None]
+    gaps, variances = runs[0].mean(axis=1) - runs[1].mean(axis=1), runs.var(axis=2, ddof=1) / repeats
+    both = variances.sum(axis=0)
+    free = both**2 * (repeats - 1) / np.sum(variances**2, axis=0)
+    p = heterogeneity(gaps.tolist(), np.sqrt(both).tolist(), free.tolist()).p
+    return int(p is not None and p < 0.05), 1
 
 
 def equal_without_noise(models: int, benchmarks: int, chance: Chance) -> Outcome:
@@ -195,6 +232,29 @@ def _separated() -> Iterator[Scenario]:
             setting = f"2 models, {slots} slots, {repeats} repeats"
             run = partial(equal_with_repeats, 2, slots, repeats)
             yield Scenario("equal models are separated out of few repeats", setting, "at_most", 0.06, run)
+    for times, slots, repeats, trials in (
+        *(((4.0,) * 2, 1, 2, 200), ((4.0,) * 3, 1, 2, 200), ((4.0,) * 6, 1, 2, 200), ((4.0,) * 10, 1, 3, 100)),
+        *(((1.5,) * 6, 1, 2, 200), ((4.0, *(1.0,) * 5), 1, 2, 200), ((*(4.0,) * 5, 1.0), 1, 2, 200)),
+        *(((3.0,) * 4, 2, 2, 200), ((2.0,) * 20, 10, 2, 200), ((10.0, 1.0, 1.0), 20, 2, 200)),
+    ):
+        run, most = partial(equal_with_seeds, times, slots, repeats, trials), Counter(times).most_common()
+        spread = ", ".join(f"{count} models with {each:g} times the variance" for each, count in most)
+        setting = f"{spread}, {slots} cells out of {repeats} repeats of {trials}"
+        yield Scenario("any two equal models are separated, of repeats beside trials", setting, "at_most", 0.05, run)
+    told = "the difference of two equal models is said to differ between benchmarks, of repeats"
+    alike = (1.0,) * 19
+    for repeats, spreads, noise in (
+        *((count, (*alike, 1.0), "equal noise") for count in (2, 3, 5)),
+        *((count, (1.0, 2.0, 3.0, 5.0, 10.0), "noise of 1 to 10") for count in (2, 3)),
+        *((count, (*alike, 10.0), "one ten times as noisy") for count in (2, 3)),
+    ):
+        run, setting = (
+            partial(equal_benchmarks, repeats, spreads),
+            f"{len(spreads)} benchmarks out of {repeats} repeats",
+        )
+        # There one benchmark alone decides, by two degrees of freedom at most.
+        promise = ("shown", None) if repeats == 2 and "one" in noise else ("at_most", 0.05)
+        yield Scenario(told, f"{setting}, {noise}", *promise, run, 2_000)
     for cells in (1, 5, 20):
         run = partial(friedman, cells)
         setting = f"4 models, 8 benchmarks of {cells} cells"

@@ -120,9 +120,10 @@ def _differing(found: BenchmarkHeterogeneity) -> str:
     if found.p is None or found.statistic is None:
         return f"whether the difference differs between benchmarks is unknown: {found.reason}"
     if found.test == "cochran_q":
-        named = f"Cochran's Q {found.statistic:.4g} with {found.df} df"
+        named = f"Cochran's Q {found.statistic:.4g} with {found.df:g} df"
     else:
-        named = f"Welch's F {found.statistic:.4g} with {found.df} and {found.df_error or 0:.4g} df"
+        free = found.df or 1
+        named = f"Brown and Forsythe's F {found.statistic / free:.4g} with {free:.4g} and {found.df_error or 0:.4g} df"
     return (
         f"whether the difference is the same on all {found.benchmarks} benchmarks whose error is known: {named}, "
         f"p {p_value(found.p)}"

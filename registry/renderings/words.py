@@ -234,8 +234,8 @@ _SENTENCES = {
         "all together are not the difference of the means"
     ),
     "design_effect_of_repeats": (
-        "repeats vary by more than their trials explain: errors of trials are larger by as much as the repeats show, "
-        "in all cells alike; where one has eight times the variance of the others, up to 10 % of reports err"
+        "repeats vary by more than their trials explain, or so few may: errors of trials are larger by as much as they "
+        "show, in all cells alike; where one has eight times the variance of the others, up to 10 % of reports err"
     ),
     "independent_cells": (
         "the repeats of a cell are taken as independent of those of other cells; where half of their variance is that "

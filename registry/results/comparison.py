@@ -293,15 +293,15 @@ class BenchmarkGap(Contrast):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkHeterogeneity:
-    """Whether benchmarks differ more than their errors explain: Cochran's (1954) Q where these are known, Welch's
-    (1951) F where some were estimated."""
+    """Whether benchmarks differ more than their errors explain: Cochran's (1954) Q where these are known, the F of
+    Brown and Forsythe (1974) where some were estimated."""
 
     status: Status
     benchmarks: Annotated[Count, "Benchmarks whose difference has an error above 0: those that are tested."]
-    test: Annotated[Literal["cochran_q", "welch"] | None, "The test that was used; null: none."] = None
-    statistic: Annotated[float | None, "Q, or F."] = None
-    df: Annotated[int | None, "Degrees of freedom: benchmarks less one."] = None
-    df_error: Annotated[float | None, "welch: degrees of freedom of the errors."] = None
+    test: Annotated[Literal["cochran_q", "brown_forsythe"] | None, "The test that was used; null: none."] = None
+    statistic: Annotated[float | None, "Q; of brown_forsythe F times df."] = None
+    df: Annotated[float | None, "Degrees of freedom: benchmarks less one, of brown_forsythe from 1 to that."] = None
+    df_error: Annotated[float | None, "brown_forsythe: degrees of freedom of the errors."] = None
     p: P = None
     reason: Reason = None
 

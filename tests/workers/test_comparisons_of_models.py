@@ -145,7 +145,7 @@ def test_the_whole_is_exactly_the_pair_of_the_ranking_and_each_benchmark_the_com
                 assert by_id["alpha"] == changes.get("alpha", 0.05)
 
 
-def test_without_noise_the_cells_are_exchangeable_and_welch_tells_benchmarks_apart(project: Project) -> None:
+def test_without_noise_the_cells_are_exchangeable_and_an_f_tells_benchmarks_apart(project: Project) -> None:
     gaps = {"X": [1.0, 2.0, 1.5, 3.0], "Y": [8.0, 9.5, 7.0, 9.0], "Z": [-1.0, 0.5, 1.0, 0.0]}
     for benchmark, each in gaps.items():
         put(project, "A", benchmark, [50.0] * 4, trials=None)
@@ -157,18 +157,16 @@ def test_without_noise_the_cells_are_exchangeable_and_welch_tells_benchmarks_apa
     for one in document["by_benchmark"]:
         theirs = stats.ttest_1samp(gaps[one["benchmark"]], 0)
         assert (one["test"]["name"], one["test"]["p"]) == ("t_over_cells", pytest.approx(theirs.pvalue))
-    # Welch (1951) by hand.
-    means, counts = np.array([np.mean(each) for each in gaps.values()]), 4
-    weights = counts / np.array([np.var(each, ddof=1) for each in gaps.values()])
-    share = weights / weights.sum()
-    between = (weights * (means - share @ means) ** 2).sum() / 2
-    spread = ((1 - share) ** 2 / (counts - 1)).sum()
-    f, df = between / (1 + 2 * 1 / 8 * spread), 8 / (3 * spread)
+    # Brown and Forsythe (1974) by hand, with Mehrotra's (1997) degrees of freedom.
+    variances = np.array([np.var(each, ddof=1) for each in gaps.values()]) / 4
+    f = np.sum((means - np.mean(means)) ** 2) / np.sum(2 / 3 * variances)
+    free = np.sum(2 / 3 * variances) ** 2 / (np.sum(variances / 3) ** 2 + np.sum(variances**2 / 3))
+    errors = np.sum(2 / 3 * variances) ** 2 / np.sum((2 / 3 * variances) ** 2 / 3)
     found = whole["heterogeneity"]
-    assert (found["test"], found["df"]) == ("welch", 2)
-    assert found["statistic"] == pytest.approx(f, rel=1e-9)
-    assert found["df_error"] == pytest.approx(df, rel=1e-9)
-    assert found["p"] == pytest.approx(stats.f.sf(f, 2, df), rel=1e-9)
+    assert (found["test"], found["df"]) == ("brown_forsythe", pytest.approx(free, rel=1e-9))
+    assert found["statistic"] == pytest.approx(f * free, rel=1e-9)
+    assert found["df_error"] == pytest.approx(errors, rel=1e-9)
+    assert found["p"] == pytest.approx(stats.f.sf(f, free, errors), rel=1e-9)
 
 
 def test_one_missing_test_has_one_reason_whether_repeats_agree_or_nothing_is_posted(project: Project) -> None:

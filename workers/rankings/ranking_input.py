@@ -17,7 +17,16 @@ from registry.grids.slices import member_text
 from registry.grids.suspect_names import looks_derived, near_duplicates
 from registry.query import AggregatesQuery, RankingQuery
 from registry.results.ranking import RankedScale
-from registry.results.terms import OF_UNITS, DerivedGrid, Input, SetAside, Warning, common_to_all, set_aside_warnings
+from registry.results.terms import (
+    OF_REPEATS,
+    OF_UNITS,
+    DerivedGrid,
+    Input,
+    SetAside,
+    Warning,
+    common_to_all,
+    set_aside_warnings,
+)
 from registry.storage.item_outcomes import held_items
 from registry.storage.rows import grid_of, metric_of
 from workers.rankings.slots import (
@@ -33,12 +42,13 @@ from workers.rankings.slots import (
     roles_of,
     scales,
     scores_of,
+    shown_by_repeats,
 )
 from workers.scope import canonical_names, matches
 from workers.statistics.cells import SlotItems
 from workers.statistics.describe import on_lattice
-from workers.statistics.noise import beside_each
-from workers.statistics.score_matrix import ScoreMatrix, of
+from workers.statistics.noise import beside_each, effect_of_rounding, effects_of_pairs
+from workers.statistics.score_matrix import UNSAID, ScoreMatrix, of
 from workers.statistics.set_aside import of_names, usual_slots
 from workers.statistics.terms import BoolArray, decimals_of
 
@@ -72,6 +82,8 @@ class _Block:
     slots: Integers
     cells: Columns
     scale: Scale
+    grid: int
+    """The place of its grid among those that count."""
     items: Any = None
     """`SlotItems` of the cells, or None where a cell has no outcomes; None where the grid has none."""
 
@@ -140,15 +152,23 @@ def _matrix(
     groups = [roles_of(query.by, **names).group for _, _, names in every]
     beside = beside_each(groups, [scores_of(row) for _, row, _ in every])
     blocks = list[_Block]()
-    for (before, row, names), telling in zip(every, beside, strict=True):
+    for place, ((before, row, names), telling) in enumerate(zip(every, beside, strict=True)):
         scale = found.of[kind_of(row.metric)]
-        read = columns_of(row, scale.factor, telling), _held(row, items.get(row.id, ()), scale)
-        own = _blocks(query, row.axes, names, slots, levels, scale, read)
-        blocks += [replace(block, name=before + block.name) for block in own]
+        cells = columns_of(row, scale.factor, telling), _held(row, items.get(row.id, ()), scale)
+        own = _blocks(query, row.axes, names, slots, levels, scale, cells)
+        blocks += [replace(block, name=before + block.name, grid=place) for block in own]
     # Without a direction only where no block has one.
     blocks = [block for block in blocks if block.scale.direction] or blocks
     ordered = sorted({block.name for block in blocks}, key=lambda name: (levels.get(name, 0), name))
-    return _score_matrix(query, ordered, blocks, slots, found.classes), found, slots
+    matrix = _score_matrix(query, ordered, blocks, slots, found.classes)
+    told = effects_of_pairs(groups, [shown_by_repeats(row) for _, row, _ in every], len(ordered))
+    if any(told):
+        read = zip(told, every, beside, strict=True)
+        effects = [
+            (one, effect_of_rounding(*scores_of(row), other)) if one else None for one, (_, row, _), other in read
+        ]
+        matrix = _with_pair_effects(matrix, blocks, effects)
+    return matrix, found, slots
 
 
 def derived_entry(row: Any, names: Mapping[str, str]) -> DerivedGrid:
@@ -267,7 +287,7 @@ def _blocks(
     (cells, held), axis, roles = read, query.by.removeprefix("axis:"), roles_of(query.by, **names)
     if not query.by.startswith("axis:"):
         numbers = slots.numbers(roles.group, roles.rest, axes, scale)
-        return [_Block(roles.name, numbers, cells.flat(), scale, None if held is None else held.ravel())]
+        return [_Block(roles.name, numbers, cells.flat(), scale, 0, None if held is None else held.ravel())]
     place = next((i for i, one in enumerate(axes) if one["name"] == axis), None)
     if place is None:
         return []
@@ -276,7 +296,7 @@ def _blocks(
     for level in labels:
         levels.setdefault(level, len(levels))
     return [
-        _Block(label, numbers, cells.level(i, place), scale, None if held is None else held.take([i], place).ravel())
+        _Block(label, numbers, cells.level(i, place), scale, 0, None if held is None else held.take([i], place).ravel())
         for i, label in enumerate(labels)
     ]
 
@@ -309,6 +329,22 @@ def _score_matrix(
         cells.put(places[block.name], block.slots, block.cells, frame.sign(block.scale))
     found = frame.matrix(query.by, names, slots, ((block.slots, block.scale) for block in blocks), cells.arrays())
     return replace(found, items=_items_of(found, places, blocks))
+
+
+def _with_pair_effects(
+    scores: ScoreMatrix, blocks: Sequence[_Block], effects: Sequence[tuple[float, float] | None]
+) -> ScoreMatrix:
+    """The score matrix with the effects of pairs, by grids: what repeats show, and what rounding adds."""
+    places = {name: i for i, name in enumerate(scores.names)}
+    found, unsaid = np.full(scores.values.shape, np.nan), np.zeros(scores.values.shape, dtype=np.int64)
+    for block in blocks:
+        measured, effect = np.isfinite(block.cells.values), effects[block.grid]
+        here = places[block.name], block.slots[measured]
+        found[here], unsaid[here] = block.cells.design_effect[measured], block.cells.unsaid[measured]
+        if effect and sum(effect) > 1:
+            found[here] = sum(effect)
+            unsaid[here] |= UNSAID[OF_REPEATS] * (effect[0] > 1)
+    return replace(scores, pair_effect=found, unsaid=unsaid)
 
 
 def _items_of(scores: ScoreMatrix, places: Mapping[str, int], blocks: Sequence[_Block]) -> Any:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from registry.grids.grid import Direction, Metric
 from registry.results.ranking import RankedScale
 from workers.statistics import ScoreMatrix
-from workers.statistics.noise import Scores, known_effect
+from workers.statistics.noise import Repeats, Scores, known_effect, repeats_of
 from workers.statistics.score_matrix import UNSAID
 
 Kind = tuple[str | None, Direction | None, float | None, float | None]
@@ -349,6 +349,12 @@ def scores_of(row: Any) -> Scores:
     """What shows how a revision was printed."""
     whole = Metric("", None, None, row.metric["lower"], row.metric["upper"]).proportion_of
     return Scores(row.values, row.trials if row.cell_trials is None else row.cell_trials, whole)
+
+
+def shown_by_repeats(row: Any) -> Repeats | None:
+    """What the repeats of a revision show beside its trials, where no design effect was posted."""
+    values, trials, whole = scores_of(row)
+    return None if row.design_effect else repeats_of(values, trials, row.sd, row.repeats, whole)
 
 
 def _effect(row: Any, beside: Scores | None) -> tuple[float, int]:

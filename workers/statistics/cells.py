@@ -13,7 +13,7 @@ before errors that were estimated from repeats. A binomial error is taken at (k 
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -237,7 +237,8 @@ def cells_of(standings: ScoreMatrix) -> Cells:
     """The cells of the standings."""
     order = np.argsort(standings.benchmarks, kind="stable")
     benchmarks, starts = np.unique(standings.benchmarks[order], return_index=True)
-    n, k, variance, df, independent = noise(standings)
+    pairs = standings if standings.pair_effect is None else replace(standings, design_effect=standings.pair_effect)
+    n, k, variance, df, independent = noise(pairs)
     return Cells(
         standings.present[:, order],
         standings.ticks[:, order],

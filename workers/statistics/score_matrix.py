@@ -25,9 +25,10 @@ class ScoreMatrix:
     `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. Arrays of the shape of `values`:
     `trials` (0 = unknown), `stderr` (NaN = unknown), the `repeats` that an error was estimated from (0 = posted),
     the `questions` behind the trials (0 = unknown), the `design_effect` (NaN = none), the sum of the `UNSAID` reasons
-    for one that nobody posted, outcomes of `items` (`item_variances.SlotItems`, or None). Bounds and direction are the
-    metric's. `mixed` says that the slots do not share a scale: then only orders made of wins and ranks have a
-    meaning, and the caller turns every slot so that `direction` holds for it.
+    for one that nobody posted, the `pair_effect` in its place where pairs are compared, outcomes of `items`
+    (`item_variances.SlotItems`, or None). Bounds and direction are the metric's. `mixed` says that the slots do not
+    share a scale: then only orders made of wins and ranks have a meaning, and the caller turns every slot so that
+    `direction` holds for it.
 
     `group` is the word for what takes the place of `benchmarks`: where benchmarks are ranked these are models.
 
@@ -49,6 +50,7 @@ class ScoreMatrix:
     questions: IntArray | None = None
     design_effect: FloatArray | None = None
     unsaid: IntArray | None = None
+    pair_effect: FloatArray | None = None
     items: Any = None
     worst: FloatArray | None = None
     places: IntArray | None = None
@@ -138,7 +140,7 @@ class ScoreMatrix:
         return np.asarray(1.0 / (counts[owners] * np.count_nonzero(counts)), dtype=np.float64)
 
 
-OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect", "unsaid", "items")
+OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect", "unsaid", "pair_effect", "items")
 OF_SLOTS = ("worst", "places")
 
 
@@ -179,7 +181,8 @@ def filled(standings: ScoreMatrix) -> ScoreMatrix:
     # A slot in which nobody has a cell stays empty.
     usable = np.where(standings.present.any(axis=0), np.where(np.isfinite(bounds), bounds, seen), np.nan)
     nothing: dict[str, Any] = {
-        "trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan, "unsaid": 0, "items": None
+        "trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan, "unsaid": 0,
+        "pair_effect": np.nan, "items": None,
     }  # fmt: skip
     changed: dict[str, Any] = {
         name: np.where(standings.present, array, nothing[name])

@@ -274,7 +274,7 @@ def _apart(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
     """That the difference is not the same on all benchmarks, where that is shown: no word about all holds for each."""
     found = whole.heterogeneity
     if found and found.p is not None and found.p < document.alpha:
-        named = "Cochran's Q" if found.test == "cochran_q" else "Welch's F"
+        named = "Cochran's Q" if found.test == "cochran_q" else "Brown and Forsythe's F"
         yield f"The difference is not the same on all benchmarks ({named}, p {p_value(found.p)})."
     yield from _opposite(document, whole)
 

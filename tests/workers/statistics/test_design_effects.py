@@ -19,7 +19,7 @@ from tests.workers.claims.scenes import judged, source
 from workers.claims.facts import Facts
 from workers.rankings.ranking_input import build_ranking_input
 from workers.statistics.comparison import gap
-from workers.statistics.noise import effect_of
+from workers.statistics.noise import Repeats, effect_of, effects_of_pairs
 from workers.statistics.pairs import pair_table
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
@@ -47,6 +47,23 @@ def test_one_cell_gets_the_error_of_student() -> None:
     # The half width of Student's interval of the five seeds.
     low, high = stats.t.interval(0.95, 4, loc=70, scale=stats.sem(seeds[0]))
     assert 1.959964 * error == pytest.approx((high - low) / 2, rel=1e-6)
+
+
+def test_pairs_have_the_effect_of_their_room_where_a_grid_alone_says_little() -> None:
+    """By hand: three models with one cell of two repeats each, and one with twenty, of 50 trials at one half."""
+    few, many = Repeats(1.0, 2.0, 1.0), Repeats(20.0, 20.0, 20.0)
+    found = effects_of_pairs(["b", "b", "b", "b", "c"], [few, few, few, many, few], 4)
+    tail = 0.05 / 2 / 6
+
+    def widened(ratio: float, df: int) -> float:
+        return ratio * float(stats.t.ppf(tail, df) / stats.norm.ppf(tail)) ** 2
+
+    room = widened(26 / 23, 23)
+    assert room < 2 < widened(1.0, 1)
+    assert found[:3] == [2.0] * 3
+    assert found[3] == pytest.approx(min(widened(1.0, 20), room), rel=1e-9)
+    assert found[4] == pytest.approx(widened(2.0, 1), rel=1e-9)
+    assert effects_of_pairs(["b"], [None], 4) == [None]
 
 
 def test_where_trials_explain_repeats_or_an_effect_is_posted_it_is_not_estimated() -> None:
