@@ -238,8 +238,9 @@ _SENTENCES = {
         "show, in all cells alike; where one has eight times the variance of the others, up to 10 % of reports err"
     ),
     "independent_cells": (
-        "the repeats of a cell are taken as independent of those of other cells; where half of their variance is that "
-        "of one run (a seed) in all of its cells, a third of the answers err"
+        "the repeats of a cell are taken as independent of those of other cells, and few of them as hardly noisier in "
+        "one cell than in others: a third of the answers err where half of the variance is that of one run (a seed) in "
+        "all cells, up to 12 % where one of two or three repeats is ten times as noisy"
     ),
     "nearest_counts": "where a value is no whole count out of its trials, the tests take the nearest whole count",
     "equal_noise": (
