@@ -94,7 +94,6 @@ def furniture() -> dict[str, Any]:
         "theme": theme(),
         "visitor": g.get("visitor"),
         "tabs_of": tabs_of,
-        "settings": _settings_path(),
         "settings_of": _settings_of,
         "project_id": None,
         "visibility": None,
@@ -144,21 +143,12 @@ def tabs_of(slug: str | None) -> list[tuple[str, str, bool]]:
     return found if len(found) > 1 else []
 
 
-def _settings_path() -> str:
-    """Where the head of the page leads an administrator: to the settings of the page's project, or of all."""
-    visitor, slug = g.get("visitor"), (request.view_args or {}).get("project")
-    if visitor is None or not visitor.caller.administers:
-        return ""
-    return (
-        f"/projects/{slug}/settings" if slug and (visitor.caller.operates or visitor.project == slug) else "/settings"
-    )
-
-
 def _settings_of(project_id: uuid.UUID | None, slug: str | None) -> str:
-    """Path of the settings of a project for who may open them; "" for others."""
+    """Path of the settings of a project for who may open them; "" for others. Without a project that of all of them."""
     visitor = g.get("visitor")
-    may = visitor is not None and project_id is not None and visitor.caller.role_in(project_id) == "admin"
-    return f"/projects/{slug}/settings" if may else ""
+    if visitor is None or project_id is None:
+        return "/settings" if visitor and visitor.caller.administers else ""
+    return f"/projects/{slug}/settings" if visitor.caller.role_in(project_id) == "admin" else ""
 
 
 def signed_in() -> tuple[str, bool] | None:

@@ -230,7 +230,7 @@ QUESTIONS = {
 }
 OF_MEMBERS = {
     "a gate": (["/projects/demo/alerts", "/settings/alerts"], "margin"),
-    "a token": (["/settings", "/projects/demo/settings", "/settings/tokens"], "Create"),
+    "a token": (["/projects/demo/settings", "/settings/tokens"], "Create"),
     "a link for somebody without an account": ([RANK, "/projects/demo/settings", "/settings/shares"], "link"),
 }
 
