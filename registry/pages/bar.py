@@ -9,7 +9,7 @@ from typing import Any
 from flask import request
 from sqlalchemy import Connection
 
-from registry.api.selections import AUTO
+from registry.api.selections import AUTO, QUANTITIES
 from registry.errors import Fault
 from registry.grids.grid import Axis
 from registry.grids.slices import PARAMETER, Slice, read_members, slice_faults, slice_text
@@ -20,6 +20,7 @@ from registry.operations.scope_options import axes_with_levels, name_counts, nam
 from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
 from registry.pages.links import DROPPED, OF_METRIC, WAS, name_page, results_page
+from registry.pages.parameters import LOOK
 from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
 from registry.renderings.aggregates import AXIS
 from registry.renderings.policies import method, target
@@ -30,9 +31,13 @@ from registry.selection import KINDS, Selection
 NAMES = ("experiment", "metric", *KINDS, "suite", "as_of", "since", "set_aside", "missing", "by", "method", "target",
          "alpha")  # fmt: skip
 """Parameters of the bar beside the levels of axes: every link from view to view carries them."""
+SETTINGS = ("group_by", "over", "value", "along", *LOOK, "x", "y", "x_better", "y_better", "x_scale", "y_scale")
+"""Parameters that single views have: the links of the others keep them too."""
+FAMILIES = (PARAMETER, *(f"{axis}.{PARAMETER}" for axis in QUANTITIES))
+"""What the names of parameters of levels begin with: those of the selection, and those of a quantity alone."""
 SIDES = ("contender_model", "baseline_model", "contender_variant", "baseline_variant")
 """The pair that one view compares: the links of the others keep it."""
-KEPT = tuple(one for one in NAMES if one not in ("experiment", "metric", "alpha"))
+KEPT = tuple(one for one in (*NAMES, *SETTINGS) if one not in ("experiment", "metric", "alpha", *LOOK))
 """What of the selection stays beside two grids, which say the rest."""
 PLACES = ("cursor", "from", "pairs_of", "sort", DROPPED)
 """Parameters that another question takes away: they are places in an answer."""
@@ -117,8 +122,8 @@ def absent(bar: Bar, query: Mapping[str, Any]) -> Iterator[Fault]:
 
 def carried_on() -> list[tuple[str, str]]:
     """What of the address goes on to every view."""
-    given = request.args.items(multi=True)
-    return [(name, text) for name, text in given if text and (name in (*NAMES, *SIDES) or name.startswith(PARAMETER))]
+    given = [one for one in request.args.items(multi=True) if one[1]]
+    return [one for one in given if one[0] in (*NAMES, *SIDES, *SETTINGS) or one[0].startswith(FAMILIES)]
 
 
 def switched(bar: Bar) -> list[tuple[str, str]]:
@@ -158,7 +163,7 @@ def _has(bar: Bar, name: str, text: str) -> bool:
     kind = name.partition("_")[2] if name in SIDES else name
     if found := bar.choices.get(kind):
         return bool(dict(found.options).get(text, not found.listed))
-    return text in {"metric": bar.metrics, "suite": bar.suites}.get(name, [text])
+    return text in {"metric": bar.metrics, "suite": bar.suites, "along": bar.axes}.get(name, [text])
 
 
 def _compared(bar: Bar, along: str | None, *, lines: bool) -> list[str]:

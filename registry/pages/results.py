@@ -15,6 +15,7 @@ from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import (
+    FAMILIES,
     NAMES,
     PLACES,
     SIDES,
@@ -83,7 +84,7 @@ def results(project: str) -> Response:
     view = VIEWS.get(name, VIEWS["table"])
     foreign = dict(_foreign(view))
     also = (*(_KNOWN - view.fields), *foreign)
-    query, faults = salvaged(view.schema, also, ("experiment", "metric", *view.optional), view.families)
+    query, faults = salvaged(view.schema, also, ("experiment", "metric", *view.optional), FAMILIES)
     faults += [] if "since" in view.fields else _since()[1]
     wanted = slice_of_page()
     with parts().database.reading() as connection:
@@ -241,7 +242,7 @@ def _lacks(asked: Asked, by: str, names: Sequence[str]) -> str:
     """The table of everything that these names have, cell by cell along one axis; the last of them lacks nothing."""
     axes = [f"axis:{one}" for one in asked.bar.axes if f"axis:{one}" != by][:1]
     groups = [by, "model" if by == "benchmark" else "benchmark", *axes]
-    ours = {"by", "missing", "set_aside", *([by] if by in KINDS else [])}
+    ours = {"by", "missing", "set_aside", "group_by", "over", "value", *([by] if by in KINDS else [])}
     kept = [one for one in carried_on() if one[0] not in (*SIDES, *ours)]
     kept += [("missing", "available"), ("set_aside", "none"), *(("group_by", one) for one in groups)]
     kept += [(by, one) for one in names] if by in KINDS and axes else []
@@ -280,9 +281,10 @@ def _views(asked: Asked) -> Iterator[tuple[str, str, bool]]:
 
 def _foreign(view: View) -> Iterator[tuple[str, str]]:
     """What the address asks in words of other views: it stays in the address, and this view does as usual."""
-    for name in ("missing", "by"):
-        text = request.args.get(name)
-        if text and name in view.fields and not _takes(view, name, text) and _takes(VIEWS["ranking"], name, text):
+    for name in ("missing", "by", "x"):
+        text = request.args.get(name) or ""
+        known = [one for one in VIEWS.values() if name in one.fields and _takes(one, name, text)]
+        if text and known and name in view.fields and view not in known:
             yield name, text
 
 
@@ -337,7 +339,7 @@ def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:
     there = {*PLACES, *LOOKS, "view", "experiment", *(one.parameter for one in fields)}
     there |= {kind for kind in KINDS if kind in view.fields}
     for name, text in request.args.items(multi=True):
-        if text and name not in there and "at." not in name[:5]:
+        if text and name not in there and not name.startswith(view.families):
             yield name, text
 
 

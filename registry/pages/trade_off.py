@@ -15,7 +15,7 @@ from registry.grids.slices import PARAMETER, read_slice
 from registry.operations.find_grids import Filters, with_aliases
 from registry.operations.query_names import metrics_of
 from registry.operations.scope_options import number_labels, scope_options
-from registry.pages.bar import page_of_row
+from registry.pages.bar import FAMILIES, page_of_row
 from registry.pages.blocks import table_part
 from registry.pages.choices import MOST_LISTED, Field, given, select, slice_lists
 from registry.pages.links import OF_METRIC, results_page
@@ -31,7 +31,6 @@ FEW = 2
 """Numbers of a label that are no course."""
 Metrics = Sequence[tuple[str, str]]
 Labels = Sequence[tuple[str, str, int]]
-_FAMILIES = (PARAMETER, *(f"{axis}.{PARAMETER}" for axis in QUANTITIES))
 
 
 class _Parameters(TradeOffParameters):
@@ -149,4 +148,4 @@ _WANTS = (
     " metric at other levels. Where there is none, publish another metric of these names in this experiment."
 )
 VIEW = View("trade-off", "Trade-off", "trade-offs", "This trade-off", "charts.html", _Parameters, find, beside, folded,
-            own=("metric",), wants=_WANTS, optional=QUANTITIES, families=_FAMILIES, forms=PICTURES)  # fmt: skip
+            own=("metric",), wants=_WANTS, optional=QUANTITIES, families=FAMILIES, forms=PICTURES)  # fmt: skip

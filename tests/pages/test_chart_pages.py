@@ -105,7 +105,11 @@ def test_as_of_an_instant_the_usual_quantity_is_one_that_there_was(public: Proje
     for model in "abc":
         public.published(model=model, trials=None, metric={"name": "Latency", "unit": "s", "direction": "lower"})
     address = f"/projects/{public.slug}/results?{OPENED}"
-    assert "accuracy (%) against Latency" in visitor.computed(address).text
+    page = visitor.computed(f"{address}&x=metric:Latency&y.at.Length=0")
+    assert "accuracy (%), Length 0 against Latency" in page.text
+    # Lines have a scale by the name of this quantity, and keep both.
+    [lines] = page.links("view=lines")
+    assert any("x=metric%3ALatency&y.at.Length=0" in one for one in visitor.computed(lines).links("view=trade-off"))
     assert "Choose a horizontal quantity" in visitor.read(f"{address}&{urlencode({'as_of': then})}").text
 
 
