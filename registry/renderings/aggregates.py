@@ -10,12 +10,12 @@ from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.verdicts.ranking import compared_on
 from registry.renderings.words import (
     about,
+    asked_columns,
     assumptions,
     counted,
     isolated,
     label,
     left_out_and_warnings,
-    slice_line,
     spoken,
 )
 from registry.results.aggregates import Aggregates, DimensionLevels, Entry
@@ -33,11 +33,10 @@ _OF_ENTRY = (
 
 
 def aggregates_csv(found: Aggregates) -> str:
-    """One row an entry, those without a value among them; a column for each dimension, and ones for adjusted means, a
-    suite and a slice where there are some."""
+    """One row an entry, those without a value among them; a column for each dimension, for adjusted means where there
+    are some, and for what was asked for."""
     head = (found.experiment, found.metric, found.value, found.missing, " ".join(found.over))
-    asked = {"suite": found.suite, "slice": ", ".join(slice_line(found.slice, short=True))}
-    also = {name: said for name, said in asked.items() if said}
+    also = asked_columns(found)
     names = [dimension_name(name) for name in found.group_by]
     labels, means = labels_of(found), {one.level: [one.mean, *ends(one.mean_interval)] for one in found.rows}
     marks = {one.level: [bool(one.adjusted)] for one in found.rows} if any(one.adjusted for one in found.rows) else {}

@@ -8,7 +8,7 @@ from registry.renderings.heatmap.panels import Marks, Planes, planes_of
 from registry.renderings.heatmap.scale import Options
 from registry.renderings.heatmap.svg import planes_svg
 from registry.renderings.heatmap.vega import heatmap_vega
-from registry.renderings.words import left_out_line
+from registry.renderings.words import about, left_out_line
 from registry.results.aggregates import Aggregates
 from registry.results.grid import GridDocument, PostedAxis
 
@@ -49,7 +49,7 @@ def grid_of_table(found: Aggregates) -> GridDocument:
     document: Any = {
         "id": _ID,
         "project": "",
-        "experiment": found.experiment,
+        "experiment": about(found, metric_is_said=True),
         "benchmark": f"{_WHAT[found.value]} {by(found)}",
         "model": "",
         "variant": "",

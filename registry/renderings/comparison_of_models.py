@@ -10,6 +10,7 @@ from registry.renderings.table import Column, Table, members, tidy
 from registry.renderings.verdicts.comparison import model_comparison_verdict
 from registry.renderings.words import (
     about,
+    asked_columns,
     assumptions,
     attainable_p,
     counted,
@@ -41,7 +42,8 @@ _LISTED = 12
 def model_comparison_csv(document: ModelComparison) -> str:
     """One row a benchmark that both have: its grids, its cells, the difference and its test."""
     head = ["benchmark", "status", *(f"{side}_{name}" for side in _SIDES for name in _GRID), *_NUMBERS, *_TEST]
-    return tidy(head, map(_row, document.by_benchmark))
+    also = asked_columns(document)
+    return tidy([*head, *also], ([*_row(one), *also.values()] for one in document.by_benchmark))
 
 
 def _row(one: BenchmarkGap) -> list[Any]:

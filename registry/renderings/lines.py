@@ -22,7 +22,16 @@ from registry.renderings.numbers import (
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
-from registry.renderings.words import about, assumptions, counted, isolated, left_out_line, slice_line, with_unit
+from registry.renderings.words import (
+    about,
+    asked_columns,
+    assumptions,
+    counted,
+    isolated,
+    left_out_line,
+    slice_line,
+    with_unit,
+)
 from registry.results.lines import Estimate, LinePoint, Lines
 from registry.results.terms import is_apart
 from registry.results.trade_offs import TradeOff
@@ -253,7 +262,7 @@ _HEADER = ("level", "number", "mean", "stderr", "low", "high", "slots")
 
 def lines_csv(lines: Lines) -> str:
     """A row for each mean; `number` is empty where the level has none."""
-    labels = {level.level: level.label for level in lines.levels}
+    labels, also = {level.level: level.label for level in lines.levels}, asked_columns(lines)
     rows = (
         (
             line.name,
@@ -263,11 +272,12 @@ def lines_csv(lines: Lines) -> str:
             point.stderr,
             *ends(point.interval),
             point.slots,
+            *also.values(),
         )
         for line in lines.lines
         for point in line.points
     )
-    return tidy(("name", *_HEADER), rows)
+    return tidy(("name", *_HEADER, *also), rows)
 
 
 def page(lines: Lines) -> Iterator[Block]:

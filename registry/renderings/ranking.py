@@ -31,12 +31,12 @@ from registry.renderings.verdicts.ranking import (
 from registry.renderings.verdicts.targets import verdict_alone
 from registry.renderings.words import (
     about,
+    asked_columns,
     assumptions,
     counted,
     isolated,
     left_out_and_warnings,
     said,
-    slice_line,
 )
 from registry.results.aggregates import Aggregates
 from registry.results.ranking import Ranked, Ranking, Slots
@@ -67,11 +67,10 @@ def ranking_latex(ranking: Ranking, others: Sequence[Ranking] = ()) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """One row a name, in the order of the ranking; with columns for adjusted means where there are some, for a suite, a
-    slice and what changed where they were asked for, and then with a row for each name that is gone."""
+    """One row a name, in the order of the ranking; with columns for adjusted means where there are some, and for what was
+    asked for; of a change with a row for each name that is gone."""
     head = [getattr(ranking, name) for name in _POLICY]
-    asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
-    also = {name: said for name, said in asked.items() if said}
+    also = asked_columns(ranking)
     change = change_cells(ranking.change) if ranking.change else {}
     fields = dict(_FIELDS)
     if any(one.adjusted for one in ranking.ranking):

@@ -13,7 +13,7 @@ from registry.renderings.sheet import Block, Heading
 from registry.renderings.sheet import Lines as Notes
 from registry.renderings.table import Column, Table, tidy
 from registry.renderings.verdicts.estimate import slice_words
-from registry.renderings.words import assumptions, counted, isolated, of_selection, with_unit
+from registry.renderings.words import asked_columns, assumptions, counted, isolated, of_selection, with_unit
 from registry.results.lines import Estimate
 from registry.results.ranking import Ranking
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
@@ -196,8 +196,9 @@ _OF_EACH = ("", "_stderr", "_low", "_high", "_slots")
 
 def trade_off_csv(found: TradeOff) -> str:
     """A row for each point."""
-    header = ("name", *(f"{axis}{one}" for axis in "xy" for one in _OF_EACH), "place")
-    rows = ((one.name, *_numbers(one.x), *_numbers(one.y), one.place) for one in found.points)
+    also = asked_columns(found, x_slice=found.x.slice, y_slice=found.y.slice)
+    header = ("name", *(f"{axis}{one}" for axis in "xy" for one in _OF_EACH), "place", *also)
+    rows = ((one.name, *_numbers(one.x), *_numbers(one.y), one.place, *also.values()) for one in found.points)
     return tidy(header, rows)
 
 

@@ -63,6 +63,14 @@ def slice_line(document: SliceDocument, *, short: bool = False) -> Iterator[str]
         )
 
 
+def asked_columns(found: Any, **slices: SliceDocument) -> dict[str, str]:
+    """The columns at the end of every CSV of several grids: suite, slice (or `slices`) and instant, as far as asked."""
+    cut = slices or {"slice": found.slice}
+    told = {name: ", ".join(slice_line(one, short=True)) for name, one in cut.items()}
+    asked = {"suite": found.suite, **told, "as_of": found.selection.as_of if found.selection else None}
+    return {name: text for name, text in asked.items() if text}
+
+
 def about(found: Any, *, metric_is_said: bool = False) -> str:
     """What an answer about several grids is about: `accuracy in long-context, suite reasoning`, or without the metric
     where that is said before."""

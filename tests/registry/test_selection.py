@@ -1,10 +1,15 @@
 """A selection is read, written and said in one way by every view."""
 
+import csv
+import io
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from registry.query import AggregatesQuery, RankingQuery, query_of
+from registry.renderings.words import moment
 from registry.selection import Selection
 from tests.house import House, Project, publication
 
@@ -28,17 +33,25 @@ def measured(project: Project) -> Project:
 
 
 def test_every_view_of_one_selection_says_it_in_the_same_words(measured: Project, house: House) -> None:
-    said = {}
+    said, at = {}, datetime.now(UTC)
     for view, own in VIEWS.items():
         asked = {name: text for name, text in NARROWED.items() if view != "trade-offs" or name != "metric"} | own
+        asked["as_of"] = at.isoformat()
         path = f"projects/{measured.slug}/{view}"
         measured.get(path, query_string=asked, headers={"Prefer": "wait=0"})
         house.compute()
         found = measured.get(path, query_string=asked)
         assert found.status_code == 200, (view, found.text)
         said[view] = found.get_json()["selection"]
+        if view != "noise":  # which is not drawn
+            rows = csv.DictReader(io.StringIO(measured.get(f"{path}.csv", query_string=asked).text))
+            [ends] = {tuple(text for name, text in row.items() if re.search("suite|slice|as_of", name)) for row in rows}
+            assert ends == ("both", *["Type 1"] * (len(ends) - 2), said[view]["as_of"]), view
+            drawn = " ".join(re.findall("[^<>]+(?=<)", measured.get(f"{path}.svg", query_string=asked).text))
+            assert "suite both" in drawn, view
+            assert f"as of {moment(at)}" in drawn, view
     scope = "type-by-length, suite both"
-    assert {view: one["sentence"] for view, one in said.items()} == {
+    assert {view: one["sentence"].removesuffix(f", as of {one['as_of']}") for view, one in said.items()} == {
         "rankings": f"accuracy in {scope}, Type 1",
         "aggregates": f"accuracy in {scope}, Type 1",
         "lines": f"accuracy in {scope}, Type 1",

@@ -45,9 +45,11 @@ def unvalued(planes: Planes, index: int) -> str:
 
 
 def subtitle(document: GridDocument, planes: Planes) -> str:
-    """Experiment, revision (what is computed from several grids has none), coverage, and which end is better."""
+    """Experiment, or all of the selection where several grids are meant; revision (such have none), coverage, and which
+    end is better."""
     count = len(planes.values) - planes.values.count(None)
-    parts = [*slice_line(document.get("slice"), short=True), document["experiment"]]
+    own = slice_line(document.get("slice"), short=True)
+    parts = [*(one for one in own if one not in document["experiment"]), document["experiment"]]
     parts += [f"revision {document['revision']}"] if document["revision"] else []
     parts.append(f"{count:,} of {len(planes.values):,} {'shown' if planes.marks.aside else 'measured'}")
     direction = document["metric"]["direction"]
