@@ -89,7 +89,7 @@ class RankingParameters(SelectedParameters, SharedSlotsParameters):
         """Refuse to take the benchmarks that are ranked for a sample, or their questions for those of one."""
         # A page reads what is right of a question in which something is wrong, so that any field may be absent.
         if data.get("by") == "benchmark" and data.get("target", TARGETS[0]) != TARGETS[0]:
-            raise ValidationError("with by=benchmark only target=rerun has a meaning", "target")
+            raise ValidationError("must be rerun where benchmarks are ranked: they are no sample of others", "target")
 
     @validates_schema
     def _check_policy(self, data: dict[str, Any], **_options: Any) -> None:

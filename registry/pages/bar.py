@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from flask import request
+from marshmallow import Schema
 from sqlalchemy import Connection
 
 from registry.api.selections import AUTO, QUANTITIES
@@ -21,7 +22,7 @@ from registry.operations.suites import MOST_SUITES, list_suites
 from registry.pages.choices import MOST_LISTED, Choice, Field, choice_of, select, slice_lists
 from registry.pages.links import DROPPED, OF_METRIC, WAS, name_page, results_page
 from registry.pages.parameters import LOOK
-from registry.query import METHODS, MISSING, SLOT_POLICIES, TARGETS
+from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.aggregates import AXIS
 from registry.renderings.policies import method, target
 from registry.renderings.words import label
@@ -192,13 +193,23 @@ def grids_page(project: str, selection: Selection, at: Mapping[str, Any]) -> str
     return results_page(project, "heatmaps", [*kept, *named]) if all(text for _, text in named) else ""
 
 
-def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted: Slice) -> tuple[list[Field], ...]:
-    """The fields of the bar that a view knows, and those of them that are folded."""
-    asked = {name: query.get(name) for name in NAMES}
+def takes(schema: type[Schema], **asked: Any) -> bool:
+    """Whether a view takes these parameters together, as far as it knows them."""
+    known = {name: text for name, text in asked.items() if text and name in schema().fields}
+    return not schema(only=tuple(known)).validate(known)
+
+
+def fields_of(
+    bar: Bar, schema: type[Schema], query: Mapping[str, Any], wanted: Slice, also: Collection[str] = ()
+) -> tuple[list[Field], ...]:
+    """The fields of the bar that a view knows, and `also` these, and those of them that are folded."""
+    asked, known = {name: query.get(name) for name in NAMES}, {*schema().fields, *also}
     metrics = [(one, one) for one in bar.metrics]
     axes = [(AXIS + name, f"levels of {name}") for name in _compared(bar, query.get("along"), lines="along" in known)]
-    ordered = [one for one in MISSING if unordered(asked["method"] or METHODS[0], one) is None]
-    policies = ordered if "method" in known else SLOT_POLICIES
+    compared = [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes]
+    compared = [one for one in compared if takes(schema, by=one[0], target=asked["target"])]
+    policies = [one for one in MISSING if takes(schema, missing=one, method=asked["method"])]
+    targets = [one for one in TARGETS if takes(schema, target=one, by=asked["by"])]
     aside = [one for one in asked["set_aside"] or () if one not in AUTO]
     models = bar.choices["model"].names if bar.choices["model"].total <= _MOST_ASIDE else aside
     first = {
@@ -210,15 +221,14 @@ def fields_of(bar: Bar, known: Collection[str], query: Mapping[str, Any], wanted
         "since": _instant("changed since, in UTC", "since", asked["since"]),
     }
     folded = {
-        "by": select("compared are", "by", [*((one, f"{one}s") for one in ("model", "variant", "benchmark")), *axes],
-                     asked["by"], usual="model"),
+        "by": select("compared are", "by", compared, asked["by"], usual="model"),
         "missing": select("missing cells", "missing", [(one, method(one)) for one in policies], asked["missing"],
                           usual="available" if query.get("value") == "count" else "matched"),
         "set_aside": select("set aside", "set_aside", [("none", "nobody"), *((one, one) for one in models)], aside,
                             "who lacks more than a fifth"),
         "method": select("method", "method", [(one, method(one)) for one in METHODS], asked["method"],
                          usual=METHODS[0]),
-        "target": select("holds for", "target", [(one, target(one)) for one in TARGETS], asked["target"],
+        "target": select("holds for", "target", [(one, target(one)) for one in targets], asked["target"],
                          usual="" if request.args.get("target") else TARGETS[0]),
         "alpha": select("alpha", "alpha", [(one, one) for one in _ALPHAS], str(asked["alpha"]), usual="0.05"),
     }  # fmt: skip

@@ -28,6 +28,7 @@ from registry.pages.bar import (
     of_the_past,
     quick_choices,
     switched,
+    takes,
 )
 from registry.pages.blocks import Part, parts_of
 from registry.pages.choices import MOST_LISTED, Field, slice_of_page
@@ -270,20 +271,26 @@ def _views(asked: Asked) -> Iterator[tuple[str, str, bool]]:
         word = "Grids" if name == "heatmaps" and not bar.axes else view.word  # single scores have no heat maps
         if name == current.name:
             yield word, here(), True
-        elif bar.metrics and (bar.axes or name != "lines") and (name != "trade-off" or trade_off.has_two(asked)):
-            # An axis whose levels are compared is none that lines could run along.
-            kept = [
-                one for one in carried_on() if name != "lines" or not (one[0] == "by" and one[1].startswith("axis:"))
-            ]
-            if href := results_page(project, name, kept):
-                yield word, href, False
+            continue
+        kept = [one for one in carried_on() if not _refused(name, *one)]
+        there = bar.metrics and (bar.axes or name != "lines") and (name != "trade-off" or trade_off.has_two(asked))
+        if there and (href := results_page(project, name, kept)):
+            yield word, href, False
+
+
+def _refused(view: str, name: str, text: str) -> bool:
+    """Whether a view has no answer to what others have one to: an axis whose levels are compared is none that lines
+    could run along, and benchmarks are ranked as they are."""
+    if view == "lines":
+        return name == "by" and text.startswith("axis:")
+    return view == "ranking" and name == "target" and request.args.get("by") == "benchmark"
 
 
 def _foreign(view: View) -> Iterator[tuple[str, str]]:
     """What the address asks in words of other views: it stays in the address, and this view does as usual."""
     for name in ("missing", "by", "x"):
         text = request.args.get(name) or ""
-        known = [one for one in VIEWS.values() if name in one.fields and _takes(one, name, text)]
+        known = [one for one in VIEWS.values() if name in one.fields and takes(one.schema, **{name: text})]
         if text and known and name in view.fields and view not in known:
             yield name, text
 
@@ -307,7 +314,7 @@ def _fields(asked: Asked) -> tuple[list[Field], list[Field], list[Field]]:
     # The ranking above a view says what changed, whether or not the view itself knows of another instant.
     since = {"since": _since()[0]} if asked.view.name != "compare" else {}
     query = {**since, **asked.query, **asked.foreign}
-    first, folded = fields_of(asked.bar, asked.view.fields | since.keys(), query, asked.wanted)
+    first, folded = fields_of(asked.bar, asked.view.schema, query, asked.wanted, since)
     beside, more = [*asked.view.beside(asked)], [*folded, *asked.view.folded(asked)]
     if asked.view.name in ("table", "lines"):  # their rows, columns and axes suit most, and the data come first
         before = [one for one in first if one.parameter == "since"]
@@ -328,10 +335,6 @@ def _unusual(fields: Sequence[Field], query: Mapping[str, Any]) -> Iterator[str]
         if text := request.args.get(one.parameter):
             said = moment(text) if one.parameter == "as_of" and query.get("as_of") else text
             yield f"{one.label} {', '.join(option.text for option in one.options if option.chosen) or said}"
-
-
-def _takes(view: View, name: str, text: str) -> bool:
-    return not view.schema(only=(name,)).validate({name: text})
 
 
 def _kept(view: View, fields: Sequence[Any]) -> Iterator[tuple[str, str]]:

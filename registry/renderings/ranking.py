@@ -67,8 +67,8 @@ def ranking_latex(ranking: Ranking, others: Sequence[Ranking] = ()) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """One row a name, in the order of the ranking; with columns for adjusted means where there are some, and for what was
-    asked for; of a change with a row for each name that is gone."""
+    """One row a name, in the order of the ranking; with columns for adjusted means where there are some, and for what
+    was asked for; of a change with a row for each name that is gone."""
     head = [getattr(ranking, name) for name in _POLICY]
     also = asked_columns(ranking)
     change = change_cells(ranking.change) if ranking.change else {}

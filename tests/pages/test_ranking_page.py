@@ -56,6 +56,14 @@ def test_the_bar_offers_what_its_method_has_an_order_for_and_drops_the_rest(gues
     for asked, policies in offered.items():
         found = guest.read(f"{RANKINGS}?{WINDOWS}&method={asked}").options("missing")
         assert [value for value, _ in found[0]] == policies, asked
+    by = {"ranking&target=new_questions": [], "lines&target=new_questions": ["benchmark"], "trade-off": []}
+    for asked, wanted in by.items():
+        [found] = guest.read(f"/projects/demo/results?view={asked}&{WINDOWS}").options("by")
+        assert [value for value, _ in found if not value.startswith("axis:")] == ["", "variant", *wanted], asked
+    [found] = guest.read(f"{RANKINGS}?{WINDOWS}&by=benchmark").options("target")
+    assert [value for value, _ in found] == [""]
+    of_lines = guest.read(f"/projects/demo/results?view=lines&{WINDOWS}&by=benchmark&target=new_questions")
+    assert [guest.opened(one).status_code for one in of_lines.links("view=ranking")] == [200]
     wrong = guest.read(f"{RANKINGS}?{WINDOWS}&missing=zero_points", 422)
     told = "This cannot be answered: missing : Zero points are of Borda's count alone; ask with the method Borda."
     assert told in wrong.text

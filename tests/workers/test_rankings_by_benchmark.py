@@ -223,7 +223,7 @@ def test_the_ranked_benchmarks_are_no_sample_and_are_found_by_their_aliases(proj
     publish(project, HARD)
     for target in ("new_questions", "new_benchmarks"):
         faults = faults_of(ask(project, by="benchmark", target=target))
-        assert faults == {"/target": "with by=benchmark only target=rerun has a meaning"}
+        assert faults == {"/target": "must be rerun where benchmarks are ranked: they are no sample of others"}
     join(project, "benchmark", "difficult", "hard")
     found = answered(project, by="benchmark", pairs_of="difficult")
     assert sorted(sorted((pair["a"], pair["b"])) for pair in found["pairs"]) == [["easy", "hard"], ["hard", "middle"]]
