@@ -80,10 +80,9 @@ def _pairing_faults(query: ModelComparisonQuery, known: Collection[Names]) -> It
     variants = {side: sorted({names[2] for names in known if names[1] == getattr(query, f"{side}_model")})
                 for side in SIDES}  # fmt: skip
     if query.baseline_model == query.contender_model and query.baseline_variant == query.contender_variant:
-        told = (
-            f"compare variants of it by baseline_variant and contender_variant; there are {quoted(variants[SIDES[0]])}"
-        )
-        yield Fault("/contender_model", f"is the baseline too; {told}")
+        own = variants[SIDES[0]]
+        told = f"compare variants of it by baseline_variant and contender_variant; there are {quoted(own)}"
+        yield Fault("/contender_model", f"is the baseline too; {told if len(own) > 1 else 'name another model'}")
         return
     found = pairing(query, known)
     if found.ambiguous:

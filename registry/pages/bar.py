@@ -97,13 +97,17 @@ def _suites(connection: Connection, project_id: uuid.UUID, scope: Filters) -> It
                 yield suite.name
 
 
-def completed(bar: Bar, query: Mapping[str, Any]) -> dict[str, str]:
-    """What the question lacks, where there is one way to say it, and the first metric where none is named."""
+def completed(bar: Bar, query: Mapping[str, Any]) -> dict[str, Any]:
+    """What the question lacks, where there is one way to say it, and the first metric where none is named; the only one
+    in place of another, which is `dropped`."""
     if "experiment" not in query:
         alone = len({one.experiment for one in bar.scopes}) == 1
         return {"experiment": bar.scopes[0].experiment, "metric": bar.scopes[0].metric} if alone else {}
     lone = len(bar.metrics) == 1 and not of_the_past(query) and query.get("metric") != bar.metrics[0]
-    return {"metric": bar.metrics[0]} if bar.metrics and ("metric" not in query or lone) else {}
+    if not bar.metrics or ("metric" in query and not lone):
+        return {}
+    gone = [f"metric {query['metric']}"] if "metric" in query else []
+    return {"metric": bar.metrics[0], DROPPED: [*request.args.getlist(DROPPED), *gone]}
 
 
 def of_the_past(query: Mapping[str, Any]) -> bool:

@@ -88,7 +88,7 @@ def here(**changes: Any) -> str:
     return located(_path(), [*((name, text) for name, text in _changed(changes) if name != DROPPED), *_share()])
 
 
-def again(**changes: str) -> str:
+def again(**changes: Any) -> str:
     """The same, for a redirect: an embedded page stays one."""
     return instead(_changed(changes))
 

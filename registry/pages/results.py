@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from registry.api.context import enter, parts
 from registry.api.rankings import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
-from registry.grids.slices import PARAMETER, Slice, slice_text
+from registry.grids.slices import PARAMETER, Slice, slice_faults, slice_text
 from registry.operations.experiments import find_note
 from registry.pages import aggregates, compared_models, heatmaps, lines, ranking, trade_off
 from registry.pages.bar import (
@@ -109,6 +109,8 @@ def results(project: str) -> Response:
     if not faults and "experiment" in query:
         try:
             found = view.find(asked)
+            if found.state == "unasked" and (wrong := slice_faults(bar.levels, wanted, "no grid")):
+                raise Invalid(wrong)
             if found.lacking:
                 return redirect(again(**dict(found.lacking)), 303)  # type: ignore[return-value]
         except (Invalid, NotFound) as error:
@@ -163,7 +165,8 @@ def _context(
         "narrowed": _narrowed(query),
         **_of_bar(asked),
         "foreign": asked.foreign,
-        "dropped": request.args.getlist(DROPPED),
+        "dropped": (dropped := request.args.getlist(DROPPED)),
+        "instead": query.get("metric") if any(one.startswith("metric ") for one in dropped) else "",
         "slice_text": slice_text(asked.wanted),
         "faults": faults,
         "most_listed": MOST_LISTED,

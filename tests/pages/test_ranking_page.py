@@ -91,6 +91,11 @@ def test_a_wrong_name_keeps_the_form_and_names_the_right_ones(guest: Browser) ->
         assert "no better end" not in page.text
         assert {"metric", "by", "method", "target"} <= {given.get("name") for given in page.all("select")}
     assert guest.read(f"{RANKINGS}?experiment=nothing&metric=Pass@1", 404).all("select", name="experiment")
+    for view in ("compare", "trade-off"):
+        page = guest.read(f"/projects/demo/results?view={view}&{WINDOWS}&at.Ratio=>%3D0.5&at.Ratio=<%3D0.1", 422)
+        assert "has no level that is at most 0.1 and at least 0.5 at once" in page.text, view
+    led = guest.get("/projects/demo/results?view=ranking&experiment=window-by-ratio&metric=nope").location
+    assert "window-by-ratio has no metric nope: asked without, by Pass@1." in guest.read(led).text
 
 
 def test_the_page_says_what_the_text_says_about_stability(answered: Demo, guest: Browser) -> None:

@@ -270,7 +270,7 @@ WRONG = [
     ({"baseline_model": "AA"}, "/baseline_model", 'has the model "AA"; there are A, B'),
     ({"contender_model": "b2"}, "/contender_model", 'has the model "b2"; there are B, A'),
     ({"baseline_variant": "x", "contender_variant": ""}, "/baseline_variant", 'the variant "x"; there is none'),
-    ({"contender_model": "A"}, "/contender_model", "is the baseline too"),
+    ({"contender_model": "A"}, "/contender_model", "is the baseline too; name another model"),
     ({"benchmark": "P"}, "/contender_model", 'shares no benchmark with the baseline: that has "P", and this none'),
     ({"benchmark": "y"}, "/benchmark", "there are Y, P, Q, X, Z"),
     ({"at.Size": "1"}, "/at.Size", 'has the axis "Size"; there is Length'),
