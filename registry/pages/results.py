@@ -189,7 +189,7 @@ def _context(
         "progress": found.progress,
         "elsewhere": list(trade_off.elsewhere(asked)) if view is trade_off.VIEW and found.state == "unasked" else (),
         "outside": 0,
-        "whole": {PARAMETER + axis: None for axis, _ in asked.wanted},
+        "whole": {name: None for name in request.args if name.startswith(view.families)},
         **shown,
     }
 

@@ -138,7 +138,8 @@ def _shown(found: TradeOff, query: Any, link: Callable[[str], str]) -> dict[str,
         "pictures": pictures(lambda one: trade_off_svg(found, one), options) if found.points else {},
         "table": replace(table_part(words.table(found)), links=[link(one.name) for one in found.points]),
         "beside_ranking": partial(words.beside_ranking, found),
-        "heading": f"Trade-off of {words.title(found)}",
+        "heading": f"Trade-off of {found.y.name} against {found.x.name} in {found.experiment}",
+        "slice_text": words.slices(found),
         "drawn": True,
     }
 

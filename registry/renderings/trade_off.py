@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator, Sequence
 
-from registry.grids.slices import slice_of, with_slice
+from registry.grids.slices import slice_of, slice_text, with_slice
 from registry.renderings.aggregates import beside_slots
 from registry.renderings.charts.frame import Span, log_span, span_of
 from registry.renderings.charts.paint import ChartOptions, XScale
@@ -47,6 +47,15 @@ def title(found: TradeOff) -> str:
 def named(one: Quantity) -> str:
     """A quantity with its unit, and its slice: `accuracy (%), Context at least 64000`."""
     return _sliced(with_unit({"name": one.name, "unit": one.unit}), one)
+
+
+def slices(found: TradeOff) -> str:
+    """What is measured at which levels, `Depth 0 on the vertical axis` where the two are not at the same."""
+    sides = {word: one for word, one in (("vertical", found.y), ("horizontal", found.x)) if one.source == "metric"}
+    told = {word: slice_text(slice_of(one.slice or {})) for word, one in sides.items()}
+    if len({*told.values()}) == 1:
+        return next(iter(told.values()))
+    return ", ".join(f"{text} on the {word} axis" for word, text in told.items() if text)
 
 
 def _sliced(text: str, one: Quantity) -> str:

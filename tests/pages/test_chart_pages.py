@@ -93,7 +93,11 @@ def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Bro
 
 def test_a_trade_off_of_two_slices(guest: Browser) -> None:
     query = {"experiment": "window-by-ratio", "x": "metric:Pass@1", "metric": "Pass@1"}
-    page = guest.computed(f"{TRADED}?{urlencode(query | {'x.at.Ratio': '0.1', 'y.at.Ratio': '0.5'})}")
+    page = guest.computed(f"{TRADED}?{urlencode(query | {'x.at.Ratio': '0.1', 'at.Ratio': '0.5'})}")
+    assert page.text.startswith(
+        "Trade-off of Pass@1 against Pass@1 in window-by-ratio at Ratio 0.5 on the vertical axis, Ratio 0.1 on the"
+    )
+    assert "Only Ratio 0.5 on the vertical axis, Ratio 0.1 on the horizontal axis: nothing else" in page.text
     assert "Pass@1 (%), Ratio 0.5 against Pass@1 (%), Ratio 0.1" in page.text
     assert "on the front" in page.text
 
