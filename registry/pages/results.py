@@ -237,7 +237,9 @@ def _next(asked: Asked, ranking: Ranking) -> Iterator[tuple[str, str]]:
         what = f"what {joined(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}"
         shown = _lacks(asked, ranking.by, [*lacking[:_MOST_LACKING], whole[0]])
         yield f"measure {what}: a table shows where cells are missing", shown
-    if ranking.by == "model" and (pair := open_pair(ranking)):
+    # Trials tell what these cells are; other questions, and cells that stand for others, stay as they are.
+    of_cells = ranking.target == "rerun" and "exchangeable_cells" not in ranking.assumes
+    if ranking.by == "model" and of_cells and (pair := open_pair(ranking)):
         sides = [*kept, *zip(compared_models.MODEL_SIDES, pair, strict=True)]
         yield f"how many trials would tell {pair[0]} from {pair[1]}", results_page(project, "compare", sides)
 

@@ -164,6 +164,18 @@ def test_a_pair_picked_from_a_ranking_is_shown_only_where_the_ranking_separates_
     assert "alpha: 0.05 over the 6 pairs of the ranking" in page.text
     ranking = visitor.computed(base.replace("compare", "ranking"))
     assert "Next: how many trials would tell best from one" in ranking.text
+    # No trials tell what other benchmarks show, nor what cells do whose own noise is not known.
+    for experiment, trials in (("f", 1000), ("g", None)):
+        for place, values in enumerate(((50.0, 53.0), (51.0, 49.0), (50.0, 53.5), (50.5, 50.0))):
+            for model, value in zip("ab", values, strict=True):
+                axes = [{"name": "Step", "kind": "numeric", "levels": [1, 2]}]
+                public.published(experiment=experiment, benchmark=f"b{place}", model=model, trials=trials, axes=axes,
+                                 values=[value, value + place])  # fmt: skip
+    found = {}
+    for asked in ("f", "f&target=new_benchmarks", "g"):
+        page = visitor.computed(f"/projects/{public.slug}/results?view=ranking&metric=accuracy&experiment={asked}")
+        found[asked] = "cannot be told" in page.text, "Next: how many trials" in page.text
+    assert found == {"f": (True, True), "f&target=new_benchmarks": (True, False), "g": (True, False)}
     # By itself it is left open too: the plan is for the ranking in which it was picked all the same.
     [plan] = [link for link in ranking.links("contender_model=") if "baseline_model=one" in link][:1]
     assert "alpha: 0.05 over the 6 pairs of the ranking" in visitor.computed(plan).text

@@ -61,6 +61,11 @@ def test_the_page_of_a_model_says_what_was_measured_in_each_experiment(demo: Dem
     assert page.links("/rankings?experiment=window-by-ratio")
     assert "/api/v1/projects/demo/grids?model=R1-Qwen" in page.links()
     assert "/api/v1/projects/demo/cells.csv?model=R1-Qwen" in page.links()
+    # One of its grids is compared with those of other models too.
+    [compared] = page.links("/comparisons?find=")
+    offered = [one.get("value") for one in guest.read(compared).all("option")]
+    others = demo.answer("projects/demo/grids?model=R1-Llama")["items"]
+    assert {one["id"] for one in others} < {*offered}
 
 
 @pytest.fixture
