@@ -40,6 +40,12 @@ def test_alerts_are_listed_told_by_their_baseline_and_answered_once(project: Pro
     [offered] = admin.browser.computed(ranking).links("/settings/alerts")
     filled = admin.open(offered).forms[f"{home}/settings/alerts"]
     assert [filled[one] for one in ("experiment", "metric", "model")] == ["e", "accuracy", "D"]
+    for model in "AB":
+        put(project, model, [70.0, 60.0, 50.0, 40.0], experiment="cut")
+    narrowed = admin.browser.computed(f"{ranking}&benchmark=X&at.Length=1".replace("=e&", "=cut&"))
+    assert "It judges all levels, not Length 1 alone." in narrowed.text
+    [offered] = narrowed.links("/settings/alerts")
+    assert admin.open(offered).forms[f"{home}/settings/alerts"]["benchmarks"] == "X"
     listed = reader.read(f"{home}/alerts")
     assert "B is worse than the baseline main by more than 3 points" in listed.text
     assert f"{home}/baselines/main" in listed.links()

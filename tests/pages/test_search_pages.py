@@ -301,3 +301,4 @@ def test_a_page_of_heat_maps_ends_with_a_model(public: Project, visitor: Browser
     pages = list(visitor.follow(f"/projects/{public.slug}/results?view=heatmaps&experiment=e&metric=accuracy"))
     assert ["Grids 1 to 20 of 30" in pages[0].text, "Grids 21 to 30 of 30" in pages[1].text] == [True, True]
     assert [page.maps for page in pages] == [20, 10]
+    assert "the range is of these grids; those of other pages have their own" in pages[0].text
