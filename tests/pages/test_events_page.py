@@ -49,10 +49,10 @@ def test_revised_grids_are_news_though_no_rank_moves_and_beyond_five_they_are_fo
     home = f"/projects/{public.slug}"
     page = visitor.read(f"{home}/events")
     assert page.text.count("The grid X · M now has revision 2") == 8
-    assert "3 more grids have a new revision just now The grid X · M now has revision 2" in page.text
-    assert page.text.count("more grid") == 1
+    assert "3 more new revisions just now The grid X · M now has revision 2" in page.text
+    assert page.text.count("more new") == 1
     assert not visitor.read(f"{home}/events?type=grid.revised").all("summary")
-    assert visitor.read(home).text.count("1 more grid has a new revision") == 1, "the overview folds them to one"
+    assert visitor.read(home).text.count("1 more new revision ") == 1, "the overview folds them to one"
 
 
 def test_a_revision_that_changed_labels_alone_is_no_news(public: Project, visitor: Browser) -> None:
