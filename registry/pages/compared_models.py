@@ -121,7 +121,7 @@ def _shown(found: ModelComparison, project: str, rows: Mapping[str, Any]) -> dic
     two = (found.contender.model, found.baseline.model)
     pairs = {target: of_pair(one, two) for target, one in rankings.items()} if found.differs == ("model",) else {}
     listed = {target: one for target, one in pairs.items() if one is not None}
-    told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.sentence)]
+    told = [part for part in parts_of(blocks(found)) if part.text != typeset(verdict.text)]
     first, *others = sections_of([_linked(part, found, project) for part in told], "All benchmarks together")
     one, other = names_of_models(found)
     return {

@@ -156,7 +156,7 @@ def _answered(document: Comparison | None) -> dict[str, Any]:
     if document is None:
         return {"comparison": None, "verdict": None, "sections": []}
     verdict = comparison_verdict(document)
-    told = [part for part in parts_of(comparison_blocks(document)) if part.text != typeset(verdict.sentence)]
+    told = [part for part in parts_of(comparison_blocks(document)) if part.text != typeset(verdict.text)]
     return {
         "comparison": document,
         "verdict": of_two_grids(verdict),

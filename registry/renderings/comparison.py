@@ -62,7 +62,7 @@ def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
 def page(document: Comparison) -> Iterator[Block]:
     """The comparison's page: the whole first, the cells last."""
     yield Heading(f"{heading(document.contender, document.baseline)} — {measure(document.contender.metric)}", 1)
-    yield comparison_verdict(document).sentence
+    yield comparison_verdict(document).text
     yield from slice_line(document.slice)
     yield Lines(tuple(_sides(document)))
     yield Lines(tuple(_findings(document)))

@@ -59,7 +59,7 @@ def _row(one: BenchmarkGap) -> list[Any]:
 def page(document: ModelComparison) -> Iterator[Block]:
     """The comparison's page: all benchmarks first, then each of them."""
     yield Heading(f"{_title(document)} — {measure(document.metric)}", 1)
-    yield model_comparison_verdict(document).sentence
+    yield model_comparison_verdict(document).text
     yield Lines(tuple(_scope(document)))
     if document.whole and document.whole.benchmarks:
         yield Lines(tuple(_whole(document, document.whole)))

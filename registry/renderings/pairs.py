@@ -37,7 +37,7 @@ def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "b
             ]
         )
         tests = list(dict.fromkeys(named_test(pair.test) for pair in met if pair.test))
-        whole = names is None or len(pairs) == names * (names - 1) // 2
+        whole = not names or len(pairs) == names * (names - 1) // 2
         over = counted(_tested(met), "pair", "pairs") if whole else f"every tested pair of all {names:,} names"
         told = f"test: {', '.join(tests)}; Holm p over {over}" if tests else "test: none"
         yield Lines((told, *_legend(met, group), *_doubts(met)))

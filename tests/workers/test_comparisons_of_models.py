@@ -208,6 +208,19 @@ def test_every_view_says_what_it_assumes_of_trials_that_nobody_posted(project: P
     assert (found["pairs"][0]["status"], found["assumes"]) == ("ok", []), "of other benchmarks the differences tell"
 
 
+def test_shares_of_one_beside_percent_are_compared_as_percent(project: Project) -> None:
+    share = {"name": "accuracy", "unit": None, "direction": "higher", "lower": 0, "upper": 1}
+    for model, value in (("A", 40.5), ("B", 80.5)):
+        put(project, model, "X", [value], axes=[LENGTHS[0] | {"levels": [1]}], trials=1_000)
+        put(project, model, "Y", [value / 100], axes=[LENGTHS[0] | {"levels": [1]}], trials=1_000, metric=share)
+    document = answered(project)
+    first, second = (one["test"] for one in document["by_benchmark"])
+    assert {name: second[name] for name in ("difference", "stderr", "interval")} == {
+        name: pytest.approx(first[name]) for name in ("difference", "stderr", "interval")
+    }
+    assert document["whole"]["heterogeneity"]["p"] == pytest.approx(1.0)
+
+
 def test_lower_is_better_turns_who_wins_and_not_the_difference(project: Project) -> None:
     loss = {"name": "accuracy", "unit": "nats", "direction": "lower", "lower": None, "upper": None}
     for benchmark in ("X", "Y"):

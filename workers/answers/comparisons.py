@@ -4,12 +4,13 @@ comparison of their grids, and over all of them the pair of the ranking of these
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from sqlalchemy import Connection, and_, select
 
-from registry.grids.grid import Direction
+from registry.grids.grid import Direction, Grid
 from registry.grids.outcomes import HeldItems
 from registry.grids.protocol import Rules
 from registry.grids.slices import PARAMETER
@@ -36,7 +37,7 @@ from registry.storage.tables import grids, revisions
 from workers.protocols import protocol_doubts
 from workers.rankings.direct import suite_warnings
 from workers.rankings.ranking_input import RankingInput, build_ranking_input
-from workers.rankings.slots import kind_of, scales
+from workers.rankings.slots import Scales, kind_of, scales
 from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import gap, gap_of_all_cells, heterogeneity, versus
 from workers.statistics.comparison import judged, shallow
@@ -64,7 +65,7 @@ class Asked:
     items: Mapping[Any, Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Scope:
     """The grids of both sides by benchmark, model and variant, and which of them are compared."""
 
@@ -79,6 +80,33 @@ class _Scope:
         [(mine, theirs)] = self.pairs.shared[benchmark]
         models = query.baseline_model, query.contender_model
         return self.rows[benchmark, models[0], mine], self.rows[benchmark, models[1], theirs]
+
+    @cached_property
+    def scales(self) -> Scales:
+        """The scales of the metrics of both sides."""
+        return scales(kind_of(row.metric) for row in self.rows.values())
+
+    def metric(self) -> PostedMetric | None:
+        """The metric as it was posted with values on the scale of the answer."""
+        posted: list[PostedMetric] = [row.metric for row in self.rows.values() if self._factor(row) == 1]
+        # Sorted, for the order of publishing has no effect; a metric with a direction before one without.
+        return min(posted, key=lambda one: (one["direction"] is None, repr(sorted(one.items()))), default=None)
+
+    def grid(self, row: Any) -> Grid:
+        """The grid of a row with its values on the scale of the answer: shares of 1 beside percent are percent."""
+        grid, factor = grid_of(row), self._factor(row)
+        if factor == 1:
+            return grid
+        errors: dict[str, Any] = {
+            name: tuple(None if one is None else one * factor for one in column)
+            for name in ("stderr", "sd")
+            if (column := getattr(grid, name))
+        }
+        values = tuple(None if one is None else round(one * factor, _TIE_DECIMALS) for one in grid.values)
+        return replace(grid, metric=replace(grid.metric, unit="%", lower=0.0, upper=100.0), values=values, **errors)
+
+    def _factor(self, row: Any) -> float:
+        return self.scales.of[kind_of(row.metric)].factor
 
     def apart(self, query: ModelComparisonQuery) -> dict[str, str]:
         """The benchmarks on which protocols differ in a binding key, each with the reason."""
@@ -137,7 +165,7 @@ def framed(
     prepared = build_ranking_input(_ranking(query), alike, _as_one_variant(query, alike, joined))
     frame = replace(
         _frame(query, *_status(query, scope.pairs, apart)),
-        metric=_metric(scope.rows) or {"name": query.metric},
+        metric=scope.metric() or {"name": query.metric},
         only_in_baseline=scope.pairs.only_in_baseline,
         only_in_contender=scope.pairs.only_in_contender,
         inputs=prepared.inputs,
@@ -216,14 +244,6 @@ def _status(query: ModelComparisonQuery, pairs: Pairing, apart: Mapping[str, str
     return found.status, found.reason
 
 
-def _metric(rows: Mapping[Names, Any]) -> PostedMetric | None:
-    """The metric as it was posted with values on the scale of the answer."""
-    known = scales(kind_of(row.metric) for row in rows.values())
-    posted: list[PostedMetric] = [row.metric for row in rows.values() if known.of[kind_of(row.metric)].factor == 1]
-    # Sorted, for the order of publishing has no effect; a metric with a direction before one without.
-    return min(posted, key=lambda one: (one["direction"] is None, repr(sorted(one.items()))), default=None)
-
-
 def _measured(
     query: ModelComparisonQuery, frame: ModelComparison, scope: _Scope, prepared: RankingInput, asked: Asked
 ) -> ModelComparison:
@@ -259,7 +279,7 @@ def _benchmark_gap(query: ModelComparisonQuery, scope: _Scope, benchmark: str, a
         return BenchmarkGap("not_comparable", reason="no variant is in common", benchmark=benchmark)
     baseline, contender = pair
     obstacle = scope.rules.obstacle(baseline.protocol, contender.protocol)
-    grids = grid_of(baseline), grid_of(contender)
+    grids = scope.grid(baseline), scope.grid(contender)
     items = (
         held_items(grids[0], asked.items.get(baseline.id, ())),
         held_items(grids[1], asked.items.get(contender.id, ())),

@@ -297,8 +297,8 @@ def _order(
 def without_each_benchmark(
     here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
 ) -> tuple[LeaveOneOut, ...]:
-    """The range of ranks of each member of a component when each benchmark is left out; empty where the order is no
-    average over benchmarks."""
+    """The range of ranks of each member of a component when each benchmark is left out without which they still hang
+    together; empty where that is none, and where the order is no average over benchmarks."""
     if len(part) < 2 or np.unique(here.benchmarks).size < 2:
         return ()
     found = averages(here, counted, part, own, method, missing)
@@ -307,8 +307,17 @@ def without_each_benchmark(
     given, weight = found
     left = weight.sum(axis=0) - weight
     again = np.divide(given.sum(axis=0) - given, left, out=np.full(left.shape, np.nan), where=left > 0)
+    if method == "mean_difference":
+        again[_joints(here, counted.benchmarks[np.ix_(part, part)])] = np.nan
     defined = rank_rows(again[np.isfinite(again).all(axis=1)])
-    return ranges(here.names, np.vstack([shared_ranks(own.goodness), defined]))
+    return ranges(here.names, np.vstack([shared_ranks(own.goodness), defined])) if defined.size else ()
+
+
+def _joints(here: ScoreMatrix, benchmarks: FloatArray) -> list[int]:
+    """The benchmarks without which not all names are connected, of pairs that have so many in common."""
+    there = (blocks_of(here).held > 0).astype(np.float64)
+    once = np.flatnonzero((((benchmarks == 1) @ there) * there).any(axis=0)).tolist()
+    return [one for one in once if len(parts(benchmarks > np.outer(there[:, one], there[:, one]))) > 1]
 
 
 def averages(

@@ -188,8 +188,8 @@ def leave_one_out(standings: ScoreMatrix, method: Method, missing: Missing, own:
     else:
         kept = (np.flatnonzero(standings.benchmarks != benchmark) for benchmark in benchmarks)
         orders = (ordered(only(standings, slots), method, missing) for slots in kept)
-    found = [own, *(scores for scores in orders if scores is not None)]
-    return ranges(standings.names, np.vstack([shared_ranks(scores.goodness) for scores in found]))
+    again = [shared_ranks(scores.goodness) for scores in orders if scores is not None]
+    return ranges(standings.names, np.vstack([shared_ranks(own.goodness), *again])) if again else ()
 
 
 def without_each(standings: ScoreMatrix) -> Iterator[Scores | None]:

@@ -224,12 +224,14 @@ def shared_ranks(goodness: FloatArray) -> IntArray:
 
 
 def rank_rows(goodness: FloatArray | IntArray, slack: float = 1e-9) -> IntArray:
-    """The same within each row of a matrix; what differs by no more than so much of the largest shares a rank."""
-    least = slack * np.maximum(1e-300, np.max(np.abs(goodness), axis=1, initial=0.0))
+    """The same within each row of a matrix; what differs by no more than so much of the larger of two shares a rank,
+    and by a thousandth of that of the largest of all: beside one that diverged the others keep their order."""
     order = np.argsort(-goodness, axis=1, kind="stable")
-    steps = -np.diff(np.take_along_axis(goodness, order, axis=1), axis=1)
+    ordered = np.take_along_axis(goodness, order, axis=1)
+    sizes = np.maximum(np.abs(ordered), np.max(np.abs(ordered), axis=1, keepdims=True, initial=1e-297) / 1_000)
     leaders = np.zeros(goodness.shape, dtype=np.int64)
-    leaders[:, 1:] = np.where(steps > least[:, None], np.arange(1, goodness.shape[1]), 0)
+    apart = -np.diff(ordered, axis=1) > slack * np.maximum(sizes[:, 1:], sizes[:, :-1])
+    leaders[:, 1:] = np.where(apart, np.arange(1, goodness.shape[1]), 0)
     ranks = np.empty(goodness.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, np.maximum.accumulate(leaders, axis=1) + 1, axis=1)
     return ranks

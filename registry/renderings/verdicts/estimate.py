@@ -163,6 +163,11 @@ class Verdict:
     left_out: tuple[str, ...] = ()
     """What stays without each of the benchmarks that `sentence` counts; a page folds it."""
 
+    @property
+    def text(self) -> str:
+        """All of it as a paragraph, but for what a page folds."""
+        return " ".join((self.sentence, *self.more))
+
 
 def common_cells(count: int, total: int, of: str = "", who: str = "both") -> str:
     """The cells that results share: `on the 32 of 80 cells of 4 benchmarks that both have`."""

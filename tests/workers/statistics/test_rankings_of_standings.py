@@ -289,6 +289,20 @@ def test_where_nobody_could_be_tested_no_group_is_claimed():
     assert (found["groups"], [row["group"] for row in found["ranking"]]) == ([], [[], []])
 
 
+def test_beside_one_that_diverged_the_others_keep_their_order():
+    """Of unanimous blocks 6 of 1,296 arrangements are as extreme."""
+    losses = standings([[8.0] * 4, [500.0] * 4, [1e12] * 4], np.arange(4), direction="lower", **OPEN)
+    for method in ("mean_difference", "borda"):
+        assert [row["rank"] for row in rank(losses, method)["ranking"]] == [1, 2, 3], method
+    assert rank(losses, "borda")["friedman"]["exact_p"] == pytest.approx(6 / 6**4, rel=1e-12)
+
+
+def test_ranks_without_a_benchmark_are_told_only_where_the_others_hang_together():
+    """A on both benchmarks, B and C on the one, D on the other."""
+    values = [[70.0, 60.0], [np.nan, 80.0], [np.nan, 50.0], [90.0, np.nan]]
+    assert rank(board(values, 100), missing="available")["stability"]["leave_one_out"] == []
+
+
 def test_the_exact_law_of_blocks_counts_the_orders_within_them():
     """Ratio 0.4 is the best of each benchmark: 42 of 1,728,000 arrangements are as extreme."""
     assert rank(ratios(), "borda")["friedman"]["exact_p"] == pytest.approx(42 / 1_728_000, rel=1e-12)
