@@ -53,7 +53,7 @@ MOVING = ("increasing", "decreasing", "slightly_increasing", "slightly_decreasin
 _DRIFT = "Assumed: the scatter is independent from level to level. A curve that drifts slowly looks like a trend then."
 _NO_BREAKS = {
     None: "No step{of} is called sharp.",
-    "noise_unknown": "The noise is not known, so no step{of} is called sharp.",
+    "noise_unknown": "Without the noise of every cell no step{of} is called sharp.",
     "no_margin": "No margin is set for a metric without two bounds, so no step{of} is called sharp.",
 }
 

@@ -77,7 +77,7 @@ def _noise(document: Statistics, peaks: Peaks, decimals: int | None) -> Iterator
         yield f"noise floor: {floor}"
     if shrunken:
         value, mean = fixed(shrunken.value, finer), fixed(shrunken.mean, finer)
-        yield f"shrunken for noise: {value} (towards {mean}, the mean by precision)"
+        yield f"shrunken for noise: {value} (towards {mean}, the random-effects mean)"
     if peaks.noise_reason:
         yield f"no best set and no floor of noise: {peaks.noise_reason}"
 

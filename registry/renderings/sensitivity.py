@@ -81,7 +81,7 @@ def _residual(residual: Residual | None, p: str, alpha: float) -> Iterator[Block
             (
                 f"interaction on the logit scale: {_times(logit.over_noise)} times the known noise, {p} "
                 f"{p_value(logit.p)} by chi-squared with {logit.df} df",
-                f"on the metric's own scale: {plain}" + ("; a ceiling alone can make that" if bound else ""),
+                f"on the metric's own scale: {plain}" + ("; an end of the scale alone can make that" if bound else ""),
             )
         )
     else:

@@ -76,7 +76,7 @@ _PEAKS = (
     *_fields(
         "number",
         best_set_level="That confidence; this cell is always in the set.",
-        shrunken="The best cell's value, shrunken towards the mean by precision.",
+        shrunken="The best cell's value, shrunken towards the random-effects mean.",
         expected_max_if_equal="The best of as many cells if all were equal.",
         plausible_max_if_equal="What that does not surpass, with that confidence.",
     ),

@@ -62,7 +62,7 @@ class BestSet:
 
 @dataclass(frozen=True, slots=True)
 class Shrunken:
-    """The best cell after shrinking every cell towards their mean by precision (Paule and Mandel)."""
+    """The best cell after shrinking every cell towards their random-effects mean (Paule and Mandel)."""
 
     value: Annotated[float, "In the metric's unit."]
     at: Annotated[tuple[At, ...], "The cells that have it, at most a hundred."]

@@ -58,7 +58,7 @@ def _marks(document: GridDocument, values: Sequence[float | None], statistics: S
         )
     within = statistics.peaks.best_set if statistics.peaks else None
     if within is None:
-        why = "Without trials or standard errors nobody can say which other cells may be the best."
+        why = "Without the noise of every cell nobody can say which others may be the best."
         return Marks(best, frozenset(), why)
     return _of_set(document, best, within, len(measured))
 

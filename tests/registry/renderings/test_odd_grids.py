@@ -122,7 +122,7 @@ SAID = {
     ),
     "a ceiling is named where only the metric's own scale shows an interaction": (
         Grid(HIGHER, (kinds("a", "b"), steps(2)), (98.0, 90.0, 90.0, 62.0), 1000),  # odds of 49, 9, 9 and 1.6
-        ["a ceiling alone can make that"], [],
+        ["an end of the scale alone can make that"], [],
     ),
     "what is no proportion has no implied trials": (
         Grid(FREE, (steps(4),), (1.25, 2.5, 3.75, 5.0)), ["decimals: 2"], ["implied"],
@@ -222,9 +222,9 @@ SAID = {
     "reasons and tests are said of the series that have them": (
         Grid(FREE, (kinds("a", "b"), steps(5)), (1.0, 2.0, 3.0, 4.0, 5.0, *(1.0,) * 5),
              stderr=(0.1, 0.1, 0.0, *(0.1,) * 7)),
-        ["The noise is not known, so no step of Kind a is called sharp.", "no step of Kind b is called sharp: no",
+        ["Without the noise of every cell no step of Kind a is called sharp.", "no step of Kind b is called sharp: no",
          "standard errors; Mann–Kendall, two-sided, ties included, of a series without noise"],
-        ["so no step is called sharp"],
+        ["no step is called sharp."],
     ),
     "intervals of steps beside a huge row have digits of their own": (  # 0.1 sqrt(2/3) times t with 8 df is 0.19
         Grid(FREE, (kinds("a", "b"), steps(4)), (1e6, 2e6, 1.5e6, 3e6, 2.0, 1.0, 2.5, 2.0),
