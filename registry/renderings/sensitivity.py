@@ -45,7 +45,7 @@ def _legend(axes: Mapping[str, AxisShare], *, is_raised: bool) -> Iterator[str]:
     if any(level.mean is not None for axis in axes.values() for level in axis.levels):
         yield "adjusted: as if the level had every cell, by the additive model"
     if any(level.logit_mean is not None for axis in axes.values() for level in axis.levels):
-        yield "on the logit scale: by the additive model of log-odds fitted to the trials, within the bounds of a share"
+        yield "on the logit scale: by the additive model of log-odds, within the bounds of a share"
     if any(level.out_of_bounds for axis in axes.values() for level in axis.levels):
         yield f"{_OUTSIDE} outside the metric's bounds, as no mean can be: an extrapolation to unmeasured cells"
 
