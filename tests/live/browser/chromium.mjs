@@ -34,10 +34,10 @@ export async function open(options, path) {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 // Rules that may find something else in the dark or on a phone; the others read the markup, which is the same.
-const rules = { dark: ["color-contrast", "link-in-text-block"], phone: ["color-contrast", "scrollable-region-focusable", "meta-viewport"] };
+const rules = { dark: ["color-contrast", "link-in-text-block"], phone: ["color-contrast", "scrollable-region-focusable", "meta-viewport", "target-size"] };
 export async function violations(page, name) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe); // as the devtools would: the policy of the page stays as it is
-  const options = { resultTypes: ["violations"], ...(rules[name] ? { runOnly: rules[name] } : {}) };
+  const options = { resultTypes: ["violations"], ...(rules[name] ? { runOnly: rules[name] } : { rules: { "target-size": { enabled: true } } }) };
   return (await page.evaluate((asked) => window.axe.run(document, asked), options)).violations;
 }
 
