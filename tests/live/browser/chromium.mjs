@@ -75,9 +75,11 @@ export async function look(page, name) {
       one.style.maxWidth = "";
       return wanted > width && wanted <= document.querySelector("main").clientWidth;
     };
-    const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
+    const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, .more > summary b, .settings .scroll, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
     const selects = [...document.querySelectorAll("select")].filter((one) => one.checkVisibility({ contentVisibilityAuto: true }) && narrow(one));
-    return [...texts, ...selects].map((one) => `${one.name ?? ""} ${one.textContent.trim().slice(0, 40)} ${one.offsetWidth}`);
+    // The ends of a plot's scale, written below the line of its row, not across it.
+    const struck = [...document.querySelectorAll(".data:not(.stacked) .plot > span")].filter((one) => one.checkVisibility() && one.getBoundingClientRect().top < one.closest("td").getBoundingClientRect().bottom);
+    return [...texts, ...selects, ...struck].map((one) => `${one.name ?? ""} ${one.textContent.trim().slice(0, 40)} ${one.offsetWidth}`);
   });
   const faults = (await violations(page, name)).map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary.slice(0, 200)}`);
   return { look: name, violations: faults, clipped };
