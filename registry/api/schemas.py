@@ -148,7 +148,7 @@ class SuiteIn(Body):
     benchmarks = Few(
         Member(),
         required=True,
-        validate=validate.Length(1, MOST_IN_SUITE, error=f"has 1 to {MOST_IN_SUITE:,} names"),
+        validate=validate.Length(1, MOST_IN_SUITE, error=f"must have 1 to {MOST_IN_SUITE:,} names"),
         metadata=about(
             "Their names, each alone or with those of its levels that count: `STS22@subset=en,split=test`; several of "
             "one axis are `X@axis=a,axis=b`, a range is `X@axis=>=64000`. An @ without `axis=` behind it is of the "

@@ -63,7 +63,7 @@ class Types(Few):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
-            Choice(*PATTERNS), validate=validate.Length(1, len(PATTERNS), error="has at least one type"), **options
+            Choice(*PATTERNS), validate=validate.Length(1, len(PATTERNS), error="must have one at least"), **options
         )
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:

@@ -135,6 +135,7 @@ def test_a_wrong_token_is_refused_with_a_sentence(project: Project, visitor: Bro
         answer = sign_in(visitor, token)
         assert answer.status_code == 401
         assert "not valid" in answer.text
+        assert 'aria-invalid="true" aria-describedby="refused"' in answer.text
         assert Outline(answer.text).faults == []
         assert "Set-Cookie" not in answer.headers
 

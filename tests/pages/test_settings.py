@@ -69,7 +69,8 @@ def test_a_project_is_made_changed_and_deleted(operator: Administrator, house: H
     stored = house.call("GET", f"projects/{slug}").get_json()
     assert (stored["name"], stored["visibility"]) == ("Näme <b>", "public")
     wrong = operator.send(page, f"{page}/delete", confirm=f"{slug}x")
-    assert (wrong.status_code, list(Forms(wrong.text).faults)) == (422, ["confirm"])
+    told = f"Slug of the project must be {slug} for the project to be deleted."
+    assert (wrong.status_code, Forms(wrong.text).faults) == (422, {"confirm": told})
     assert operator.send(page, f"{page}/delete", confirm=slug).headers["Location"] == "/settings"
     assert house.call("GET", f"projects/{slug}", token=house.operator).status_code == 404
     assert operator.send("/settings", f"/settings/restore/{slug}").headers["Location"] == page
@@ -290,16 +291,16 @@ def test_the_audit_log_is_filtered_by_act_actor_and_day(project: Project, admin:
 
 
 FAULTS = [
-    ("/tokens", {"name": "", "role": "reader", "days": "7"}, "name"),
-    ("/tokens", {"name": "<script>alert(1)</script>", "role": "king", "days": "7"}, "role"),
-    ("/tokens", {"name": "x" * 201, "role": "reader", "days": "7"}, "name"),
-    ("/tokens", {"name": "kept", "role": "reader", "days": "0"}, "days"),
-    ("/tokens", {"name": "kept", "role": "reader", "days": "many"}, "days"),
-    ("/aliases", {"kind": "model", "alias": "same", "name": "same"}, "alias"),
-    ("/suites", {"name": "kept", "benchmarks": ""}, "benchmarks"),
-    ("/members", {"kind": "user", "name": "a\x01b", "role": "reader"}, "name"),
-    ("/shares", {"path": "/projects/none", "days": "30"}, "path"),
-    ("", {"name": "", "visibility": "open"}, "visibility"),
+    ("/tokens", {"name": "", "role": "reader", "days": "7"}, "name", "Name"),
+    ("/tokens", {"name": "<script>alert(1)</script>", "role": "king", "days": "7"}, "role", "Role"),
+    ("/tokens", {"name": "x" * 201, "role": "reader", "days": "7"}, "name", "Name"),
+    ("/tokens", {"name": "kept", "role": "reader", "days": "0"}, "days", "Days until it expires"),
+    ("/tokens", {"name": "kept", "role": "reader", "days": "many"}, "days", "Days until it expires"),
+    ("/aliases", {"kind": "model", "alias": "same", "name": "same"}, "alias", "Alias"),
+    ("/suites", {"name": "kept", "benchmarks": ""}, "benchmarks", "Benchmarks"),
+    ("/members", {"kind": "user", "name": "a\x01b", "role": "reader"}, "name", "Name"),
+    ("/shares", {"path": "/projects/none", "days": "30"}, "path", "Page"),
+    ("", {"name": "", "visibility": "open"}, "visibility", "Who may read"),
 ]
 
 
@@ -307,13 +308,14 @@ def test_a_form_says_its_error_at_its_field_and_keeps_what_was_typed(
     project: Project, admin: Administrator, page: str, subtests: pytest.Subtests
 ) -> None:
     before = len(acts(project))
-    for section, typed, field in FAULTS:
+    for section, typed, field, told in FAULTS:
         with subtests.test(msg=f"{section} {typed}"):
             answer = admin.send(f"{page}{section}", **typed)
             assert answer.status_code == 422
             assert Outline(answer.text).faults == []
             again = Forms(answer.text)
-            assert field in again.faults
+            assert again.faults[field].startswith((told, "A name is not"))
+            assert f'said at its field: <a href="#{field}">{told}</a>.' in answer.text
             kept = {name: given for name, given in typed.items() if name not in ("role", "visibility")}
             assert again.forms[f"{page}{section}"].items() >= {k: v for k, v in kept.items() if "\x01" not in v}.items()
             assert "<script>alert" not in answer.text

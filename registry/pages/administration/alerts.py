@@ -117,7 +117,7 @@ def _fill(typed: Typed, connection: Connection, project_id: uuid.UUID, name: str
     try:
         found = definition_of(find_baseline(connection, project_id, name))
     except NotFound:
-        typed.values, typed.faults = {"name": name}, {"name": "there is no such baseline yet: this form makes it"}
+        typed.values, typed.faults = {"name": name}, {"name": "is of no baseline yet: this form makes it"}
         return
     policy = {one: f"{text:g}" if isinstance(text := getattr(found.policy, one), float) else text for one in _OF_POLICY}
     about = {"name": name, "changes": name, "experiment": found.experiment, "metric": found.metric}

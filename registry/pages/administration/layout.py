@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from flask import Response, after_this_request, g, redirect, request
-from marshmallow import RAISE, Schema, ValidationError
+from marshmallow import RAISE, Schema, ValidationError, fields
 from sqlalchemy import Connection
 
 from registry.api.arguments import faults_of
@@ -23,6 +23,8 @@ from registry.renderings.words import moment
 Again = Callable[[Connection, Any, str], str]
 """What a form does that was carried out before, and led there."""
 _WHOLE_NUMBER = re.compile("[0-9]{1,15}")
+_REQUIRED = fields.Field.default_error_messages["required"]
+_PREDICATE = re.compile("(is|are|must|has|have|needs|shares|stands) ")
 _LONGEST_TEXT = 500_000
 ROWS = 50
 """Rows of a page of a list."""
@@ -116,8 +118,9 @@ def by_field(faults: Collection[Fault]) -> dict[str, str]:
     """Faults by the field at which they are shown; "" for the whole form."""
     found: dict[str, str] = {}
     for fault in faults:
-        field = fault.pointer.removeprefix("/").partition("/")[0]
-        found.setdefault(field, fault.detail)
+        field, _, inner = fault.pointer.removeprefix("/").partition("/")
+        told = "must be filled in" if fault.detail == _REQUIRED else fault.detail
+        found.setdefault(field, f"line {int(inner) + 1}: {told}" if inner.isdecimal() else told)
     return found
 
 
@@ -191,6 +194,7 @@ class Section:
             "title": dict(offered)[self._name],
             "typed": typed.values,
             "faults": typed.faults,
+            "labels": {},
             "form_id": str(uuid.uuid4()),
         }
         template = f"settings_{self._name or ('projects' if row is None else 'general')}.html"
@@ -233,8 +237,9 @@ def _set(path: str, secret: str, seconds: int) -> None:
 
 
 @administration.app_template_filter("sentence")
-def sentence(text: str) -> str:
-    """A fault as a sentence: with a capital and a full stop."""
+def sentence(text: str, about: str = "") -> str:
+    """A fault as a sentence: with a capital and a full stop, and about its field where it says no subject."""
+    text = f"{about} {text}" if about and _PREDICATE.match(text) else text
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 

@@ -83,7 +83,7 @@ def change_project(connection: Connection, row: Any) -> None:
 def delete_project(connection: Connection, row: Any) -> str:
     """Delete the project whose slug was typed."""
     if read_form(_Deletion())["confirm"] != row.slug:
-        raise Invalid([Fault("/confirm", f"is not {row.slug}: type the name to delete the project")])
+        raise Invalid([Fault("/confirm", f"must be {row.slug} for the project to be deleted")])
     lock_project(connection, row.id)
     acts.delete_project(connection, actor(connection), row, cascade=True)
     return "/settings"
