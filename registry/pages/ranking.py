@@ -88,6 +88,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         with_first(one, 2, ("mean", "interval", "score")) if one.kind == "table" else one for one in order[1:2]
     ]
     names, word = [one.name for one in ranking.ranking], group_word(ranking)
+    groups = [one for one in ranking.groups if len(one) > 1]
     link_two = two if ranking.by == "model" else alone if len(names) > 2 else None
     return {
         "answer": ranking,
@@ -101,9 +102,9 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any) -
         "lettered": lettered,
         "means": whiskers_of([(one.mean, one.mean_interval) for one in ranking.ranking]),
         "link_of": partial(page_of_row, project, question, question.by),
-        "groups": [(group, alone(group)) for group in ranking.groups[:MOST_GROUPS]],
+        "groups": [(group, alone(group)) for group in groups[:MOST_GROUPS]],
         "both": two(names) if len(names) == 2 and ranking.by == "model" and len(ranking.components) == 1 else "",
-        "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
+        "more_groups": max(0, len(groups) - MOST_GROUPS),
         "matrix": matrix_of(ranking, lower=lower, link=link_two),
         "most_in_matrix": MOST_IN_MATRIX,
         "asked": _given(),

@@ -23,7 +23,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 
 class Outline(HTMLParser):
-    """Reads a page strictly: what is opened is closed in order, ids are unique, no style or script is inline."""
+    """Reads a page strictly: what is opened is closed in order, ids and h2s are unique, no style or script inline."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -31,11 +31,13 @@ class Outline(HTMLParser):
         self.ids: list[str] = []
         self.faults: list[str] = []
         self.texts: list[str] = []
+        self.heads: list[str] = []
         self.attributes: list[tuple[str, dict[str, str | None]]] = []
         self.feed(text)
         self.close()
         self.faults += [f"{tag} is never closed" for tag in self.opened]
-        self.faults += [f"id {one} is not unique" for one in set(self.ids) if self.ids.count(one) > 1]
+        for kind, all_ in ("id", self.ids), ("h2", self.heads):
+            self.faults += [f"{kind} {one} is not unique" for one in set(all_) if all_.count(one) > 1]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
@@ -45,6 +47,7 @@ class Outline(HTMLParser):
             self.faults.append(f"inline {tag}")
         if "id" in given:
             self.ids.append(given["id"] or "")
+        self.heads += [""] * (tag == "h2")
         if tag in IMPLIED and self.opened[-1:] and self.opened[-1] in IMPLIED:
             self.opened.pop()
         if tag not in VOID:
@@ -63,6 +66,8 @@ class Outline(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.texts.append(data)
+        if "h2" in self.opened:
+            self.heads[-1] += data
 
     @property
     def text(self) -> str:
