@@ -194,12 +194,25 @@ def test_a_model_and_its_line_say_how_its_only_grid_falls_in_one_sentence(public
     axis = {"name": "Context", "kind": "numeric", "scale": "log", "levels": levels}
     values = [74.4, 73.9, 72.8, 70.1, 66.0, 59.9, 52.8]
     public.published(model="M", experiment="e", axes=[axis], values=values, trials=500)
+    steep = [*values[:2], 74.4, 40.0, 40.0, 40.0, 40.0]
+    public.published(model="N", experiment="steep", axes=[axis], values=steep, trials=9000)
     public.house.compute()
+    assert "from Context 32768 on, but not up to 16384." in visitor.read(f"/projects/{public.slug}/models/N").text
     told = "Along Context accuracy falls: at 262144 it is 21.6 points lower than at 4096 (95 % interval 15.7 to 27.3)"
     told += ", and below its first value by more than 2 points from Context 65536 on."
     assert told in visitor.read(f"/projects/{public.slug}/models/M").text
     lines = f"/projects/{public.slug}/results?view=lines&experiment=e&metric=accuracy"
     assert told in visitor.computed(lines).text
+
+
+def test_what_is_empty_counts_nothing(public: Project, visitor: Browser) -> None:
+    home = f"/projects/{public.slug}"
+    empty = visitor.read(home)
+    assert "0 grids" not in f"{empty.text} {empty.description}"
+    public.published(model="M", axes=[{"name": "Length", "levels": []}], values=[], trials=None)
+    told = visitor.read(f"{home}/models/M").text
+    assert "1 grid no cells yet last change" in told
+    assert "0 of 0" not in told
 
 
 @pytest.mark.parametrize("own_labels", [False, True])

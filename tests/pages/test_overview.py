@@ -181,7 +181,7 @@ def test_of_the_only_project_the_front_page_is_the_overview_and_says_what_this_i
     assert "This registry keeps results of experiments as grids" in front.text
     assert f"/projects/{first.slug}/results" in front.links()
     own.make_project("public")
-    assert "2 of 2 projects" in visitor.read("/").text
+    assert "2 projects, the latest used first." in visitor.read("/").text
 
 
 def test_what_fails_a_gate_is_told(project: Project) -> None:

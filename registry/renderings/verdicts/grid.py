@@ -312,7 +312,7 @@ def decline(one: Series, found: Onset, yardstick: Yardstick) -> str:
     much = f"by more than {yardstick.sized(plain_number(found.margin))} " if found.margin else ""
     side = "below" if found.goes == "falls" else "above"
     told = f"{side} its first value {much}from {isolated(one.along)} {spoken(found.by)} on"
-    return told if found.until == one.from_ else f"{told}, not yet at {spoken(found.until)}"
+    return told if found.until == one.from_ else f"{told}, but not up to {spoken(found.until)}"
 
 
 def _series(document: GridDocument) -> dict[str, int]:
