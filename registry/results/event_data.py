@@ -89,6 +89,7 @@ class JudgementEvent:
     claim: Annotated[Identifier, "The claim's id."]
     judgement: Annotated[Count, "The number of the judgement, from 1."]
     verdict: Annotated[ClaimVerdict, "By the strength that the claim asks for."]
+    beyond_noise: Annotated[ClaimVerdict, "Whatever the noise; older events lack it.", Presence.OPTIONAL]
     reason: Annotated[str | None, "Why it is not decided, such as `within_noise`."]
     estimate: Annotated[float | None, "What the claim's first statement rests on, as posted, in the metric's unit."]
     experiment: Experiment

@@ -141,9 +141,19 @@ def _move(one: Data) -> str:
     return f"{name} is new at {now}" if one.get("before") is None else f"{name} {before} → {now}"
 
 
+def _judged(verdict: str, noise: str) -> str:
+    """A verdict in words, of two that may stand for the numbers as posted alone with whether noise may explain it."""
+    told = _VERDICTS.get(verdict, _text(verdict))
+    if verdict not in ("supported", "contradicted") or not noise:
+        return told
+    if noise == verdict:
+        return f"{told} beyond noise"
+    return f"{told} as posted{f' and {noise} beyond noise' if noise in ('supported', 'contradicted') else ''}"
+
+
 def _claim(act: str, data: Data) -> EventSentence:
     verdict, before = _id(data, "verdict"), _id(data, "before")
-    judged = _VERDICTS.get(verdict, _text(verdict))
+    judged = _judged(verdict, _id(data, "beyond_noise"))
     words = {
         "created": "was added",
         "deleted": "was removed",

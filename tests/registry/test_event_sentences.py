@@ -48,7 +48,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "claim.deleted": CLAIM,
     "claim.restored": {"claim": "c1", "text": ""},
     "claim.judged": JUDGED,
-    "claim.flipped": JUDGED | {"before": "not_decidable"},
+    "claim.flipped": JUDGED | {"before": "not_decidable", "beyond_noise": "not_decidable"},
     "baseline.set": {"baseline": "main", "version": 2},
     "baseline.deleted": {"baseline": "main", "version": 2},
     "gate.verdict": GATE | {"verdict": "regressed"},
@@ -127,7 +127,10 @@ def test_a_first_ranking_a_first_judgement_and_a_first_baseline_say_so() -> None
     first = {"experiment": "E", "metric": "m", "leaders": ["A"], "leader_count": 1, "first": True}
     ranked = event_sentence("ranking.changed", first)
     assert ranked.text == "The ranking of E by m was computed for the first time (first in order: A)"
-    assert event_sentence("claim.judged", JUDGED | {"judgement": 1}).head == "The claim “A wins.” is contradicted"
+    told_of = {"": "", "contradicted": " beyond noise", "supported": " as posted and supported beyond noise"}
+    for noise, told in told_of.items():
+        judged = JUDGED | {"judgement": 1, "beyond_noise": noise}
+        assert event_sentence("claim.judged", judged).head == f"The claim “A wins.” is contradicted{told}"
     assert event_sentence("baseline.set", {"baseline": "main", "version": 1}).text == "The baseline main was created"
 
 

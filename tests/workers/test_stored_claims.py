@@ -102,6 +102,8 @@ def test_a_claim_is_judged_when_it_is_posted_and_when_its_grid_changes_and_no_ju
         ("claim.judged", "contradicted", None, 98.0),
         ("claim.flipped", "supported", "contradicted", 99.3),
     ]
+    beyond = [one["judgement"]["beyond_noise"] for one in page["items"] + rest["items"]]
+    assert [one.data["beyond_noise"] for one in reversed(events)] == beyond
     assert [(one.subject, one.data["judgement"]) for one in events] == [
         (f"claims/{claim['id']}", n) for n in range(1, 5)
     ]

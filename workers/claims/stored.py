@@ -235,6 +235,7 @@ def told_of(claim: Any, number: int, document: Mapping[str, Any]) -> Arrival:
         claim=str(claim.id),
         judgement=number,
         verdict=document["verdict"],
+        beyond_noise=document["beyond_noise"],
         reason=document["reason"],
         estimate=first["numbers"].get("estimate") if first else None,
         experiment=claim.experiment,
