@@ -85,7 +85,9 @@ class WithoutOne:
     """The first of two names less the second, on all benchmarks but one."""
 
     benchmark: Annotated[str, "The one that is left out."]
-    difference: Annotated[float | None, "The first less the second; null where leads are estimated."]
+    difference: Annotated[
+        float | None, "The first less the second; null where leads are estimated or the two then share no slot."
+    ]
     interval: Annotated[Interval | None, "Of `difference`."]
     p_holm: Annotated[float | None, "Holm over all pairs."]
     shown: Annotated[Count, "How many names the first is then shown to be better than."]
@@ -118,7 +120,8 @@ class Stability:
 
     leave_one_out: Annotated[
         tuple[LeaveOneOut, ...],
-        "The range of ranks, that over all benchmarks included, when each benchmark is left out in turn.",
+        "The range of ranks, that over all benchmarks included, when each benchmark is left out in turn, but for those "
+        "without which the names fall apart.",
     ] = ()
     agreement: Annotated[
         tuple[PolicyAgreement, ...],

@@ -10,6 +10,7 @@ from scipy import stats
 from registry.query import RankingQuery
 from registry.renderings.ranking import page
 from registry.renderings.sheet import markdown, text
+from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.codec import from_document
 from registry.results.ranking import Ranking
 from tests.house import Project
@@ -167,6 +168,15 @@ def test_nothing_is_left_out_of_one_benchmark_and_none_is_first_of_two_that_are_
     publish(project, {"A": equal, "B": equal}, experiment="equal", trials=200)
     for found in all_answered(project, {"experiment": "one"}, {"experiment": "equal"}):
         assert found["stability"]["without"] == []
+
+
+def test_without_the_only_benchmark_that_both_have_it_cannot_be_told(project: Project) -> None:
+    values = [60.0, 61.0, 62.0]
+    scores: Scores = {"A": {"X": [90.0, 91.0, 92.0], "Y": values}, "B": {"X": values, "Z": values}}
+    found = answered(publish(project, scores, trials=200))
+    sizes = {one["benchmark"]: one["difference"] for one in found["stability"]["without"]}
+    assert sizes == {"X": None, "Y": pytest.approx(30), "Z": pytest.approx(30)}
+    assert "; without X it cannot be told; this" in ranking_verdict(from_document(Ranking, found)).sentence
 
 
 # --- which of them are the hardest ----------------------------------------------------------------------------------

@@ -228,8 +228,8 @@ def without_one(
     missing: Missing = "matched",
     target: Target = "rerun",
 ) -> tuple[WithoutOne, ...]:
-    """The pair of two of these names on the other benchmarks, for each benchmark without which they still meet; Holm
-    is over all pairs of the standings. Empty with one benchmark, and where it would cost too much."""
+    """The pair of two of these names on the other benchmarks, for each benchmark, of nothing where they meet on it
+    alone; Holm is over all pairs of the standings. Empty with one benchmark, and where it would cost too much."""
     benchmarks = np.unique(standings.benchmarks).tolist()
     size, slots = standings.values.shape
     again = size * (size - 1) // 2 * len(benchmarks)
@@ -239,12 +239,11 @@ def without_one(
     for benchmark in benchmarks:
         rest = prepared(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), missing)
         if not rest.present.any():
+            found.append(WithoutOne(standings.benchmark_names[benchmark], None, None, None, 0, 0))
             continue
         table = pair_table(rest, alpha, target, estimand_of(method, rest.mixed), min(WORK, ALL_WORK // again))
         i, j = sorted(rest.names.index(name) for name in (first, second))
         [pair] = table.pairs([(i, j)])
-        if pair.n_common == 0:
-            continue
         worse = table.apart[rest.names.index(first)] > 0
         left = int(np.count_nonzero(rest.present.any(axis=1))) - 1
         found.append(WithoutOne.of(standings.benchmark_names[benchmark], pair, first, int(worse.sum()), left))

@@ -15,8 +15,8 @@ _ALL_WITHOUT = 12
 
 def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, sign: int = 1) -> str:
     """What follows the claim that one of two is better: `; without AIME'25 it is 0.7 points (95 % interval -1.7 to
-    3.0), left open`. Empty where it holds without each benchmark. `sign` times a difference is positive where the
-    better one is ahead."""
+    3.0), left open`, or that it cannot be told where they share nothing else. Empty where it holds without each.
+    `sign` times a difference is positive where the better one is ahead."""
     lost = [
         (one, found)
         for one in without
@@ -26,13 +26,15 @@ def carried(without: Sequence[WithoutOne], yardstick: Yardstick, alpha: float, s
     if not lost:
         return ""
     turned = [one for one in lost if one[1] is not None and one[1].shown]
-    worst, found = max(turned or lost, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
+    apart = [one for one in lost if one[1] is None and one[0].p_holm is None]
+    some = turned or apart or lost
+    worst, found = max(some, key=lambda pair: 1.0 if pair[0].p_holm is None else pair[0].p_holm)
     size = f"is {_size_without(found, yardstick)}" if found else f"has p {p_value(worst.p_holm)}"
-    way, some = ("shown the other way round", turned) if turned else ("left open", lost)
+    told = "cannot be told" if some is apart else f"{size}, {'shown the other way round' if turned else 'left open'}"
     alike = joined([one.benchmark for one, _ in some if one is not worst], _CARRYING)
     rest = joined([pair[0].benchmark for pair in lost if pair not in some], _CARRYING)
     also = (f", as it is without {alike}" if alike else "") + (f"; without {rest} it is left open" if rest else "")
-    return f"; without {isolated(worst.benchmark)} it {size}, {way}{also}"
+    return f"; without {isolated(worst.benchmark)} it {told}{also}"
 
 
 def fewer(without: Sequence[WithoutOne], claimed: int, group: str) -> tuple[str, tuple[str, ...]]:
