@@ -3,7 +3,17 @@
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from registry.renderings.numbers import MISSING, UNDEFINED, ends, fixed, intervals, level_of, places_of, places_of_means
+from registry.renderings.numbers import (
+    MISSING,
+    UNDEFINED,
+    ends,
+    fixed,
+    intervals,
+    level_of,
+    places_between,
+    places_of,
+    places_of_means,
+)
 from registry.renderings.ranking import MARK, cells_of_means, what_marks, without_mean
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
@@ -224,7 +234,7 @@ def _list(found: Aggregates) -> Iterator[Block]:
     places = value_places(found)
     columns = [
         Column(dimension_name(name), [labels[name][one.at[name]] for one in rows]),
-        Column(found.value, [written(one, places) for one in rows], True),
+        Column(found.value, [written(one, places_between(ends(one.interval), places)) for one in rows], True),
     ]
     if any(one.interval for one in rows):
         columns.append(Column("interval", intervals([one.interval for one in rows], places)))
@@ -287,7 +297,7 @@ def mean_texts(found: Aggregates) -> list[str]:
     """The mean of each row, marked where it is over fewer slots than another one's."""
     places, marked = mean_places(found), over_fewer(found)
     blank = " " if any(marked) else ""
-    written = [fixed(one.mean, places, UNDEFINED) for one in found.rows]
+    written = [fixed(one.mean, places_between(ends(one.mean_interval), places), UNDEFINED) for one in found.rows]
     return [f"{text}{MARK if mark else blank}" for text, mark in zip(written, marked, strict=True)]
 
 

@@ -145,17 +145,22 @@ def within(interval: Interval) -> str:
 
 def span(low: float, high: float, decimals: int | None) -> str:
     """The ends of an interval in a sentence: `-5.2 to -0.8`."""
-    return " to ".join(_written(low, high, decimals))
+    places = places_between((low, high), decimals)
+    return f"{fixed(low, places)} to {fixed(high, places)}"
 
 
-def _written(low: float, high: float, decimals: int | None) -> tuple[str, str]:
-    """The ends with so many decimals, or a few more where they would be written alike, or one of them as 0."""
-    for places in range(decimals, decimals + 12) if decimals is not None else ():
+def places_between(between: tuple[float, float] | tuple[None, None], decimals: int | None) -> int | None:
+    """The decimals of the ends of an interval, and of the estimate in it: so many, or a few more where the ends would
+    be written alike, or one of them as 0."""
+    low, high = between
+    if decimals is None or low is None or high is None:
+        return decimals
+    for places in range(decimals, decimals + 12):
         first, last = fixed(low, places), fixed(high, places)
         zero = (low and not float(first)) or (high and not float(last))
         if not zero and (low == high or first != last):
-            return first, last
-    return fixed(low, decimals), fixed(high, decimals)
+            return places
+    return decimals
 
 
 def level_of(found: _Confident) -> str:
@@ -199,10 +204,10 @@ def intervals(found: Sequence[Interval | None], decimals: int | Sequence[int | N
     """Intervals as `[low, high]`, of so many decimals all or each, their ends padded so that they stand below each
     other."""
     places = decimals if isinstance(decimals, Sequence) else [decimals] * len(found)
-    told = [_written(one.low, one.high, d) if one else None for one, d in zip(found, places, strict=True)]
-    low = max((len(both[0]) for both in told if both), default=0)
-    high = max((len(both[1]) for both in told if both), default=0)
-    return [f"[{both[0]:>{low}}, {both[1]:>{high}}]" if both else UNDEFINED for both in told]
+    told = [(one, places_between(ends(one), d)) for one, d in zip(found, places, strict=True)]
+    low = max((len(fixed(one.low, d)) for one, d in told if one), default=0)
+    high = max((len(fixed(one.high, d)) for one, d in told if one), default=0)
+    return [f"[{fixed(one.low, d):>{low}}, {fixed(one.high, d):>{high}}]" if one else UNDEFINED for one, d in told]
 
 
 def rounded(value: float) -> str:

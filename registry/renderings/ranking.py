@@ -11,6 +11,7 @@ from registry.renderings.numbers import (
     fixed,
     intervals,
     level_of_picked,
+    places_between,
     places_of,
     rank_range,
     signed,
@@ -202,7 +203,7 @@ def mean_texts(ranking: Ranking) -> list[str]:
         return []
     places, marks = places_of(row.mean for row in rows), [MARK if one else "" for one in over_fewer(ranking)]
     wide = max(map(len, marks))
-    written = [fixed(row.mean, places, UNDEFINED) for row in rows]
+    written = [fixed(row.mean, places_between(ends(row.mean_interval), places), UNDEFINED) for row in rows]
     return [f"{one}{mark:{wide}}" if wide else one for one, mark in zip(written, marks, strict=True)]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from registry.grids.grid import Metric
 from registry.grids.slices import slice_of, slice_text
-from registry.renderings.numbers import fixed, level_at, places_of, rough, span
+from registry.renderings.numbers import ends, fixed, level_at, places_between, places_of, rough, span
 from registry.renderings.words import isolated
 from registry.results.pairs import Pair
 from registry.results.parameters import POWER, Parameters, times_to_show
@@ -83,14 +83,14 @@ class Estimate:
     def decimals(self) -> int | None:
         """One decimal fewer than tables have, if no number becomes 0 by that, and no end of the interval what the
         difference is written as."""
-        ends = (self.interval.low, self.interval.high) if self.interval else ()
-        numbers = [self.difference, *ends]
+        between = (self.interval.low, self.interval.high) if self.interval else ()
+        numbers = [self.difference, *between]
         most = places_of(numbers)
         if not most:
             return most
         gone = any(one and not float(fixed(one, most - 1)) for one in numbers)
-        alike = any(one != numbers[0] and fixed(one, most - 1) == fixed(numbers[0], most - 1) for one in ends)
-        return most if gone or alike else most - 1
+        alike = any(one != numbers[0] and fixed(one, most - 1) == fixed(numbers[0], most - 1) for one in between)
+        return places_between(ends(self.interval), most if gone or alike else most - 1)
 
     @property
     def size(self) -> str:

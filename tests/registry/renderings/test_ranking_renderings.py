@@ -112,6 +112,12 @@ def test_a_rank_range_says_which_pairs_narrow_it() -> None:
     assert "has it narrows none\n" in ranking_text(ranking(warnings=[against]))
 
 
+def test_a_mean_lies_in_its_interval_as_both_are_written() -> None:
+    sure = {"mean": 47.1234567891, "mean_interval": {"level": 0.95, "low": 47.1234567889, "high": 47.1234567893}}
+    told = ranking_text(ranking(ranking=[row(1, "alpha", 0.0, 1, 1, "A") | sure], pairs=[], never_met=[]))
+    assert " 47.1234567891  [47.1234567889, 47.1234567893] " in told
+
+
 def test_who_else_changed_is_counted_and_one_alone_is_told() -> None:
     worse = [{"name": f"n{n}", "before": n, "now": n, "verdict": "worse", "difference": -9.0 + n} for n in range(1, 5)]
     for number, told in {2: "", 3: ", 1 more is worse", 4: ", 2 more are better or worse"}.items():
