@@ -101,7 +101,8 @@ def test_the_current_revisions_are_compared_and_never_older_ones_in_their_place(
     assert (revisions["status"], revisions["differs"], revisions["mean"]) == ("ok", [], 15.0)
     assert revisions["warnings"] == []
     same = answered(project, a, a)
-    assert (same["mean"], [warning["code"] for warning in same["warnings"]]) == (0.0, ["same_revision"])
+    reason = "baseline and contender are one revision of one grid"
+    assert (same["status"], same["reason"], same["test"], same["cells"]) == ("not_comparable", reason, None, [])
 
 
 def test_an_answer_is_computed_once_and_kept_with_its_etag(project: Project) -> None:

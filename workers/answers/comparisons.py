@@ -390,7 +390,10 @@ def comparison_document(
     baseline, contender = sides
     mine, theirs = (_side(row, joined) for row in sides)
     differs = tuple(_names_apart(mine, theirs))
-    obstacle = None if "experiment" in differs else rules.obstacle(baseline.protocol, contender.protocol)
+    if (mine.grid, mine.revision) == (theirs.grid, theirs.revision):
+        obstacle: str | None = "baseline and contender are one revision of one grid"
+    else:
+        obstacle = None if "experiment" in differs else rules.obstacle(baseline.protocol, contender.protocol)
     found = (
         gap(grid_of(baseline), grid_of(contender), differs, query.alpha, items)
         if obstacle is None
@@ -398,8 +401,6 @@ def comparison_document(
     )
     found = replace(found, protocol=differing_keys(rules, baseline.protocol, contender.protocol))
     doubts = () if obstacle else protocol_doubts(rules, baseline.protocol, contender.protocol)
-    if (mine.grid, mine.revision) == (theirs.grid, theirs.revision):
-        doubts = (Warning("same_revision", "Baseline and contender are one revision of one grid."), *doubts)
     inputs = [
         ComparedRevision(side.grid, side.revision, side.digest)
         for side in (mine, theirs)
