@@ -175,9 +175,8 @@ def _level_lines(
         here = [one for one in shown if _difference(one) * sign * yardstick.sign > 0]
         if here:
             levels = joined([label(one.level) for one in here], 6)
-            shown_at = f"{name} is shown to be {yardstick.word} at {isolated(axis)} {levels}"
             holm = f" (Holm over {tested} levels)" if tested > 1 else ""
-            yield f"{shown_at[0].upper()}{shown_at[1:]}{holm}."
+            yield f"{name} is shown to be {yardstick.word} at {isolated(axis)} {levels}{holm}."
 
 
 def _difference(one: LevelGap) -> float:
