@@ -215,12 +215,13 @@ _BEYOND_LINES = 100
 
 
 def told_change(one: Series) -> EndChange | FittedChange | None:
-    """The change of the ends, without noise along a line; `None` where both are not 0 and one is more than a hundred
-    times the other: a line that leaves out a giant step says nothing of such a course."""
+    """The change of the ends, without noise along a line; `None` where one of the two is more than a hundred times the
+    other, with the range for ends that are equal: a line that leaves out a giant step says nothing of such a course."""
     if one.end_change or not one.fitted_change:
         return one.end_change
-    less, more = sorted((abs(one.last - one.first), abs(one.fitted_change.value)))
-    return None if 0 < _BEYOND_LINES * less < more else one.fitted_change
+    line = abs(one.fitted_change.value)
+    less, more = sorted((abs(one.last - one.first) or bool(line) * (one.summary.max - one.summary.min), line))
+    return None if _BEYOND_LINES * less < more else one.fitted_change
 
 
 def reaches_0(one: Series) -> bool:

@@ -288,6 +288,10 @@ SAID = {
         ["1000000000 → 1500000000 +1 [-2", "that along a line and that of the ends are more than a hundredfold apart"],
         ["fitted change", "+6 ["],
     ),
+    "nor where it, or its ends, do not change at all": (
+        Grid(FREE, (kinds("a", "b"), steps(7)), (1e9, 1.0, 2.0, 3.0, 4.0, 5.0, 1e9, *[1.0] * 6, 1e6)),
+        ["that along a line and that of the ends are more than a hundredfold apart"], ["fitted change", "+6 [", " 0 ["],
+    ),
     "intervals of a step that Holm's p leaves open hold 0, as the test does": (
         Grid(HIGHER, (kinds("a", "b"), steps(3)), (53.0, 59.5, 52.0, 66.0, 61.5, 49.5), 200),
         ["-12.0 [-21.42, 0.00] 0.0822", "where this p is 0.05 or more intervals are widened to 0"], ["-2.26]"],
