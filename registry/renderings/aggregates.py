@@ -23,6 +23,7 @@ from registry.renderings.words import (
     asked_columns,
     assumptions,
     counted,
+    every,
     isolated,
     label,
     left_out_and_warnings,
@@ -143,7 +144,7 @@ def left_out(found: Aggregates) -> Iterator[str]:
     if found.missing == "available":
         kept = f"Each entry over its own of {counted(total, 'slot', 'slots')}; all entries share {shared:,}"
     elif shared == total:
-        kept = "The only slot was" if total == 1 else f"All {total:,} slots were"
+        kept = "The only slot was" if total == 1 else f"{every(total, 'slots').capitalize()} were"
         of = " that is not set aside" if found.set_aside else " that has cells" if left.empty else ""
         kept += f" measured for every entry{' of their column' if found.columns and total > 1 else ''}{of}"
     elif is_apart(found.warnings):

@@ -15,6 +15,7 @@ from registry.renderings.words import (
     attainable_p,
     counted,
     either,
+    every,
     left_out_and_warnings,
     measure,
     named_test,
@@ -127,7 +128,7 @@ def _differing(found: BenchmarkHeterogeneity) -> str:
         free = found.df or 1
         named = f"Brown and Forsythe's F {found.statistic / free:.4g} with {free:.4g} and {found.df_error or 0:.4g} df"
     return (
-        f"whether the difference is the same on all {found.benchmarks} benchmarks whose error is known: {named}, "
+        f"whether the difference is the same on {every(found.benchmarks, 'benchmarks')} whose error is known: {named}, "
         f"p {p_value(found.p)}"
     )
 

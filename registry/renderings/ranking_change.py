@@ -19,7 +19,7 @@ from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, sentence
 from registry.renderings.verdicts.ranking import plural_of
-from registry.renderings.words import counted, isolated, moment, said
+from registry.renderings.words import counted, isolated, levels_named, moment, said
 from registry.results.ranking import NameChange, Ranking, RankingChange
 
 CHANGE_COLUMNS = ("since", "rank_then", "verdict", "change", "change_low", "change_high", "change_p_holm")
@@ -29,6 +29,7 @@ _TOLD, _LISTED = 2, 40
 
 def change_sentence(ranking: Ranking) -> str:
     """Who is new, gone and moved, and who is better or worse than itself was; "" where nobody asked."""
+    ranking = levels_named(ranking)
     if ranking.change is None:
         return ""
     names, since = ranking.change.names, f"Since {moment(ranking.change.since)}"

@@ -115,6 +115,12 @@ def _at(name: str, level: str) -> str:
     return isolated(level if level.startswith(f"{name} ") else f"{isolated(name)} {isolated(level)}")
 
 
+def levels_named(ranking: Ranking) -> Ranking:
+    """The ranking with the name of their axis before its levels, as sentences have it."""
+    axis = (ranking.by or "").removeprefix("axis:")
+    return ranking.renamed(lambda level: place({axis: level})) if axis != (ranking.by or "") else ranking
+
+
 def isolated(text: str) -> str:
     """A name in a sentence, `(none)` for an empty one: one that is written from right to left does not turn around what
     stands beside it."""
@@ -172,6 +178,11 @@ def times_interval(times: float, within: Interval | None) -> Interval | None:
 
 def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
+
+
+def every(number: int, many: str) -> str:
+    """All of them, which are several: `both cells`, `all 3 cells`."""
+    return f"both {many}" if number == 2 else f"all {number:,} {many}"
 
 
 def axis_columns(cells: Sequence[Mapping[str, Any]]) -> list[Column]:

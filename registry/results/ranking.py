@@ -1,8 +1,8 @@
 """Types of a ranking: names in order over the slots that they share, and what changed in it. `workers/statistics/`
 fills them in `ranking.py`, `workers/rankings/` in `change.py`; `renderings/ranking.py` and pages write them."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from registry.grids.grid import Direction
@@ -290,3 +290,22 @@ class Ranking:
     state: Annotated[Literal["ready", "failed"], "failed: `reason` says why."] = "ready"
     computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
     attempts: Annotated[Count | None, "How often it was tried in vain.", Presence.OMITTED] = None
+
+    def renamed(self, told: Callable[[str], str]) -> "Ranking":
+        """The same with other names in its order, its pairs and groups, and in what changed."""
+        groups, never_met, components = (
+            tuple(tuple(map(told, part)) for part in parts) for parts in (self.groups, self.never_met, self.components)
+        )
+        ranges = tuple(replace(one, name=told(one.name)) for one in self.stability.leave_one_out)
+        changed = self.change and tuple(replace(one, name=told(one.name)) for one in self.change.names)
+        return replace(
+            self,
+            ranking=tuple(replace(one, name=told(one.name)) for one in self.ranking),
+            pairs=tuple(replace(one, a=told(one.a), b=told(one.b)) for one in self.pairs),
+            groups=groups,
+            never_met=never_met,
+            components=components,
+            policy_sensitivity=tuple(replace(one, name=told(one.name)) for one in self.policy_sensitivity),
+            stability=replace(self.stability, leave_one_out=ranges),
+            change=self.change and replace(self.change, names=changed or ()),
+        )

@@ -23,6 +23,7 @@ from registry.renderings.verdicts.estimate import Estimate, Verdict, Yardstick, 
 from registry.renderings.words import (
     UNLIKE_ENDS,
     counted,
+    every,
     isolated,
     label,
     lasting,
@@ -104,7 +105,7 @@ def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tu
     if peaks.best_set is None:
         why = peaks.noise_reason or "the noise of the cells is not known"
         told = (
-            f"All {cells:,} cells have {named}; which is best cannot be told"
+            f"{every(cells, 'cells').capitalize()} have {named}; which is best cannot be told"
             if best.ties == cells > 1
             else f"{told}; whether that is really the best cannot be told"
         )

@@ -19,7 +19,7 @@ from registry.renderings.verdicts.estimate import (
     slice_words,
 )
 from registry.renderings.verdicts.without_one import carried, fewer, of_them
-from registry.renderings.words import counted, isolated
+from registry.renderings.words import counted, every, isolated, levels_named
 from registry.results.pairs import Pair
 from registry.results.parameters import POWER
 from registry.results.ranking import Omission, Ranked, Ranking
@@ -76,12 +76,11 @@ def of_measured(ranking: Ranking) -> Ranking:
 def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     """What the verdict says of its target, in a few words: `better than all 7 others, than Orion-8B, the next one, by
     3.4 points (95 % interval 1.2 to 5.5)`."""
-    ranking = of_measured(ranking)
+    ranking = levels_named(of_measured(ranking))
     answer, rows = ranking_verdict(ranking).answer, ranking.ranking
     best = [row for row in rows if row.rank == 1]
     why = why_untested(ranking)
-    if why is None and len(rows) > 2:
-        why = _why_none_could(ranking)
+    why = _why_none_could(ranking) if why is None and len(rows) > 2 else why
     if answer == "none" or why is not None:
         return answer, f"cannot be told: {why}" if why else "cannot be told"
     after = rows[1] if len(rows) == 2 else next((row for row in rows if row not in best), rows[-1])
@@ -96,7 +95,7 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
     others, worse = len(rows) - len(best), len(rows) - max(row.rank_high or len(rows) for row in best)
     if not others:
         return answer, "all share the first rank"
-    all_ = {1: "the other", 2: "both others"}.get(others, f"all {others:,} others")
+    all_ = "the other" if others == 1 else every(others, "others")
     than = all_ if worse == others else f"{worse or 'none'} of {counted(others, 'other', 'others')}"
     gap = _gap(ranking, _not_separated(ranking, best))
     lead = f"; {isolated(rows[0].name)}{gap}" if gap else ""
@@ -106,7 +105,7 @@ def short_verdict(ranking: Ranking) -> tuple[Answer, str]:
 
 
 def _verdict(ranking: Ranking, turns: str) -> Verdict:
-    ranking = of_measured(ranking)
+    ranking = levels_named(of_measured(ranking))
     rows, several = ranking.ranking, plural_of(ranking.by)
     if len(rows) == 1:
         name = isolated(rows[0].name or f"one {ranking.by or 'model'}")
@@ -264,10 +263,11 @@ def _of_many(ranking: Ranking, turns: str) -> Verdict:
     worse, open_ = count - max(row.rank_high or count for row in best), _not_separated(ranking, best)
     name = joined([row.name for row in best], _LISTED)
     share = "is" if len(best) == 1 else "share the rank of the"
-    first = f"{name} {share} first of {count:,} {several}{where}"
+    whose = "" if not ranking.by.startswith("axis:") else "its " if len(best) == 1 else "their "
+    first = f"{name} {share} first of {whose}{count:,} {'levels' if whose else several}{where}"
     less, each = fewer(ranking.stability.without, worse, group_word(ranking))
     if worse == count - len(best):
-        others = "the other" if worse == 1 else "both others" if worse == 2 else f"all {worse:,} others"
+        others = "the other" if worse == 1 else every(worse, "others")
         told = f"{first}, shown to be {_word(ranking)} than {others}{less}"
         return Verdict("shown", sentence(f"{told}{turns}"), tuple(lead_of(ranking)), left_out=each)
     told = f"{first}, shown to be {_word(ranking)} than {of_them(worse)}{less}" if worse else first
@@ -353,6 +353,7 @@ def _equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> s
 
 def lead_of(ranking: Ranking) -> Iterator[str]:
     """By how much the first leads the second, where the pair is listed."""
+    ranking = levels_named(ranking)
     first, second = ranking.ranking[0].name, ranking.ranking[1].name
     listed = pair_of(ranking, first, second)
     if listed and listed[1] and listed[1].difference:
@@ -380,8 +381,7 @@ def _rival(ranking: Ranking, open_: Sequence[str]) -> str:
 def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     """By how much a first that is not shown to be alone leads the next one: ` leads beta by 0.4 points (95 % interval
     -1.0 to 1.8)`; empty where the pair is not listed. `open_` are the names that are not separated from it."""
-    name = _rival(ranking, open_)
-    listed = pair_of(ranking, ranking.ranking[0].name, name)
+    listed = pair_of(ranking, ranking.ranking[0].name, name := _rival(ranking, open_))
     if not listed or not listed[1]:
         return ""
     found = listed[1]

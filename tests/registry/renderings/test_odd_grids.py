@@ -279,6 +279,7 @@ SAID = {
     "cells that agree have what is counted in itself once": (
         Grid(ERRORS, (steps(4),), (0.0,) * 4), ["All 4 cells have 0 errors; which is best"], ["have errors"],
     ),
+    "two cells are both": (Grid(ERRORS, (steps(2),), (0.0,) * 2), ["Both cells have 0 errors; which"], ["All 2"]),
     "a metric in the plural has a value": (
         Grid(replace(ERRORS, name="tokens", unit="k"), (steps(2),), (3.0, 2.0)),
         ["The best value of tokens is 2 k at Step 1;"], ["best tokens is"],

@@ -226,6 +226,7 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
     "ordered by wins, and open": (ranked(NEAR, [BY_LEAD | {"p_holm": 0.2}], method="win_rate"),),
     "an order by another method does not turn the differences": (two(-2.13, (-3.66, -0.6), method="mean"),),
     "of many names the first": (ranked(THREE, PAIRS),),
+    "of many levels the first, with their axis": (ranked(THREE, PAIRS, by="axis:Type"),),
     "of many names the first is not separated from one": (ranked(OVERLAPPING, PAIRS),),
     "of many names one was not tested against the first": (ranked(OVERLAPPING, [UNTESTED, *PAIRS[1:]]),),
     "of many names the first is equal to one": (
