@@ -41,10 +41,10 @@ _GOES = {
     "not_monotone": "both rises and falls",
 }
 _COVERED = {
-    "levels": "there are cells exactly at the levels named",
-    "span": "the cells reach from the first to the last level named",
-    "ragged": "not every cell was measured",
-    "most": "no level has more cells",
+    "levels": "the levels with a cell",
+    "span": "the first and the last level with a cell",
+    "ragged": "whether cells are missing",
+    "most": "the level with the most cells",
     "last_below": "the last level with a cell",
     "cells": "the number of cells",
 }
@@ -162,7 +162,7 @@ def stated(says: Says) -> str:  # noqa: PLR0911, PLR0912 (one for each kind)
             return f"below {says.number:.10g}"
         case Coverage():
             return (
-                says.count.text if says.count else ", ".join(sorted(says.levels, key=_in_order)) or says.level or "so"
+                says.count.text if says.count else ", ".join(sorted(says.levels, key=_in_order)) or says.level or "yes"
             )
         case IllPosed():
             return says.because

@@ -9,6 +9,7 @@ shrinks as the cut moves on: that it is beyond the margin at a cut and not yet a
 change begins there. Its bounds come from those of all pairs, which hold together.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Literal
@@ -62,7 +63,7 @@ def _straight(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
     if scene.noisy and not bool(np.all(scene.facts.errors.is_exact[list(order)])):
         span, smallest = _tested(says.along, scene, order)
         if span is None:
-            return undecided("noise_unknown") if smallest is None else _too_few(len(order), smallest)
+            return undecided("noise_unknown") if smallest is None else _too_few(len(order), smallest, scene.alpha)
         return scene.judged(region, span, cells)
     spans = scene.world.spans(order)
     if spans is None:
@@ -81,9 +82,10 @@ def region_of(says: Trend) -> tuple[Span, ...]:
     return POSITIVE if says.goes == "up" else NEGATIVE
 
 
-def _too_few(points: int, smallest: float) -> Found:
-    told = f"there are too few points: with {points} the smallest p is {smallest:.3g}"
-    return undecided("too_few_points", told)
+def _too_few(points: int, smallest: float, alpha: float) -> Found:
+    tied = 2 / math.factorial(min(points, 20)) < alpha
+    few = f"too many ties: with {points} points" if tied else f"too few points: with {points}"
+    return undecided("too_few_points", f"there are {few} the smallest p is {smallest:.3g}")
 
 
 def _monotone(order: Sequence[int], scene: Scene, *, upward: bool, strictly: bool, moved: bool = True) -> Found:

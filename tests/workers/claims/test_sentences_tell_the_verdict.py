@@ -43,6 +43,16 @@ def test_a_last_level_is_told_beside_the_number_that_is_claimed(number: float, v
     assert told == f"{verdict} as posted: the last level with a cell is 2 (claimed: below {number})."
 
 
+def test_what_is_claimed_of_cells_is_not_told_as_if_it_were_so() -> None:
+    for says, told in (
+        ({"axis": "L", "is": "levels", "levels": [0, 1]}, "the levels with a cell (claimed: 0, 1)"),
+        ({"axis": "L", "is": "span", "levels": [0, 1]}, "the first and the last level with a cell (claimed: 0, 1)"),
+        ({"is": "ragged"}, "whether cells are missing (claimed: yes)"),
+    ):
+        found = judged(of([90.0, 80.0, 70.0]), {"kind": "coverage", **says})["sentence"]
+        assert found == f"Contradicted as posted: {told}."
+
+
 def test_a_width_that_each_pair_shows_has_the_bound_by_which_it_is_shown() -> None:
     """The widest pair is .225 apart, with an error of 100 sqrt(2 x .09 / 20,000) = .3: 1.96 of them are .59; over all
     ten pairs it would be 2.81 of them."""
@@ -65,6 +75,9 @@ def test_a_trend_of_too_few_points_tells_the_smallest_p() -> None:
         assert f"there are too few points: with {points} the smallest p is {p:.3g}." in found["sentence"]
     five = judged(of([10.0, 20.0, 40.0, 50.0, 60.0]), claim)
     assert five["beyond_noise"] == "supported"
+    # One of 5, and one other: 2 / 5 of the orderings are as far.
+    tied = judged(of([10.0, 20.0, 20.0, 20.0, 20.0]), claim)["sentence"]
+    assert "there are too many ties: with 5 points the smallest p is 0.4." in tied
 
 
 def test_a_trend_tells_that_its_change_is_fitted() -> None:
