@@ -102,6 +102,8 @@ def _whole(document: ModelComparison, whole: WholeGap) -> Iterator[str]:
     if whole.benchmarks_won is not None:
         won, tied, lost = whole.benchmarks_won, whole.benchmarks_tied, whole.benchmarks_lost
         sure = f"by their tests (Holm) it wins {whole.significant_wins} and loses {whole.significant_losses}"
+        if not any(one.test and one.test.p_holm is not None for one in document.by_benchmark):
+            sure = "none was tested"
         yield f"benchmarks: the contender wins {won}, ties {tied}, loses {lost}; {sure}"
         yield f"slots: the contender wins {whole.wins}, ties {whole.ties}, loses {whole.losses}"
     if whole.heterogeneity and whole.benchmarks > 1:

@@ -353,13 +353,15 @@ def left_out_line(found: Sequence[Incomparable] | None, done: str) -> Iterator[s
         return
     named = "; ".join(_named(one) for one in found[:_MOST_LEFT_OUT])
     more = f"; and {len(found) - _MOST_LEFT_OUT:,} more" if len(found) > _MOST_LEFT_OUT else ""
-    yield f"not {done}, for they were measured otherwise: {named}{more}"
+    said = [any(key.contender is not None for key in one.differs) for one in found]
+    how = "were measured otherwise" if any(said) else "do not say how they were measured"
+    yield f"not {done}, for they {how}{', or do not say how' * (any(said) and not all(said))}: {named}{more}"
 
 
 def _named(one: Incomparable) -> str:
     names = " · ".join(isolated(name) for name in (one.model, one.variant) if name)
-    why = ", ".join(map(_differing, one.differs)) or "no protocol"
-    return f"{names} on {isolated(one.benchmark)} ({why})"
+    why = ", ".join(map(_differing, one.differs))
+    return f"{names} on {isolated(one.benchmark)}{f' ({why})' if why else ''}"
 
 
 def _differing(one: ProtocolDifference) -> str:

@@ -352,7 +352,7 @@ def test_benchmarks_that_go_opposite_ways_are_named(project: Project) -> None:
 
 
 def test_what_nobody_could_ask_is_not_answered(project: Project) -> None:
-    """Whether one benchmark differs from others, and who wins on none."""
+    """Whether one benchmark differs from others, who wins on none, and by tests where there are none."""
     others = [{"name": "Length", "kind": "numeric", "levels": [5, 6, 7, 8]}]
     for model, axes in (("A", LENGTHS), ("B", LENGTHS), ("C", others)):
         put(project, model, "X", [52.0, 61.0, 40.0, 33.0], axes=axes)
@@ -362,6 +362,11 @@ def test_what_nobody_could_ask_is_not_answered(project: Project) -> None:
         assert told.status_code == 200
         assert left_out not in told.text
         assert "over 0 benchmarks" not in told.text
+    for benchmark in ("X", "Y"):
+        for model, value in (("A", 1.0), ("D", 2.0)):
+            put(project, model, benchmark, value, axes=[], trials=None)
+    answered(project, contender="D")
+    assert "wins 2, ties 0, loses 0; none was tested" in ask(project, ".txt", contender="D").text
 
 
 def test_it_is_kept_and_computed_again_when_a_grid_changes(models: Project, house: House) -> None:

@@ -201,6 +201,8 @@ def test_grids_that_do_not_say_it_are_ranked_with_a_warning_unless_it_is_require
     assert set(names(found)) == {"A", "D"}
     unsaid = [(one["model"], one["differs"][0]["contender"]) for one in found["incomparable"]]
     assert unsaid == [("B", None), ("C", None)]
+    text = " ".join(project.get(f"projects/{project.slug}/rankings.txt", query_string=NAMES).text.split())
+    assert "not ranked, for they do not say how they were measured: B on X (shots not said); C on X" in text
 
 
 def test_derived_grids_decide_nothing(project: Project) -> None:
