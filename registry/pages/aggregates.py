@@ -75,7 +75,7 @@ def _shown(found: Aggregates, first: int, project: str, selection: Selection) ->
         "pivot": pivot_of(found, first, partial(grids_page, project, selection)),
         "sortable": is_sortable(found),
         "link_of": partial(page_of_row, project, selection, rows),
-        "doubts": parts_of([Lines(notes)] if (notes := tuple(doubts(found))) else []),
+        "doubts": parts_of([Lines(notes)] if (notes := tuple(doubts(found, beside=True))) else []),
         "bins": range(BINS),
         "drawn": bool(found.entries),
     }

@@ -46,7 +46,11 @@ def _effect_of_rounding(known: list[tuple[float, float]], whole: float, beside: 
         return 0.0
     shares = [((value / whole * n + 0.5) / (n + 1), n) for value, n in known]
     variance = math.fsum(share * (1 - share) / n for share, n in shares) / len(shares)
-    step = _printed_step(known, whole, variance) or _printed_step(known + beside, whole, variance)
+    step = _printed_step(known, whole, variance)
+    if not step:
+        step, inside = _printed_step(known + beside, whole, variance), any(0 < value < whole for value, _ in known)
+        # As workers.statistics.noise has it: it hides nothing where no trial lies half a step from all or none.
+        step = step if inside or step * max(n for _, n in known) > 2 else 0.0
     if not step:
         return 0.0
     # As workers.statistics.noise has it: no share is nearer to an end than half a step.

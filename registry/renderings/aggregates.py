@@ -198,10 +198,13 @@ def _told(level: Place, posted: str) -> Place:
     return level if posted == label(level) else posted
 
 
-def doubts(found: Aggregates) -> Iterator[str]:
-    """What intervals say and assume, what was not counted, and the warnings."""
+def doubts(found: Aggregates, *, beside: bool = False) -> Iterator[str]:
+    """What intervals say and assume, which a page has `beside` each entry, what was not counted, and the warnings."""
     known = [one.interval for one in found.entries if one.interval]
-    if known and found.value == "best":
+    has_column = beside or len(found.group_by) == 1 or any(one.mean_interval for one in found.rows)
+    if known and not has_column:
+        yield f"intervals of entries ({level_of(known[0])}) are in CSV and JSON"
+    elif known and found.value == "best":
         bias, side = ("downward", "above") if found.direction == "lower" else ("upward", "below")
         yield (
             f"interval: {level_of(known[0])}, of the best true value among the candidates. The best of noisy cells is "
@@ -209,7 +212,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         )
     elif known:
         yield f"interval: {level_of(known[0])}, these cells measured again"
-    elif any(one.n for one in found.entries) and found.value != "count":
+    elif has_column and any(one.n for one in found.entries) and found.value != "count":
         reason = next((one.interval_reason for one in found.entries if one.interval_reason), None)
         yield f"no interval: {reason}"
     alike = "model" if found.group_by[0] == "benchmark" else "benchmark"
@@ -221,7 +224,7 @@ def doubts(found: Aggregates) -> Iterator[str]:
         yield from without_mean(((one.level, one.mean) for one in found.rows), found)
         if any(over_fewer(found)):
             yield what_marks(found.missing, (one.adjusted and one.mean_interval for one in found.rows))
-    elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched"):
+    elif len(found.rows) > 1 and (found.value, found.missing) == ("mean", "matched") and not is_apart(found.warnings):
         yield f"no means: no {alike} links the most rows; missing=available has each row over its own cells"
     if len(found.group_by) == 1 and any(one.new_benchmarks for one in found.entries):
         yield "new benchmarks: Student's interval, the benchmarks taken as a sample of others like them"

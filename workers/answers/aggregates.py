@@ -29,11 +29,12 @@ from workers.rankings.ranking_input import (
     overlap_warnings,
     scale_warnings,
 )
-from workers.rankings.slots import Columns, Kind, Scale, Scales, columns_of, kind_of, scales
+from workers.rankings.slots import Columns, Kind, Scale, Scales, columns_of, kind_of, scales, scores_of
 from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import ScoreMatrix
 from workers.statistics.aggregates import Question, aggregate
 from workers.statistics.cells import noise
+from workers.statistics.noise import Printing, Scores
 from workers.statistics.set_aside import CellTable, Codes
 from workers.statistics.table import place_of
 
@@ -100,6 +101,9 @@ class CellReader:
     chunks: list[_Chunk] = field(default_factory=list)
     waiting: list[tuple[Kind, Mapping[str, Codes], Columns]] = field(default_factory=list)
     kinds: set[Kind] = field(default_factory=set)
+    printing: Printing = field(default_factory=Printing)
+    mute: list[tuple[Any, Mapping[str, str]]] = field(default_factory=list)
+    """Rows whose scores do not show how they were printed; those of all others of their benchmarks are read first."""
 
     def read(self, rows: Iterable[Any]) -> "CellReader":
         """Read the cells of these rows of revisions, as far as the query matches them."""
@@ -113,6 +117,8 @@ class CellReader:
                 self.without_axis += 1
             else:
                 self._add(row, names)
+        for row, own in self.mute:
+            self._add_cells(row, own, self.printing.beside(own["benchmark"], scores_of(row)))
         self._settle()
         self.derived.sort(key=lambda one: (one.benchmark, one.model, one.grid))
         self.scales = scales(self.kinds)
@@ -125,10 +131,18 @@ class CellReader:
 
     def _add(self, row: Any, names: Mapping[str, str]) -> None:
         self.grids.append((GridRead(row.id, row.number), names))
+        scores = scores_of(row)
+        self.printing.see(names["benchmark"], scores)
+        if scores.is_mute:
+            self.mute.append((row, names))
+        else:
+            self._add_cells(row, names)
+
+    def _add_cells(self, row: Any, names: Mapping[str, str], beside: Scores | None = None) -> None:
         kind, shape = kind_of(row.metric), self._shape(row.axes, names)
         self.kinds.add(kind)
         of_names = {name: _code(self.codes[name], names[name]) for name in NAMES}
-        cells = columns_of(row, 1.0).flat()
+        cells = columns_of(row, 1.0, beside).flat()
         measured = np.isfinite(cells.values)
         codes = {name: np.full(np.count_nonzero(measured), code, dtype=np.int32) for name, code in of_names.items()}
         codes |= {name: column[measured] for name, column in shape.codes.items()}

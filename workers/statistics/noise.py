@@ -24,7 +24,7 @@ intervals are those of a variance of normal values (Wilks 1962, 8.4): nu s^2 ove
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -177,30 +177,36 @@ class Scores(NamedTuple):
         return bool(self.whole and self.trials) and all(one in (None, 0, self.whole) for one in self.values)
 
 
+@dataclass
+class Printing:
+    """How the grids of each room are printed, of which one after the other is seen."""
+
+    finest: dict[Hashable, float] = field(default_factory=dict)
+    telling: dict[Hashable, Scores] = field(default_factory=dict)
+
+    def see(self, room: Hashable, one: Scores) -> None:
+        """Take up a grid: of those that are printed the most finely, the first that shows it by itself tells."""
+        if not one.whole or not one.trials or not (known := _by_trials(one.values, one.trials)[0]).size:
+            return
+        key, step = (room, one.whole), _step(known, one.whole)
+        if step < self.finest.get(key, math.inf):
+            self.finest[key] = step
+            self.telling.pop(key, None)
+        if step == self.finest[key] and key not in self.telling and effect_of_rounding(*one):
+            self.telling[key] = one
+
+    def beside(self, room: Hashable, one: Scores) -> Scores | None:
+        """What shows how a mute grid was printed; None where nothing does, and for others."""
+        return self.telling.get((room, one.whole)) if one.is_mute else None
+
+
 def beside_each(rooms: Sequence[Hashable], grids: Sequence[Scores]) -> list[Scores | None]:
     """For each mute grid, one of its room that shows how it was printed by itself. None for all others; where there is
-    none, or one of the room is printed more finely; and where half a step below an end lies no trial."""
-    keys = [(room, one.whole) for room, one in zip(rooms, grids, strict=True)]
-    asked: dict[Hashable, list[Scores]] = {key: [] for key, one in zip(keys, grids, strict=True) if one.is_mute}
-    for key, one in zip(keys, grids, strict=True):
-        if key in asked and one.trials:
-            asked[key].append(one)
-    found = {key: _telling(room) for key, room in asked.items()}
-    return [
-        found[key][0] if one.is_mute and found[key][1] * np.max(_by_trials(*one[:2])[1], initial=0.0) > 2 else None
-        for key, one in zip(keys, grids, strict=True)
-    ]
-
-
-def _telling(room: Sequence[Scores]) -> tuple[Scores | None, float]:
-    """The first grid that shows the step in which all are printed, and the step; 0 where none does."""
-    parts = [_by_trials(one.values, one.trials) for one in room]
-    whole = room[0].whole or 1.0
-    y, n = (np.concatenate(side) for side in zip(*parts, strict=True))
-    step = _printed_step(y, n, whole, 0.0)
-    shown = (one for one, (own, _) in zip(room, parts, strict=True) if step == _step(own, whole))
-    told = next((one for one in shown if effect_of_rounding(*one)), None) if step else None
-    return told, step if told else 0.0
+    none, or one of the room is printed more finely."""
+    printing = Printing()
+    for room, one in zip(rooms, grids, strict=True):
+        printing.see(room, one)
+    return [printing.beside(room, one) for room, one in zip(rooms, grids, strict=True)]
 
 
 def effect_of(grid: Grid, beside: Grid | Scores | None = None) -> float | None:
@@ -241,7 +247,8 @@ def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Gr
     trial; 0 unless as many scores as there are between none and all would rarely stand on such steps by chance: in one
     of ten at most, or of four where cells vary by no more than a step. So a single cell in whole percent counts from
     1,000 trials on, and near 100 from 400 on, the fewest of which the test tells 99 from 100. Scores `beside` them
-    count too: 100 percent alone shows nothing of its printing.
+    count too: 100 percent alone shows nothing of its printing. It hides nothing where half a step below it lies no
+    trial.
 
     A step d adds d^2 / 12 where cells vary by more than it, and at most d^2 / 4, half of them on either side (Popoviciu
     1935); the variance is the mean over the cells, of shares half a step from the ends at least.
@@ -257,6 +264,7 @@ def effect_of_rounding(values: Any, trials: Any, whole: float | None, beside: Gr
     if not step and beside is not None and beside.trials is not None:
         others = _by_trials(beside.values, beside.trials)
         step = _printed_step(np.append(y, others[0]), np.append(n, others[1]), whole, variance)
+        step = step if step * n.max() > 2 or np.any((y > 0) & (y < whole)) else 0.0
     if not step:
         return 0.0
     # A printed 100 may be half a step less: what rounding adds is many times the variance of a share nearer to the end.

@@ -112,6 +112,9 @@ def test_what_stands_beside_a_saturated_cell_shows_how_it_was_printed() -> None:
     # .005 ** 2 over p q / n at .995, half a step below 100.
     assert effect_of(full, near) == pytest.approx(1 + 0.005**2 / (0.995 * 0.005 / 1000), rel=1e-9)
     assert without_library(full, near) == pytest.approx(effect_of(full, near), rel=1e-9)
+    axes = (Axis("Task", "nominal", (Level("a", None), Level("b", None))),)
+    few = [Grid(PERCENT, axes, cells, 200) for cells in ((100.0, 100.0), (99.0, 98.0))]
+    assert effect_of(*few) is without_library(*few) is None, "half a step below 100 lies no trial of 200"
     found = gap(full, near)
     assert found.test is not None
     assert (found.test.p or 0.0) > 0.05
