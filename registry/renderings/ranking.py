@@ -303,7 +303,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     if any(row.mean_interval for row in ranking.ranking):
         alike = f"each {group_word(ranking)} alike"
         over = cells_of_means((row.adjusted for row in ranking.ranking), "names")
-        over = "a name's own compared cells" if ranking.missing == "available" else over
+        over = "its own compared cells" if ranking.missing == "available" else over
         yield f"mean: {alike}, over {over}; interval:{sure}, were these cells run again"
     yield from beside_means(ranking)
     yield from without_mean(((row.name, row.mean) for row in ranking.ranking), ranking)

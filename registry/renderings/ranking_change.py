@@ -66,7 +66,7 @@ def change_blocks(ranking: Ranking) -> Iterator[Block]:
     if ranking.change is None or not (changed := [one for one in ranking.change.names if _differs(one)]):
         return
     yield _table(changed[:_LISTED], ranking.by.removeprefix("axis:"))
-    yield Lines(tuple(_legend(ranking.change, changed)))
+    yield Lines(tuple(_legend(ranking, ranking.change, changed)))
 
 
 def change_cells(change: RankingChange) -> dict[str, list[Any]]:
@@ -146,14 +146,16 @@ def _table(rows: Sequence[NameChange], by: str) -> Table:
     return Table(columns)
 
 
-def _legend(change: RankingChange, changed: Sequence[NameChange]) -> Iterator[str]:
-    yield "now less then: a name's own values, over the cells measured at both; interval: were these run again"
+def _legend(ranking: Ranking, change: RankingChange, changed: Sequence[NameChange]) -> Iterator[str]:
+    kinds = plural_of(ranking.by)
+    kind = "level" if ranking.by.startswith("axis:") else ranking.by
+    yield f"now less then: a {kind}'s own values, over the cells measured at both; interval: were these run again"
     if any(one.verdict == "same_cells" for one in changed):
         yield "same cells: other cells of these grids changed, came or went; those measured at both are the same"
     reasons = [one.reason for one in changed if one.reason]
     for reason in dict.fromkeys(reasons):
-        yield f"{UNDEFINED} {reason} ({counted(reasons.count(reason), 'name', 'names')})"
+        yield f"{UNDEFINED} {reason} ({counted(reasons.count(reason), kind, kinds)})"
     if len(changed) > _LISTED:
-        yield f"{len(changed) - _LISTED:,} more names changed; CSV and JSON have all"
+        yield f"{len(changed) - _LISTED:,} more {kinds} changed; CSV and JSON have all"
     if rest := len(change.names) - len(changed):
-        yield f"unchanged, with the same ranks: {counted(rest, 'name', 'names')}"
+        yield f"unchanged, with the same ranks: {counted(rest, kind, kinds)}"

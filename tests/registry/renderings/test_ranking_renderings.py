@@ -137,6 +137,7 @@ def test_whose_change_no_test_tells_is_named_or_counted_among_all() -> None:
         change = {"since": "2026-10-23T00:00:00Z", "names": found}
         written = " ".join(ranking_text(ranking(by=by, change=change)).split())
         assert f"at both instants no test tells a change of {told}." in written
+        assert f"now less then: a {'level' if ':' in by else by}'s own values, over" in written
 
 
 def test_markdown_escapes_pipes_in_names() -> None:
