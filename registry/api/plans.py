@@ -175,7 +175,10 @@ def _comparison(asked: dict[str, Any], project: str) -> Query:
 
 
 _TOO_LARGE = "the grids that it is about have more cells than claims are judged by"
-_OF_GATE = "n x ((z(1 - alpha) + z(power)) x stderr / distance to the margin)^2 (Cohen 1988)"
+_OF_GATE = (
+    "n x ((z(1 - alpha) + z(power)) x stderr / distance to the margin)^2 (Cohen 1988); of counts by their exact or "
+    "score test, of estimated errors by Student's t"
+)
 
 
 @contextmanager
@@ -237,6 +240,13 @@ def _reachable(connection: Connection, project_id: uuid.UUID, definition: Defini
     return reached(connection, project_id, definition)
 
 
+def _shared(gate: Gate) -> str:
+    """How alpha and power are shared where several are judged."""
+    tested = sum(one.p_holm is not None for one in gate.per) if gate.policy.multiplicity == "holm" else 1
+    first = f"; alpha / {tested} (Holm) where the gaps fail the policy, of which one is enough" if tested > 1 else ""
+    return f"{first}; power^(1/{gate.undecided}) where none does" if gate.undecided > 1 else first
+
+
 def _of_gate(gate: Gate, can: Reachable, means: Means) -> Plan:
     now = GateNow(
         gate.passes,
@@ -250,7 +260,10 @@ def _of_gate(gate: Gate, can: Reachable, means: Means) -> Plan:
     )
     goal = Goal(gate.policy.alpha, one_sided=True)
     plan = replace(
-        planning.blank("gate", goal, _OF_GATE), decidable_now=gate.passes is not None, observed=gate.gap, gate=now
+        planning.blank("gate", goal, f"{_OF_GATE}{_shared(gate)}"),
+        decidable_now=gate.passes is not None,
+        observed=gate.gap,
+        gate=now,
     )
     if gate.verdict == "not_comparable":
         return planning.impossible(plan, "not_comparable", gate.sentence)

@@ -8,9 +8,13 @@ import pytest
 from scipy import stats
 from sqlalchemy import func, select
 
+from registry.results.gates import Policy
 from registry.storage.tables import cached_results, stored_revisions
 from tests.house import ACCURACY, ENDED, House, Project, publication
 from tests.workers.asking import answer_due, computed, described, faults_of, join
+from workers.gates.units import Unit
+from workers.gates.units import judged as judged_units
+from workers.statistics.margins import Estimate
 
 LENGTHS = [{"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4]}]
 Z = stats.norm.isf(0.05)
@@ -258,6 +262,21 @@ def test_an_inconclusive_verdict_says_what_decides_it(judged: Judged) -> None:
         assert f" times the {words.format(would)} the true gap" in judged(*asked.split())["sentence"]
 
 
+def test_of_several_that_fail_one_is_enough_and_all_must_keep_to_the_policy() -> None:
+    """Each with an error of 1, a point from the limit of 1. Of eight that fail each is shown in 1 - .2^(1/8) = 18 %."""
+    policy = Policy(1.0, per="benchmark")
+
+    def factor(gap: float) -> float:
+        units = [Unit(Estimate(gap, 1.0), 1.0, None, {"benchmark": f"b{n}"}) for n in range(8)]
+        needed = judged_units(policy, units, None).needed
+        assert needed is not None
+        return needed.factor or 0.0
+
+    z = stats.norm.isf
+    assert factor(-2.0) == pytest.approx((z(0.05 / 8) + z(0.2 ** (1 / 8))) ** 2)
+    assert factor(0.0) == pytest.approx((z(0.05) + z(1 - 0.8 ** (1 / 8))) ** 2)
+
+
 def test_benchmarks_and_cells_are_judged_one_by_one_the_worst_first(judged: Judged) -> None:
     """46 of 100 against 70 of 100 and 5 points less: about -19 points in 6.9, z = -2.7, p = .003, and .013 by Holm; 50
     of 100: p = .015, which is no alarm among four cells."""
@@ -296,8 +315,8 @@ def test_a_sentence_says_what_the_policy_asks(judged: Judged) -> None:
     better = judged("asked", contender="C")["sentence"]
     assert better.startswith("C is better than the baseline asked-p: +2.00 (90 % interval 0.")
     assert better.endswith(
-        "; whether it is better by more than 2 points is left open; this is no pass; a gap that lies on the limit is "
-        "decided by no number of trials."
+        "; whether it is better by more than 2 points is left open; this is no pass; were this the true gap, which "
+        "lies on the limit, no number of trials would decide it."
     )
     assert (
         " 1 keeps to 20 points, 0 do not, and 1 is not decided, 1 of them for unknown noise (Y);"

@@ -267,7 +267,7 @@ def over_shared(
         return ""
     what = f"levels of {names[0]}" if len(names) == 1 else "coordinates"
     if len(here) == len(every):
-        return f"over all {len(every):,} {what}"
+        return f"over {'both' if len(every) == 2 else f'all {len(every):,}'} {what}"
     if isinstance(scene.world, Exact):
         scene.world.left_out.append(f"{len(every) - len(here):,} of {len(every):,} {what}")
     listed = [lacking] if lacking else []

@@ -112,7 +112,7 @@ def with_more_trials(needed: TrialsNeeded | None, judged: Judged) -> str:
     """Say what decides a claim within the noise, as a sentence after the verdict."""
     if needed is None:
         return ""
-    if needed.impossible == "too_large":
+    if needed.impossible in ("too_large", "unknown_noise"):
         return f" How many more trials decide it is not known: {needed.why}."
     if needed.needed is None or needed.needed.factor is None or needed.impossible is not None:
         return f" More trials do not decide it: {needed.why}."

@@ -53,7 +53,7 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     if plan.is_too_large:
         return _impossible(power, "too_large", "it is about more cells than trials are planned for")
     if not plan.is_noisy:
-        return _impossible(power, "unknown_noise", "the cells have no trials or errors; more points would decide it")
+        return _impossible(power, "unknown_noise", "the cells have no trials or errors, and more points may decide it")
     if not plan.tests and plan.answer(MOST_TRIALS) == "not_decidable":
         return _impossible(power, *_hopeless(plan))
     total = plan.total
@@ -223,12 +223,17 @@ def _hopeless(plan: NoisyClaim) -> tuple[Impossible, str]:
         return "not_noise", "with any number of trials it would stay open, as it is not noise alone that leaves it so"
     if any(scatters(says, scene_of(plan.judged, one, plan.judged.facts)) for one, says in plan.tests):
         return "not_noise", "if the posted numbers are true, they scatter about a line, which more trials do not lessen"
-    return "on_boundary", "a posted value lies on the boundary of what is claimed, or nearer to it than trials can tell"
+    return (
+        "on_boundary",
+        "if the posted numbers are true, one lies on the boundary of the claim, or nearer to it than trials can tell",
+    )
 
 
 def _told(plan: NoisyClaim, factor: float | None) -> TrialsNeeded:
     if factor is None:
-        return _impossible(plan.power, "not_worth", "a thousand million times the trials are not enough")
+        return _impossible(
+            plan.power, "not_worth", "if the posted numbers are true, 10^9 times the trials are not enough"
+        )
     facts = plan.judged.facts
     alike = trials_alike(facts, plan.cells)
     needed = Needed(factor=factor, trials=None if alike is None else whole(factor * alike))

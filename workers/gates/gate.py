@@ -142,7 +142,10 @@ def _lacked(both: Both, sides: Sequence[Side], apart: Mapping[str, str], count: 
     there = {side.benchmark for side in sides}
     whole = {names[0]: row.cell_count for names, row in sorted(both.baseline.items()) if names[0] not in there}
     why = {benchmark: f" ({one})" for benchmark, one in apart.items()}
-    told = [((one if n == 1 else f"all {n:,} of {one}") + why.get(one, ""), n) for one, n in whole.items()]
+    told = [
+        ((one if n == 1 else f"both of {one}" if n == 2 else f"all {n:,} of {one}") + why.get(one, ""), n)
+        for one, n in whole.items()
+    ]
     told += [(where_of(one.benchmark, at), 1) for one in sides for at in one.found.only_in_baseline.at]
     rest = count - sum(cells for _, cells in told[:MOST_NAMED])
     return "; ".join([*(text for text, _ in told[:MOST_NAMED]), *([f"{rest:,} more"] if rest else [])])

@@ -220,29 +220,57 @@ def _told(
 
 
 def _needed(policy: Policy, units: Sequence[Unit], tested: int) -> Needed | None:
-    """What decides all undecided units together, if their gaps are as they were measured: the most that one needs. That
-    one fails is shown at the level of Holm's first step."""
-    power = POWER ** (1 / max(1, len(units)))
-    found = []
-    for unit in units:
-        stderr, gap = unit.estimate.stderr, unit.estimate.gap
-        limit = math.copysign(unit.margin, gap) if policy.kind == "equivalent" else limit_of(policy.kind, unit.margin)
-        distance = abs(gap - limit)
-        lost = abs(gap) > unit.margin if policy.kind == "equivalent" else gap < limit
-        if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
-            return None
-        goal = Goal(policy.alpha / tested if lost else policy.alpha, power, one_sided=True)
-        if isinstance(sample := unit.estimate.sample, OneSample):
-            factor = sample.factor(goal.alpha, power)
-        elif policy.kind == "equivalent" and not lost:
-            factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
-        elif isinstance(sample, Counts):
-            factor = sample.factor(limit / unit.estimate.whole, goal.alpha, power)
-        elif math.isfinite(unit.estimate.df):
-            factor = repeats_factor(stderr, distance, goal, unit.estimate.df, None)
-        else:
-            factor = forms.factor(stderr, distance, goal)
-        if math.isinf(factor):
-            return None
-        found.append(Needed(distance, factor, None if unit.trials is None else forms.whole(factor * unit.trials)))
-    return max(found, key=lambda one: one.factor or 0.0, default=None)
+    """What decides what is open, if gaps are as they were measured: that one of those which fail is shown to, at the
+    level of Holm's first step; where none does, that all are shown to keep to the policy."""
+    lost = [unit for unit in units if _is_lost(policy, unit) and unit.estimate.stderr]
+    if not lost:
+        power = POWER ** (1 / max(1, len(units)))
+        found = [_needed_of(policy, unit, policy.alpha, power) for unit in units]
+        return None if None in found else max(filter(None, found), key=lambda one: one.factor or 0.0, default=None)
+    lost.sort(key=lambda unit: -_distance(policy, unit) / (unit.estimate.stderr or 1.0))
+    best: Needed | None = None
+    for count, unit in enumerate(lost, start=1):
+        # One of so many is found with the power, where each is with this one at least.
+        power, alpha = 1 - (1 - POWER) ** (1 / count), policy.alpha / tested
+        needed = _needed_of(policy, unit, alpha, power) if power > alpha else None
+        if needed is None or (best is not None and (needed.factor or 0.0) >= (best.factor or 0.0)):
+            break
+        best = needed
+    return best
+
+
+def _limit(policy: Policy, unit: Unit) -> float:
+    both = policy.kind == "equivalent"
+    return math.copysign(unit.margin, unit.estimate.gap) if both else limit_of(policy.kind, unit.margin)
+
+
+def _is_lost(policy: Policy, unit: Unit) -> bool:
+    """Whether its gap, were it true, does not keep to the policy."""
+    gap = unit.estimate.gap
+    return abs(gap) > unit.margin if policy.kind == "equivalent" else gap < _limit(policy, unit)
+
+
+def _distance(policy: Policy, unit: Unit) -> float:
+    return abs(unit.estimate.gap - _limit(policy, unit))
+
+
+def _needed_of(policy: Policy, unit: Unit, alpha: float, power: float) -> Needed | None:
+    """What decides one, with this power at this level; None where nothing does."""
+    stderr, gap, distance = unit.estimate.stderr, unit.estimate.gap, _distance(policy, unit)
+    if not stderr or distance <= 1e-9 * abs(gap):  # on the limit, but for the rounding of its binary digits
+        return None
+    goal = Goal(alpha, power, one_sided=True)
+    if isinstance(sample := unit.estimate.sample, OneSample):
+        factor = sample.factor(goal.alpha, power)
+    elif policy.kind == "equivalent" and not _is_lost(policy, unit):
+        factor = forms.factor_within(stderr, distance, unit.margin + abs(gap), goal)
+    elif isinstance(sample, Counts):
+        factor = sample.factor(_limit(policy, unit) / unit.estimate.whole, goal.alpha, power)
+    elif math.isfinite(unit.estimate.df):
+        factor = repeats_factor(stderr, distance, goal, unit.estimate.df, None)
+    else:
+        factor = forms.factor(stderr, distance, goal)
+    if math.isinf(factor):
+        return None
+    factor = max(1.0, factor)
+    return Needed(distance, factor, None if unit.trials is None else forms.whole(factor * unit.trials))

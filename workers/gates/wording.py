@@ -160,7 +160,7 @@ def _decides(gate: Gate, more: str) -> str:
         return f"; {times} would decide it with {100 * POWER:g} % chance, were {true}"
     limit = 0.0 if gate.policy.kind == "floor" else gate.margin
     on_limit = gate.judged == 1 and None not in (gate.low, limit) and math.isclose(abs(gate.gap or 0.0), limit or 0.0)
-    return "; a gap that lies on the limit is decided by no number of trials" if on_limit else ""
+    return "; were this the true gap, which lies on the limit, no number of trials would decide it" if on_limit else ""
 
 
 def first_few(names: Sequence[str]) -> str:

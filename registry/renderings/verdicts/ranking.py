@@ -423,8 +423,8 @@ def _why_none_could(ranking: Ranking) -> str | None:
     if None in attainable or least * pairs < (ranking.alpha or 0.0):
         return None
     if least >= 1:
-        few = "one benchmark is no sample of others"
-        return few if ranking.target == "new_benchmarks" else "one number a name has no noise to test by"
+        alone = ranking.target == "new_benchmarks" and len(ranking.benchmarks) == 1
+        return "one benchmark is no sample of others" if alone else "too few slots are won or lost"
     return f"so few results give no p below {p_value(least)}, and Holm corrects for {counted(pairs, 'pair', 'pairs')}"
 
 

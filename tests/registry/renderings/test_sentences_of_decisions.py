@@ -113,6 +113,9 @@ def test_where_no_signs_of_the_pairs_that_met_could_show_anything_no_p_is_told()
     told = ranking_verdict(replace(found, by="model")).sentence
     assert told.endswith("none could: so few results give no p below 0.5000, and Holm corrects for 4 pairs.")
     assert "smallest p" not in told
+    tied = rank(standings([[50.0, 60.0]] * 3, [0, 1], trials=np.full((3, 2), 100)), method="win_rate")
+    told = ranking_verdict(replace(tied, by="model")).sentence
+    assert told.endswith("none could: too few slots are won or lost.")
 
 
 def test_two_that_do_not_differ_lead_neither() -> None:
