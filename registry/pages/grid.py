@@ -41,8 +41,10 @@ from registry.query import StatisticsQuery
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
 from registry.renderings.heatmap.layout import about_size
 from registry.renderings.heatmap.scale import Options
+from registry.renderings.sheet import Lines
 from registry.renderings.table import Table
 from registry.renderings.verdicts.grid import grid_verdict
+from registry.renderings.words import assumptions
 from registry.results.codec import read, to_document
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
@@ -237,6 +239,7 @@ def of_statistics(document: GridDocument, statistics: Statistics | None) -> dict
 def _parts(document: GridDocument, statistics: Statistics) -> dict[str, list[Part]]:
     """The parts of the statistics, each as its blocks."""
     sections = {
+        "assumed": parts_of([Lines(tuple(assumptions(statistics.assumes, statistics.design_effect)))]),
         "trends": _trends(document, statistics),
         "breaks": parts_of(changes.blocks(statistics)),
         "peaks": parts_of(peaks.blocks(statistics)),

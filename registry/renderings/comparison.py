@@ -39,7 +39,6 @@ from registry.renderings.words import (
     why_not,
 )
 from registry.results.comparison import CellGap, ComparedGrid, Comparison, Flips, GapTest, GapTrend, ItemPairs, LevelGap
-from registry.results.statistics import AxisDocument
 
 _FLIPS = ("both", "only_contender", "only_baseline", "neither")
 _NOTHING = "no outcomes of items were posted"
@@ -70,7 +69,7 @@ def page(document: Comparison) -> Iterator[Block]:
     yield from _margins(document)
     if document.along:
         yield Heading("How the gap changes", 2)
-        yield Lines(tuple(_trend(trend, document.axes) for trend in document.along))
+        yield Lines(tuple(_trend(trend, document) for trend in document.along))
     yield from _cells(document)
 
 
@@ -192,17 +191,19 @@ def _margin_notes(axis: str, levels: Sequence[LevelGap], alpha: float) -> Iterat
         yield f"Holm p {UNDEFINED}: {why_not(silent[0])}"
 
 
-def _trend(trend: GapTrend, axes: Sequence[AxisDocument]) -> str:
+def _trend(trend: GapTrend, document: Comparison) -> str:
     if trend.slope is None or trend.mann_kendall is None:
         return f"along {trend.along}: {trend.reason}"
-    times, per, _ = slope_per(axes, trend.along, trend.x_scale)
+    times, per, _ = slope_per(document.axes, trend.along, trend.x_scale)
     slope, within, test = times * trend.slope, times_interval(times, trend.slope_interval), trend.mann_kendall
     places = places_of([slope, *ends(within)])
     law = "exact p" if test.method == "exact" else "p"
     p = f"{law} {p_value(test.p)}" if trend.status == "ok" else str(trend.reason)
     reach = f" {intervals([within], places)[0]}" if within else ""
     series = counted(trend.series_count, "series", "series")
-    return f"per {per}: {signed(slope, places)}{reach} over {series}; {p}"
+    apart = within and trend.status == "ok" and (within.low <= 0 <= within.high) == ((test.p or 0.0) < document.alpha)
+    of_slope = "; the interval is of the slope alone: p tells whether the gap changes" if apart else ""
+    return f"per {per}: {signed(slope, places)}{reach} over {series}; {p}{of_slope}"
 
 
 def _cells(document: Comparison) -> Iterator[Block]:

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings.numbers import UNDEFINED, level_of, plain_number
+from registry.renderings.numbers import UNDEFINED, fixed, level_of, places_of, plain_number, rounded
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table, members, tidy
-from registry.renderings.words import label, measure, place, slice_line
+from registry.renderings.words import counted, label, measure, place, slice_line
 from registry.results.courses import Crossing, CrossingInterval, Threshold
 from registry.results.statistics import SeriesThresholds, Thresholds
 from registry.results.terms import Place
@@ -62,15 +62,19 @@ def page(document: Thresholds) -> Iterator[Block]:
 
 
 def _where(crossings: Sequence[Crossing], names: Sequence[Any] | None) -> str:
-    named = [f"{cross.direction} {_place(cross.at, names)}" for cross in crossings[:_LISTED]]
+    named = [f"{cross.direction} {_place(cross.at, names)}{_over(cross)}" for cross in crossings[:_LISTED]]
     more = f" and {len(crossings) - _LISTED} more" if len(crossings) > _LISTED else ""
     return ", ".join(named) + more or UNDEFINED
+
+
+def _over(cross: Crossing) -> str:
+    return f" (over {counted(cross.holes, 'level', 'levels')} without a cell)" if cross.holes else ""
 
 
 def _place(at: float, names: Sequence[Any] | None) -> str:
     """Where a number lies, which counts the levels of an axis from 0 where these are names."""
     if names is None:
-        return f"at {at:.4g}"
+        return f"at {rounded(at if at == int(at) else float(fixed(at, places_of([at]))))}"
     near = round(at, 9)
     low, high = (label(names[one]) for one in (math.floor(near), math.ceil(near)))
     return f"at {low}" if near.is_integer() else f"between {low} and {high}"
@@ -100,6 +104,4 @@ def _legend(crossings: Sequence[tuple[SeriesThresholds, Threshold]]) -> Iterator
 
 
 def _shown(position: Place | None) -> str:
-    if position is None:
-        return UNDEFINED
-    return f"{position:.4g}" if isinstance(position, float) else label(position)
+    return UNDEFINED if position is None else label(position)

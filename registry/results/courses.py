@@ -14,6 +14,7 @@ from registry.results.terms import (
     Noise,
     P,
     Place,
+    Presence,
     PValue,
     Reason,
     Status,
@@ -38,6 +39,9 @@ class Crossing:
 
     at: Annotated[float, "On the axis, interpolated between the neighbouring points; names count as 0, 1, 2."]
     direction: Annotated[Literal["falling", "rising"], "Which way the series goes there."]
+    holes: Annotated[
+        Count | None, "Levels between the two points without a cell; absent where there are none.", Presence.OMITTED
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

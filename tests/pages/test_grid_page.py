@@ -74,6 +74,8 @@ def test_seed_0_is_answered_in_words(guest: Browser, demo: Demo) -> None:
         in text
     )
     assert "Along Length 6 of 7 series fall and 1 rises." in text
+    assert "What is assumed: independent trials; rows share nothing" in text
+    assert "publish design_effect if they are not" in text
     assert "43 of 140 cells have no value." in text
     assert "99.3 % of 300 trials is 298 of 300" in text
     assert page.description.startswith("Along Length 6 of 7 series fall")

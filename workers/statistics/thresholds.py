@@ -86,13 +86,14 @@ def crossings(level: _Level) -> Iterator[tuple[Crossing, ...]]:
     share = above[rows, at] / (above[rows, at] - above[rows, at + 1])
     x = curves.x[rows, at] + share * (curves.x[rows, at + 1] - curves.x[rows, at])
     falls = failing[rows, at + 1] == (level.sign > 0)
-    found = zip(x.tolist(), falls.tolist(), strict=True)
+    holes = np.diff(np.array([row.positions for row in curves.rows]), axis=1)[rows, at] - 1
+    found = zip(x.tolist(), falls.tolist(), holes.tolist(), strict=True)
     for curve, count in zip(curves.rows, np.bincount(rows, minlength=len(curves)).tolist(), strict=True):
         logarithmic = curve.x_scale == "log10"
         yield tuple(
             [
-                Crossing(10.0**one if logarithmic else one, "falling" if fell else "rising")
-                for one, fell in islice(found, count)
+                Crossing(10.0**one if logarithmic else one, "falling" if fell else "rising", between or None)
+                for one, fell, between in islice(found, count)
             ]
         )
 

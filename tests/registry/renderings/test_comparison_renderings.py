@@ -79,6 +79,7 @@ SAID = {
     "a test that could not be significant gives its reason": comparison(
         test={"status": "insufficient", "reason": "no signs have a p below 0.05", "p": 1.0}
     ),
+    "a slope whose interval is not of its p": comparison(along=[TREND | {"slope_interval": interval(-0.1, 1.0)}]),
     "over too few points a slope has no interval": comparison(along=[TREND | {"slope_interval": None}]),
     "along an axis that has only an order": comparison(axes=[{"name": "Length", "kind": "ordinal"}]),
     "an interval of another law than its p": comparison(by={"Length": {"levels": OF_CELLS, "left_out": 0}}),

@@ -222,6 +222,13 @@ def test_crossings_of_names_in_an_order_lie_between_names() -> None:
     assert " falling at S, rising between M and L, falling at L " in text
 
 
+def test_crossings_of_large_numbers_are_read_as_numbers_and_those_over_a_hole_say_so() -> None:
+    crossings = [{"at": 131072.4, "direction": "falling", "holes": 1}, {"at": 262144.0, "direction": "rising"}]
+    text = thresholds_text(HEAD | {"series": [crossing(crossings=crossings, first_failing=131072.0)]})
+    assert " falling at 131072 (over 1 level without a cell), rising at 262144 " in text
+    assert "e+" not in text
+
+
 def test_a_part_that_is_null_or_absent_is_one_line(subtests) -> None:
     empty = HEAD | {"series": [], "peaks": None, "coverage": None, "sensitivity": None}
     for part in PARTS:

@@ -587,6 +587,8 @@ def test_a_rising_curve_reaches_a_level():
     assert found["crossings"][0]["at"] == pytest.approx(1 + 20 / 22)
     assert (found["first_reaching"], found["sustained_from"], found["first_failing"]) == (2, 4, 0)
     assert found["interval"] == {"level": 0.95, "low": 1, "high": 4}
+    over_hole = at_90([95.0, None, None, 80.0, 92.0], 400)["crossings"]
+    assert [one.get("holes") for one in over_hole] == [2, None]
 
 
 def test_the_interval_of_a_crossing_lies_between_cells_that_are_surely_on_either_side():
