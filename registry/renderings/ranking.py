@@ -26,6 +26,7 @@ from registry.renderings.verdicts.ranking import (
     compared_on,
     group_word,
     of_measured,
+    pair_of,
     why_untested,
     yardstick_of,
 )
@@ -257,15 +258,29 @@ def has_holes(ranking: Ranking) -> bool:
 
 def beside_means(ranking: Ranking) -> Iterator[str]:
     """That names are compared on other slots than the means are over, where the means are not in the order of the
-    ranks: a sentence."""
+    ranks, or not as far apart as the first leads the next one: a sentence."""
     sign = -1 if ranking.scale and ranking.scale.direction == "lower" else 1
     found = sorted((row.rank, -sign * row.mean) for row in ranking.ranking if row.rank and row.mean is not None)
     ordered = all(a <= b for (_, a), (_, b) in pairwise(found))
-    if not ordered and has_holes(ranking) and len(ranking.components) == 1 and not all_share(ranking):
+    if (ordered and not _leads_otherwise(ranking, sign)) or len(ranking.components) > 1 or all_share(ranking):
+        return
+    if has_holes(ranking):
         over = "the means are over those that all have"
         if any(row.adjusted for row in ranking.ranking):
             over = "the means are adjusted where a name lacks some of them"
         yield compared_on(ranking, "each mean is over its own" if ranking.missing == "available" else over)
+
+
+def _leads_otherwise(ranking: Ranking, sign: int) -> bool:
+    """Whether a sentence about the first two tells another difference than that of their means."""
+    first, second = ranking.ranking[0], ranking.ranking[:2][-1]
+    found = pair_of(ranking, first.name, second.name)
+    size = found[1] if found else None
+    if size is None or None in (first.rank, first.mean, second.mean):
+        return False
+    return fixed(size.difference, size.decimals) != fixed(
+        sign * ((first.mean or 0.0) - (second.mean or 0.0)), size.decimals
+    )
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:

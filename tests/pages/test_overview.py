@@ -82,6 +82,10 @@ def test_where_means_are_over_other_cells_than_ranks_both_pages_say_so(public: P
     best = visitor.read(f"{home}/benchmarks/x").text
     assert "Each mean is over the cells on it that all of these have." in best
     assert told not in best
+    public.published(experiment="e", model="A", benchmark="x", axes=[axis], values=[82] * 4 + [60], trials=2000)
+    page = visitor.computed(ranking)
+    assert "the next one, by 4.8 points" in page.text
+    assert told in page.text, "in the order of the ranks, but by 1"
     assert told not in visitor.computed(f"{ranking}&model=A&model=B").text
 
 
