@@ -332,8 +332,7 @@ def _ahead(ranking: Ranking, best: Sequence[Ranked]) -> str:
     if not ahead:
         return ""
     are, first = "is" if len(ahead) == 1 else "are", "it" if len(best) == 1 else "one of them"
-    told = f"{joined(ahead, _LISTED)} {are} shown to be {_word(ranking)} than {first}"
-    return f"; yet {told} on the cells that both have"
+    return f"; yet {joined(ahead, _LISTED)} {are} shown to be {_word(ranking)} than {first} on the cells that both have"
 
 
 def _equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> str:
@@ -382,9 +381,8 @@ def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
     """By how much a first that is not shown to be alone leads the next one: ` leads beta by 0.4 points (95 % interval
     -1.0 to 1.8)`; empty where the pair is not listed. `open_` are the names that are not separated from it."""
     listed = pair_of(ranking, ranking.ranking[0].name, name := _rival(ranking, open_))
-    if not listed or not listed[1]:
+    if not listed or not (found := listed[1]):
         return ""
-    found = listed[1]
     if found.difference == 0:
         return f" does not differ from {isolated(name)}"
     alone = " in a test of this pair alone" if found.interval and found.interval.low * found.interval.high > 0 else ""
@@ -395,12 +393,14 @@ def _gap(ranking: Ranking, open_: Sequence[str] = ()) -> str:
 def _nothing_separated(ranking: Ranking) -> Verdict:
     """That no two names are separated, and what stands in the way."""
     count, several = len(ranking.ranking), plural_of(ranking.by)
-    best = [row.name for row in ranking.ranking if row.rank == 1]
+    best = [row for row in ranking.ranking if row.rank == 1]
     told = f"The tests separate none of the {count:,} {several}{_scope(ranking)}"
     over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
     gap, order = _gap(ranking), ", which all share the first rank" if len(best) == count else ""
     if len(best) == 1:
-        order = f", though {isolated(best[0])} comes first{' and' * bool(gap)}{gap}"
+        order = f", though {isolated(best[0].name)} comes first{' and' * bool(gap)}{gap}"
+    if equal := _equal(ranking, best, [row.name for row in ranking.ranking if row.rank != 1]):
+        return Verdict("absent", sentence(f"{told}{over}{order}{equal.replace('and', 'and is', 1)}"))
     p = p_value(min(pair.p_holm for pair in ranking.pairs if pair.p_holm is not None))
     why = f"the smallest p of the listed pairs is {p} after correction for all pairs that were tested (Holm)"
     if (none := _why_none_could(ranking)) is not None:

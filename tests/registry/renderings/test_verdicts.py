@@ -233,6 +233,9 @@ RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
         ranked(OVERLAPPING, [pair("b", "a", -0.1, p_holm=0.9, **turned(-1.1, 0.9)), *PAIRS[1:]]),
     ),
     "nothing separates: 150 · 149 / 2 are 11,175 pairs": (ranked(MANY, NEIGHBOURS), 11175, 1.0 - 148 / 400),
+    "nothing separates, and all are equal to the first within the margin": (
+        ranked(ALIKE, [pair(one, other, -0.1, p_holm=0.9, **turned(-1.1, 0.9)) for one, other in ("ba", "ca", "cb")]),
+    ),
     "nothing could separate: no p is below 2 / 2^6, for 3 pairs": (
         ranked(ALIKE, [pair(one, other, 1.0, **COULD_NOT) for one, other in ("ab", "ac", "bc")]),
     ),
