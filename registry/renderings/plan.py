@@ -105,7 +105,8 @@ def _first(cells: Sequence[NextCell]) -> Table:
 def _shares(shares: Sequence[PlannedShare]) -> Table:
     rows = [tuple("" if cell is None else str(cell) for cell in row) for row in rows_of(shares)]
     kept = [i for i in range(len(COLUMNS)) if any(row[i] for row in rows)]
-    return Table([Column(COLUMNS[i].replace("_", " "), [row[i] for row in rows], i > 0) for i in kept])
+    heads = (*COLUMNS[:-2], "trials now", "more trials")
+    return Table([Column(heads[i], [row[i] for row in rows], i > 0) for i in kept])
 
 
 def sheet(plan: Plan) -> tuple[Sequence[str], list[list[Any]]]:

@@ -41,12 +41,18 @@ _TESTS = (
 def title(found: TradeOff) -> str:
     """`accuracy (%) against latency (s) in serving, suite reasoning`."""
     scope = of_selection(found.selection) if found.selection else found.experiment
-    return f"{named(found.y)} against {named(found.x)} in {isolated(scope)}"
+    told = [(one, slice_text(slice_of(one.slice or {}))) for one in (found.y, found.x)]
+    y, x = (_measure(one) if text and text in scope else named(one) for one, text in told)
+    return f"{y} against {x} in {isolated(scope)}"
 
 
 def named(one: Quantity) -> str:
     """A quantity with its unit, and its slice: `accuracy (%), Context at least 64000`."""
-    return _sliced(with_unit({"name": one.name, "unit": one.unit}), one)
+    return _sliced(_measure(one), one)
+
+
+def _measure(one: Quantity) -> str:
+    return with_unit({"name": one.name, "unit": one.unit})
 
 
 def slices(found: TradeOff) -> str:

@@ -160,14 +160,14 @@ def _shift(number: int, count: int) -> float:
 
 
 def _ends(frame: Frame, lines: Lines, names: Sequence[str], all_spots: Sequence[Sequence[Spot]]) -> Iterator[str]:
-    """The name of each line at the right, led to from where the line ends."""
+    """The name of each line at the right, at the height of its end: across the plot nothing is drawn beyond that."""
     shown = [(number, spots[-1]) for number, spots in enumerate(all_spots) if spots]
     places = spread([spot.y for _, spot in shown], _GAP, frame.top + 2, frame.top + frame.high - 2)
     right = frame.left + frame.wide
     for (number, spot), y in zip(shown, places, strict=True):
         yield frame.paint.group(colour_of(lines.lines[number].look), f' font-size="{LABEL:g}"')
-        if abs(y - spot.y) > 2 or right - spot.x > 8:
-            path = f"M{spot.x + 6:.1f} {spot.y:.1f}L{right + 4:.1f} {spot.y:.1f}L{right + 12:.1f} {y:.1f}"
+        if abs(y - spot.y) > 2:
+            path = f"M{right + 4:.1f} {spot.y:.1f}L{right + 12:.1f} {y:.1f}"
             yield f'<path d="{path}" fill="none" stroke="currentColor" stroke-opacity="0.45" stroke-dasharray="1 3"/>'
         told = safe(lines.lines[number].name or "(none)")
         yield (
