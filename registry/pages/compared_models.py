@@ -87,7 +87,7 @@ def find(asked: Asked) -> Found:
 
 def sides_of(asked: Asked) -> dict[str, str]:
     """The models of both sides: those that are named, or the two that the bar has, or two variants of the only one, or
-    those that the verdict on the ranking sets against each other."""
+    those that the verdict on the ranking sets against each other, or the only one that is chosen."""
     named = {side: asked.query[side] for side in MODEL_SIDES if side in asked.query}
     chosen = request.args.getlist("model") if not named else []
     if named or len(chosen) == len(MODEL_SIDES):
@@ -97,7 +97,7 @@ def sides_of(asked: Asked) -> dict[str, str]:
         return {**dict.fromkeys(MODEL_SIDES, models.names[0]), **dict(zip(VARIANTS_OF_SIDES, variants, strict=False))}
     rankings = rankings_of(rows_of_targets(asked))
     pair = leading_pair(spoken(rankings.values())) if rankings else None
-    return dict(zip(MODEL_SIDES, pair, strict=True)) if pair else {}
+    return dict(zip(MODEL_SIDES, pair or chosen[:1], strict=False))
 
 
 def beside(asked: Asked) -> list[Field]:

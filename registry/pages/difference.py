@@ -114,7 +114,7 @@ def _changed(document: dict[str, Any], compared: Comparison | None) -> tuple[str
             rows.append(["" if more else place(one["at"]) or "the score", *told, *(size or ["", ""])])
     heads = [("Cell", False), ("what changed", False), ("before", True), ("after", True)]
     if sized:
-        heads += [("difference", True), ("interval", True)]
+        heads += [("difference", True), ("interval, uncorrected", True)]
     rows = [row[: len(heads)] for row in rows]
     return "changed", len(cells), Part("table", heads=heads, rows=rows, keys=1)
 

@@ -5,7 +5,7 @@ import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from tests.house import Project, publication
-from tests.pages.conftest import Browser, Demo, Outline
+from tests.pages.conftest import Browser, Demo, Outline, browser
 
 BASE = "/projects/demo/comparisons"
 NAMES = {"experiment": "window-by-ratio", "metric": "Pass@1"}
@@ -240,6 +240,11 @@ def test_without_two_models_that_share_cells_the_view_asks_for_them(demo: Demo, 
     guest.read(address)
     demo.house.compute()
     assert "Name two models" in guest.read(address).text
+    chosen = guest.read(f"{address}&model=Qwen-2.5+3B")
+    fields = {given.get("name"): given.get("value") for tag, given in chosen.attributes if tag == "input"}
+    assert (fields["contender_model"], fields["baseline_model"]) == ("Qwen-2.5 3B", "")
+    operator = browser(demo.house, demo.house.operator)
+    assert "Set a baseline" not in operator.read(address.replace("compare", "ranking")).text
 
 
 def test_the_overview_the_ranking_and_the_comparison_tell_one_verdict(public: Project, visitor: Browser) -> None:
