@@ -127,6 +127,8 @@ def _ranking(_act: str, data: Data) -> EventSentence:
     moved = [_move(one) for one in _several(data.get("moved")) if isinstance(one, Mapping)]
     if (others := _count(data, "moved_count") - len(moved)) > 0:
         moved.append(f"{others:,} more {'is' if others == 1 else 'are'} new, moved or gone")
+    elif not moved and "moved" in data and not data.get("first"):
+        moved.append("all keep their ranks, and other names are told apart")
     after = "was computed for the first time" if data.get("first") else "changed"
     about = _together(_name(data, "experiment"), _name(data, "metric"), by=" by ")
     target = Target("ranking", *(_id(data, one) for one in ("experiment", "metric", "since", "as_of")))

@@ -80,7 +80,7 @@ def test_the_form_asks_for_what_is_missing_and_keeps_what_is_wrong(demo: Demo, g
     assert {"experiment", "metric", "baseline_model", "contender_model", "at.Ratio"} <= fields
     assert "Name two models" in page.text
     wrong = guest.read(asking(BOTH | {"contender_model": "R1-Qwem"}), 422)
-    assert "contender model no grid of this experiment" in wrong.text
+    assert "contender model : no grid of this experiment" in wrong.text
     assert "R1-Qwen" in wrong.text
     half = guest.read(asking(BOTH | {"baseline_variant": "x"}), 422)
     assert "is needed with baseline_variant" in half.text

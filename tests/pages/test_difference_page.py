@@ -104,7 +104,7 @@ def test_a_revision_tells_noise_from_change(public: Project, visitor: Browser, l
     assert "revision 2" in page.text
     assert 'class="verdict shown"' not in visitor.get(f"{grid}/revisions/1..2").get_data(as_text=True)
     assert "better than the earlier revision" in page.text
-    assert f"difference interval type a, length 1 value 40.5 {later} +{later - 40.5:.1f}" in page.text
+    assert f"difference interval, uncorrected type a, length 1 value 40.5 {later} +{later - 40.5:.1f}" in page.text
     [link] = page.links("/comparisons?")
     assert 'name="contender_revision" inputmode="numeric" size="4" value="2"' in visitor.get(link).get_data(
         as_text=True

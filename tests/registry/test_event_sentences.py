@@ -127,6 +127,10 @@ def test_a_first_ranking_a_first_judgement_and_a_first_baseline_say_so() -> None
     first = {"experiment": "E", "metric": "m", "leaders": ["A"], "leader_count": 1, "first": True}
     ranked = event_sentence("ranking.changed", first)
     assert ranked.text == "The ranking of E by m was computed for the first time (first in order: A)"
+    apart = event_sentence("ranking.changed", RANKED | {"moved": [], "moved_count": 0})
+    assert apart.text.endswith(
+        "(first in order: A, B, C and 2 more; all keep their ranks, and other names are told apart)"
+    )
     told_of = {"": "", "contradicted": " beyond noise", "supported": " as posted and supported beyond noise"}
     for noise, told in told_of.items():
         judged = JUDGED | {"judgement": 1, "beyond_noise": noise}
