@@ -149,11 +149,19 @@ class Warning:
         "looks_derived: a name is that of an average or a total. repeats_read: a coordinate came several "
         "times, in cells or rows, and the cell is their mean; or a table brings repeats and sd. Of tables: left_out: "
         "columns that the registry computes. text_left_out: text around the table. kind_read: levels were read as "
-        "numbers. identity_read: a title was read as names. protocol_differs, protocol_unknown: how it was measured.",
+        "numbers. identity_read: a title was read as names. protocol_differs, protocol_unknown: how it was measured. "
+        "independent_cells: no run may move several cells of repeats at once.",
     ]
     detail: Annotated[str, "The doubt, in a sentence."]
     pointer: Annotated[str | None, "The place that it is about, where there is one.", Presence.OMITTED] = None
 
+
+RUNS_APART = Warning(
+    "independent_cells",
+    "The repeats of a cell are taken as independent of those of other cells: where half of their variance is that of "
+    "one run (a seed) in all cells, up to a third of the verdicts on means of cells err.",
+)
+"""Verdicts on means over several cells of repeats come with this."""
 
 Method = Literal["mean_difference", "mean", "win_rate", "bradley_terry", "borda"]
 Missing = Literal["matched", "available", "complete", "worst", "zero_votes", "zero_points"]

@@ -113,6 +113,8 @@ silent = {"A": [70.0, 71.0, 72.0, 73.0], "B": [70.1, 71.0, 72.1, 73.0]}
 scene("silent", *(of(m, v, trials=None) for m, v in silent.items()), p={"margin": 5.0})
 repeats = [of("A", 70.0, trials=None, repeats=4, sd=1.0), of("B", 71.0, trials=None, repeats=3, sd=2.0)]
 scene("welch", *repeats, p=NO_CELL | {"margin": 1.0})
+runs = {"trials": None, "repeats": [4] * 4, "sd": [1.0] * 4}
+scene("runs", of("A", [70.0] * 4, **runs), of("B", [71.0] * 4, **runs), cells=NO_CELL, whole={"margin": 1.0})
 for trials in (1_000, 20):
     scene(f"full-{trials}", of("A", 100.0, trials=trials), of("B", 100.0, trials=trials), p={"margin": 1.0})
 improving = [of("A", 70.0), of("B", 71.0), of("C", 80.0), of("D", 70.0)]
@@ -180,6 +182,7 @@ OUTCOMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "same-2": {"p B": (*OPEN, "unknown_noise")},  # two repeats without any spread are not exact
     "silent": {"p B": (*OPEN, "unknown_noise")},
     "welch": {"p B": OPEN},
+    "runs": {"cells B": OPEN, "whole B": IMPROVED},
     "full-1000": {"p B": EQUIVALENT},
     "full-20": {"p B": OPEN},
     "improves": {"p B": OPEN, "p C": IMPROVED, "more C": MISSED, "less D": OPEN},
@@ -356,6 +359,12 @@ def test_repeats_beyond_their_trials_make_its_errors_larger(judged: Judged) -> N
     assert (len(much), little, no) == (1, [], [])
     assert much[0].startswith("On X repeats vary more than their trials explain (variance ratio 6.4, 4.7")
     assert much[0].endswith("errors from trials are taken larger by as much as they show.")
+
+
+def test_a_mean_of_cells_out_of_repeats_warns_of_runs_that_move_all_of_them(judged: Judged) -> None:
+    for experiment, name, warns in (("runs", "whole", True), ("runs", "cells", False), ("two", "whole", False)):
+        found = judged(experiment, name)
+        assert ("independent_cells" in [one["code"] for one in found["warnings"]]) == warns
 
 
 def test_a_baseline_says_in_advance_what_its_gate_shows_at_equal_scores_where_repeats_vary_more(

@@ -36,7 +36,14 @@ from registry.results.terms import Warning
 from registry.storage.rows import grid_of
 from workers.claims.facts import Facts, Source, trials_of
 from workers.claims.judgement import Group, Judged, judge_claim, warnings_of
-from workers.claims.telling import WHY, sentence, with_few_repeats, with_left_out, with_more_trials
+from workers.claims.telling import (
+    WHY,
+    of_several_runs,
+    sentence,
+    with_few_repeats,
+    with_left_out,
+    with_more_trials,
+)
 from workers.claims.trials import NoisyClaim, noisy_claim, trials_needed
 from workers.scope import canonical_names, matches
 from workers.statistics.judging import Span
@@ -110,6 +117,7 @@ def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgemen
         warnings=(
             *unknown_names(claim, judged.facts.known),
             *warnings_of(judged.facts, (owners for group in judged.groups for owners in group.together)),
+            *of_several_runs(judged),
         ),
     )
 

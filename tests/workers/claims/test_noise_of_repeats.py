@@ -66,6 +66,19 @@ def test_a_trend_says_what_few_repeats_do_not_know() -> None:
             assert (said in judged(facts, one)["sentence"]) == told
 
 
+def test_a_mean_over_cells_of_repeats_warns_of_runs_that_move_all_of_them() -> None:
+    mean = {"kind": "value", "of": "mean", "is": {"op": ">", "number": 20}}
+    within = {"kind": "compare", "left": {"L": [0, 1]}, "right": {"L": [2]}, "is": "higher"}
+    cell = {"kind": "value", "is": {"op": ">", "number": 20}, "where": {"L": [0]}}
+    runs = {"repeats": (4,) * 3, "sd": (1.0, 1.2, 0.8)}
+    for content, claim, warns in (
+        (runs, mean, True), (runs, within, False), (runs, cell, False), ({"stderr": (1.0,) * 3}, mean, False)
+    ):  # fmt: skip
+        facts = of([20.0, 21.0, 20.5], metric=LOSS, **content)
+        codes = [one["code"] for one in judged(facts, claim).get("warnings", [])]
+        assert ("independent_cells" in codes) == warns, claim
+
+
 @pytest.mark.parametrize("content", [{"stderr": (0.0, 0.0)}, {"repeats": (3, 3), "sd": (0.0, 0.0)}])
 def test_a_value_without_noise_is_exact(content: dict[str, Any]) -> None:
     exact = of([80.1, 74.5], **content)
