@@ -17,7 +17,7 @@ from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal, Slots, TwoSamples, score_factor, score_interval
 from registry.plans.noise import binomial_stderr, sd_of, stderr_of, trials_of, with_effect
 from registry.results.gates import Policy, Reachable
-from registry.results.terms import Warning
+from registry.results.terms import RUNS_APART, Warning
 
 POWER = 0.8
 
@@ -49,10 +49,10 @@ def reachable(policy: Policy, grids: Sequence[tuple[str, Grid]]) -> Reachable:
     if policy.kind in ("floor", "improves"):
         benchmarks = len({benchmark for benchmark, _ in grids})
         possible = all(_has_room(policy, grid, unit, benchmarks) for (_, grid), unit in _paired(policy, grids, units))
-        return Reachable(possible, warnings=_warnings(policy, units, possible))
+        return Reachable(possible, warnings=_warnings(policy, grids, units, possible))
     worst = max(unit.shown or 0.0 for unit in units)
     possible = all((unit.shown or 0.0) <= allowed(policy, unit.value) for unit in units)
-    return Reachable(possible, worst, _trials(policy, units), _warnings(policy, units, possible))
+    return Reachable(possible, worst, _trials(policy, units), _warnings(policy, grids, units, possible))
 
 
 def allowed(policy: Policy, value: float) -> float:
@@ -219,7 +219,9 @@ def _has_room(policy: Policy, grid: Grid, unit: _Unit, benchmarks: int) -> bool:
     return share < 1 and unit.trials * cells / (grid.design_effect or 1.0) >= forms.all_pass_trials(share, goal)
 
 
-def _warnings(policy: Policy, units: Sequence[_Unit], possible: bool) -> tuple[Warning, ...]:
+def _warnings(
+    policy: Policy, grids: Sequence[tuple[str, Grid]], units: Sequence[_Unit], possible: bool
+) -> tuple[Warning, ...]:
     found = []
     if not possible:
         best = "the best scores and the same trials"
@@ -232,4 +234,12 @@ def _warnings(policy: Policy, units: Sequence[_Unit], possible: bool) -> tuple[W
         chance = 1 - (1 - policy.alpha) ** len(units)
         told = f"{len(units)} are judged without a correction: with independent noise alone an alarm is raised with"
         found.append(Warning("uncorrected", f"{told} probability up to {chance:.2g}."))
+    if policy.per != "cell" and any(_several_of_repeats(grid) for _, grid in grids):
+        found.append(RUNS_APART)
     return tuple(found)
+
+
+def _several_of_repeats(grid: Grid) -> bool:
+    """Tell whether repeats alone tell the noise of several cells."""
+    cells = (place for place in range(grid.cell_count) if gate_error(grid, place) and sd_of(grid, place))
+    return sum(not trials_of(grid, place) and not _is_posted(grid, place) for place in cells) > 1

@@ -151,7 +151,7 @@ class Baseline(Definition):
     alert_precision: Annotated[AlertPrecision | None, "How often its alerts were right.", Presence.OMITTED] = None
     warnings: Annotated[
         tuple[Warning, ...] | None,
-        "What to know before relying on it: cannot_pass, unknown_noise, uncorrected, unordered.",
+        "What to know before relying on it: cannot_pass, unknown_noise, uncorrected, unordered, independent_cells.",
         Presence.OMITTED,
     ] = None
 

@@ -156,6 +156,12 @@ def test_many_cells_without_a_correction_are_told_their_false_alarms(project: Pr
     assert "probability up to 0.098" in found["warnings"][0]["detail"]
 
 
+def test_means_of_cells_out_of_repeats_warn_of_runs_that_move_all_of_them(project: Project) -> None:
+    number(project, values=[50.0, 60.0], axes=LENGTHS, trials=None, repeats=[4, 4], sd=[1.0, 2.0])
+    assert [one["code"] for one in made(project, body(margin=20.0))["warnings"]] == ["independent_cells"]
+    assert made(project, body(kind="no_cell_worse", margin=20.0))["warnings"] == []
+
+
 def test_revisions_are_pinned_at_the_ones_that_are_current(project: Project) -> None:
     grid = number(project)["id"]
     sent = body(margin=10.0) | {"subject": {"grids": [{"grid": grid}]}}
