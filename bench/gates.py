@@ -38,6 +38,8 @@ class Scene:
     trials: int
     rates: tuple[float, float] = (0.3, 0.9)
     repeats: int = 0
+    run: float = 0.0
+    """The share of the variance of repeats that is common to all cells of one side: that of a seed."""
     shared: float | None = None
     """The trials of a cell are items, the same on both sides and in all cells of a benchmark. This share of an item's
     variance is its difficulty, and half of the rest is common to the cells of one side. None: all are drawn anew."""
@@ -50,12 +52,14 @@ def truth_of(scene: Scene, random: np.random.Generator) -> np.ndarray[Any, Any]:
 
 def drawn(scene: Scene, truth: np.ndarray[Any, Any], random: np.random.Generator) -> dict[tuple[str, str], Any]:
     """One side's rows, by benchmark and variant."""
-    return {(f"b{i:02}", ""): row_of(_grid(scene, rates, random)) for i, rates in enumerate(truth)}
+    of_run = random.normal(0.0, 0.1 * math.sqrt(scene.run), size=scene.repeats) if scene.run else 0.0
+    return {(f"b{i:02}", ""): row_of(_grid(scene, rates, random, of_run)) for i, rates in enumerate(truth)}
 
 
-def _grid(scene: Scene, rates: np.ndarray[Any, Any], random: np.random.Generator) -> Grid:
+def _grid(scene: Scene, rates: np.ndarray[Any, Any], random: np.random.Generator, of_run: Any) -> Grid:
     if scene.repeats:
-        runs = random.normal(rates[:, None], 0.1, size=(scene.cells, scene.repeats))
+        own = 0.1 * math.sqrt(1 - scene.run)
+        runs = random.normal(rates[:, None], own, size=(scene.cells, scene.repeats)) + of_run
         values, sd = runs.mean(axis=1), runs.std(axis=1, ddof=1)
         counts = (scene.repeats,) * scene.cells
         return Grid(LOSS, (_axis(scene),), tuple(values.tolist()), repeats=counts, sd=tuple(sd.tolist()))
@@ -162,6 +166,7 @@ SCENES = {
     "4 benchmarks x 5 cells, 150 trials": Scene(4, 5, 150),
     "near the top: 4 x 5, 30 trials, rates .9 to .99": Scene(4, 5, 30, (0.9, 0.99)),
     "repeats: 4 x 5, 4 repeats of a loss": Scene(4, 5, 0, (1.0, 2.0), repeats=4),
+    "runs: the same, half of the variance that of a run": Scene(4, 5, 0, (1.0, 2.0), repeats=4, run=0.5),
 }
 
 

@@ -234,12 +234,17 @@ def _warnings(
         chance = 1 - (1 - policy.alpha) ** len(units)
         told = f"{len(units)} are judged without a correction: with independent noise alone an alarm is raised with"
         found.append(Warning("uncorrected", f"{told} probability up to {chance:.2g}."))
-    if policy.per != "cell" and any(_several_of_repeats(grid) for _, grid in grids):
-        found.append(RUNS_APART)
+    found += of_runs(policy, [_of_repeats(grid) for _, grid in grids])
     return tuple(found)
 
 
-def _several_of_repeats(grid: Grid) -> bool:
-    """Tell whether repeats alone tell the noise of several cells."""
-    cells = (place for place in range(grid.cell_count) if gate_error(grid, place) and sd_of(grid, place))
-    return sum(not trials_of(grid, place) and not _is_posted(grid, place) for place in cells) > 1
+def of_runs(policy: Policy, counts: Sequence[int]) -> tuple[Warning, ...]:
+    """The doubt about cells that are judged together, given how many of each benchmark have noise by repeats alone."""
+    together = sum(counts) if policy.per == "overall" else max(counts)
+    return (RUNS_APART,) if policy.per != "cell" and together > 1 else ()
+
+
+def _of_repeats(grid: Grid) -> int:
+    """Count the cells whose noise repeats alone tell."""
+    places = (place for place in range(len(grid.values)) if sd_of(grid, place))
+    return sum(not trials_of(grid, place) and not _is_posted(grid, place) for place in places)

@@ -163,6 +163,7 @@ RUNS_APART = Warning(
 )
 """Verdicts on means over several cells of repeats come with this."""
 
+
 Method = Literal["mean_difference", "mean", "win_rate", "bradley_terry", "borda"]
 Missing = Literal["matched", "available", "complete", "worst", "zero_votes", "zero_points"]
 Target = Literal["rerun", "new_questions", "new_benchmarks"]

@@ -160,6 +160,10 @@ def test_means_of_cells_out_of_repeats_warn_of_runs_that_move_all_of_them(projec
     number(project, values=[50.0, 60.0], axes=LENGTHS, trials=None, repeats=[4, 4], sd=[1.0, 2.0])
     assert [one["code"] for one in made(project, body(margin=20.0))["warnings"]] == ["independent_cells"]
     assert made(project, body(kind="no_cell_worse", margin=20.0))["warnings"] == []
+    for benchmark in ("X", "Y"):
+        number(project, 50.0, benchmark, trials=None, repeats=4, sd=1.0)
+    assert [one["code"] for one in made(project, body(margin=20.0))["warnings"]] == ["independent_cells"]
+    assert made(project, body(margin=20.0, per="benchmark"))["warnings"] == []
 
 
 def test_revisions_are_pinned_at_the_ones_that_are_current(project: Project) -> None:

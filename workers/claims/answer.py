@@ -4,6 +4,7 @@ Equal inputs give equal bytes. A plan asks for cells that are missing, then for 
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from registry.claims.claim import Claim
+from registry.claims.claim import Claim, Compare, Rank, Value
 from registry.claims.dimensions import names_in
 from registry.claims.grammar import read_claim
 from registry.claims.normal import digest_of, normal_form
@@ -32,18 +33,11 @@ from registry.results.judgement import (
     Verdict,
 )
 from registry.results.plans import Impossible, NextCell, Plan
-from registry.results.terms import Warning
+from registry.results.terms import RUNS_APART, Warning
 from registry.storage.rows import grid_of
 from workers.claims.facts import Facts, Source, trials_of
 from workers.claims.judgement import Group, Judged, judge_claim, warnings_of
-from workers.claims.telling import (
-    WHY,
-    of_several_runs,
-    sentence,
-    with_few_repeats,
-    with_left_out,
-    with_more_trials,
-)
+from workers.claims.telling import WHY, sentence, with_few_repeats, with_left_out, with_more_trials
 from workers.claims.trials import NoisyClaim, noisy_claim, trials_needed
 from workers.scope import canonical_names, matches
 from workers.statistics.judging import Span
@@ -117,7 +111,7 @@ def judgement_of(judged: Judged, needed: TrialsNeeded | None = None) -> Judgemen
         warnings=(
             *unknown_names(claim, judged.facts.known),
             *warnings_of(judged.facts, (owners for group in judged.groups for owners in group.together)),
-            *of_several_runs(judged),
+            *([RUNS_APART] if any(map(_adds_up_runs, judged.groups)) else []),
         ),
     )
 
@@ -127,6 +121,19 @@ def unknown_names(claim: Claim, known: Mapping[str, Collection[str]]) -> Iterato
     for kind, name in names_in(claim):
         if name not in known[kind]:
             yield Warning("unknown_name", f'No grid here has the {kind} "{name}"{nearby(name, known[kind]) or "."}')
+
+
+def _adds_up_runs(group: Group) -> bool:
+    """Whether it is about means over several cells of repeats, and a run that moves all of them does not cancel."""
+    says, errors = group.atom.says, group.facts.errors.at(group.cells)
+    by_runs = group.cells[(errors.n == 0) & np.isfinite(errors.df) & (errors.stderr > 0)]
+    runs = Counter[tuple[str, str]]()
+    for owner, count in zip(*np.unique(group.facts.owner[by_runs], return_counts=True), strict=True):
+        names = group.facts.sources[owner].names
+        runs[names["model"], names["variant"]] += int(count)
+    summed = isinstance(says, Value) and says.of == "mean"
+    apart = isinstance(says, Compare | Rank) and len(runs) > 1
+    return (summed or apart) and max(runs.values(), default=0) > 1
 
 
 def _verdict(judged: Judged, layer: Any) -> Verdict:

@@ -13,7 +13,6 @@ from registry.claims.claim import (
     Effect,
     Number,
     Part,
-    Rank,
     Says,
     Stable,
     Step,
@@ -24,7 +23,6 @@ from registry.claims.claim import (
 )
 from registry.claims.wording import subject, unit_of
 from registry.results.judgement import JudgedPart, TrialsNeeded, Verdict
-from registry.results.terms import RUNS_APART, Warning
 from workers.claims.judgement import Group, Judged
 from workers.claims.worlds import Found
 
@@ -108,19 +106,6 @@ def with_few_repeats(judged: Judged) -> str:
         if tested and bool(np.any(one.facts.errors.at(one.cells).df < _FEW)):
             return " The test of a trend takes cells of two or three repeats to have about one noise."
     return ""
-
-
-def of_several_runs(judged: Judged) -> Iterator[Warning]:
-    """The doubt about means over several cells of repeats, where a run that moves all of them does not cancel."""
-    for one in judged.groups:
-        says, errors = one.atom.says, one.facts.errors.at(one.cells)
-        by_runs = (errors.n == 0) & np.isfinite(errors.df)
-        counts = np.unique(one.facts.owner[one.cells[by_runs]], return_counts=True)[1]
-        summed = isinstance(says, Value) and says.of == "mean"
-        apart = isinstance(says, (Compare, Rank)) and counts.size > 1
-        if (summed or apart) and bool(np.any(counts > 1)):
-            yield RUNS_APART
-            return
 
 
 def with_more_trials(needed: TrialsNeeded | None, judged: Judged) -> str:

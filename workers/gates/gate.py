@@ -10,11 +10,12 @@ from sqlalchemy import Connection
 
 from registry.grids.grid import Metric
 from registry.grids.protocol import Rules
+from registry.plans.reachable import of_runs
 from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
 from registry.results.comparison import ModelComparison
 from registry.results.gates import Gate, GateInput, NotComparable, Policy
-from registry.results.terms import RUNS_APART, Warning
+from registry.results.terms import Warning
 from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of, unpublished_row
 from workers.answers.comparisons import framed, revision_row
@@ -135,13 +136,14 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     found = _measured(frame, [with_margin(frame.policy, side) for side in sides], metrics[0])
     # A posted standard error is not from trials, and neither is a gap of the same items.
     unsure = () if found.paired else tuple(_too_sure([side for side in sides if side.noisy.n.any()], both))
-    together = frame.policy.per != "cell" and not found.paired and any(_several_of_repeats(side) for side in sides)
-    return replace(found, warnings=(*found.warnings, *unsure, *[RUNS_APART] * together))
+    runs = () if found.paired else of_runs(frame.policy, [_of_repeats(side) for side in sides])
+    return replace(found, warnings=(*found.warnings, *unsure, *runs))
 
 
-def _several_of_repeats(side: Side) -> bool:
-    """Whether repeats alone tell the noise of several cells of one of the grids."""
-    return bool((np.sum((side.noisy.n == 0) & np.isfinite(side.noisy.df), axis=1) > 1).any())
+def _of_repeats(side: Side) -> int:
+    """The cells of one of the grids whose noise repeats alone tell, of the grid that has more of them."""
+    told = (side.noisy.n == 0) & np.isfinite(side.noisy.df) & ~side.noisy.exact
+    return int(told.sum(axis=1).max())
 
 
 def _lacked(both: Both, sides: Sequence[Side], apart: Mapping[str, str], count: int) -> str:

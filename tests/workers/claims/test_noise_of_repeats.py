@@ -1,5 +1,6 @@
 """The noise of repeats is that of each cell by itself, and a posted error of 0 is none at all."""
 
+import itertools
 import math
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,7 @@ from scipy.stats import t
 
 from registry.grids.grid import Metric
 from registry.pages.said import ShownClaim
-from tests.workers.claims.scenes import judged, of
+from tests.workers.claims.scenes import judged, of, source, table
 from workers.claims.facts import Facts
 
 LOSS = Metric("loss", None, "lower")
@@ -71,11 +72,21 @@ def test_a_mean_over_cells_of_repeats_warns_of_runs_that_move_all_of_them() -> N
     within = {"kind": "compare", "left": {"L": [0, 1]}, "right": {"L": [2]}, "is": "higher"}
     cell = {"kind": "value", "is": {"op": ">", "number": 20}, "where": {"L": [0]}}
     runs = {"repeats": (4,) * 3, "sd": (1.0, 1.2, 0.8)}
-    for content, claim, warns in (
-        (runs, mean, True), (runs, within, False), (runs, cell, False), ({"stderr": (1.0,) * 3}, mean, False)
-    ):  # fmt: skip
-        facts = of([20.0, 21.0, 20.5], metric=LOSS, **content)
-        codes = [one["code"] for one in judged(facts, claim).get("warnings", [])]
+    models = {"kind": "compare", "left": {"model": ["M"]}, "right": {"model": ["N"]}, "is": "higher"}
+    three = [20.0, 21.0, 20.5]
+    # A run may move the only cells of several benchmarks, too.
+    single = table([[20.0]], ["1"], [0], repeats=(4,), sd=(1.0,), metric=LOSS)
+    named = enumerate(itertools.product("MN", "XY"))
+    singles = Facts.of([source(single, place, model=model, benchmark=one) for place, (model, one) in named])
+    for facts, claim, warns in (
+        (of(three, metric=LOSS, **runs), mean, True),
+        (of(three, metric=LOSS, **runs), within, False),
+        (of(three, metric=LOSS, **runs), cell, False),
+        (of(three, metric=LOSS, repeats=(4,) * 3, sd=(0.0,) * 3), mean, False),
+        (of(three, metric=LOSS, stderr=(1.0,) * 3), mean, False),
+        (singles, models, True),
+    ):
+        codes = [one["code"] for one in judged(facts, claim)["warnings"]]
         assert ("independent_cells" in codes) == warns, claim
 
 
