@@ -17,7 +17,7 @@ from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal, Slots, TwoSamples, score_factor, score_interval
 from registry.plans.noise import binomial_stderr, sd_of, stderr_of, trials_of, with_effect
 from registry.results.gates import Policy, Reachable
-from registry.results.terms import RUNS_APART, Warning
+from registry.results.terms import Warning, run_warnings
 
 POWER = 0.8
 
@@ -234,14 +234,8 @@ def _warnings(
         chance = 1 - (1 - policy.alpha) ** len(units)
         told = f"{len(units)} are judged without a correction: with independent noise alone an alarm is raised with"
         found.append(Warning("uncorrected", f"{told} probability up to {chance:.2g}."))
-    found += of_runs(policy, [_of_repeats(grid) for _, grid in grids])
+    found += run_warnings(policy.per, [_of_repeats(grid) for _, grid in grids])
     return tuple(found)
-
-
-def of_runs(policy: Policy, counts: Sequence[int]) -> tuple[Warning, ...]:
-    """The doubt about cells that are judged together, given how many of each benchmark have noise by repeats alone."""
-    together = sum(counts) if policy.per == "overall" else max(counts)
-    return (RUNS_APART,) if policy.per != "cell" and together > 1 else ()
 
 
 def _of_repeats(grid: Grid) -> int:

@@ -222,6 +222,12 @@ def set_aside_warnings(found: Iterable[SetAside]) -> tuple[Warning, ...]:
     return (Warning("set_aside", f"{said} With nobody set aside they are compared too."),)
 
 
+def run_warnings(per: str, counts: Sequence[int]) -> tuple[Warning, ...]:
+    """The doubt about what a gate judges together, given how many cells of each benchmark have repeats alone."""
+    together = sum(counts) if per == "overall" else max(counts)
+    return (RUNS_APART,) if per != "cell" and together > 1 else ()
+
+
 def apart_warning(by: str) -> Warning:
     """The warning that nothing compares what has its own cells side by side."""
     detail = f"No two {by}s share a slot: each is over its own cells, and they are not compared."

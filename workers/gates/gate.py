@@ -10,12 +10,11 @@ from sqlalchemy import Connection
 
 from registry.grids.grid import Metric
 from registry.grids.protocol import Rules
-from registry.plans.reachable import of_runs
 from registry.query import GateQuery, ModelComparisonQuery
 from registry.results.codec import from_document
 from registry.results.comparison import ModelComparison
 from registry.results.gates import Gate, GateInput, NotComparable, Policy
-from registry.results.terms import Warning
+from registry.results.terms import Warning, run_warnings
 from registry.storage.item_outcomes import held_items, rows_of_revisions
 from registry.storage.rows import grid_of, unpublished_row
 from workers.answers.comparisons import framed, revision_row
@@ -136,7 +135,7 @@ def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
     found = _measured(frame, [with_margin(frame.policy, side) for side in sides], metrics[0])
     # A posted standard error is not from trials, and neither is a gap of the same items.
     unsure = () if found.paired else tuple(_too_sure([side for side in sides if side.noisy.n.any()], both))
-    runs = () if found.paired else of_runs(frame.policy, [_of_repeats(side) for side in sides])
+    runs = () if found.paired else run_warnings(frame.policy.per, [_of_repeats(side) for side in sides])
     return replace(found, warnings=(*found.warnings, *unsure, *runs))
 
 
