@@ -417,35 +417,24 @@ def comparison_document(
     }
 
 
-def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> ComparedGrid:
+def _side(row: Any, joined: Aliases) -> ComparedGrid:
     """Names, revision and digest of a row, with aliases replaced by the names behind them."""
-
-    def name(kind: str) -> str:
-        own: str = getattr(row, kind)
-        return joined.get((kind, own), own)
-
     return ComparedGrid(
         grid=row.grid_id and str(row.grid_id),
         revision=row.number or None,
         digest="sha256:" + bytes(row.digest).hex(),
-        experiment=name("experiment"),
-        benchmark=name("benchmark"),
-        model=name("model"),
-        variant=name("variant"),
+        experiment=joined.get(("experiment", row.experiment), row.experiment),
         metric=row.metric,
+        **canonical_names(row, joined),
     )
 
 
 def _names_apart(mine: ComparedGrid, theirs: ComparedGrid) -> Iterator[str]:
     """Names in which two grids differ, in the order in which they are told."""
-    pairs = {
-        "experiment": (mine.experiment, theirs.experiment),
-        "model": (mine.model, theirs.model),
-        "benchmark": (mine.benchmark, theirs.benchmark),
-        "variant": (mine.variant, theirs.variant),
-        "metric": (mine.metric["name"], theirs.metric["name"]),
-    }
-    return (kind for kind, (one, other) in pairs.items() if one != other)
+    kinds = ("experiment", "model", "benchmark", "variant")
+    yield from (kind for kind in kinds if getattr(mine, kind) != getattr(theirs, kind))
+    if mine.metric["name"] != theirs.metric["name"]:
+        yield "metric"
 
 
 def _units(first: Any, second: Any) -> Iterator[Warning]:
